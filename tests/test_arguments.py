@@ -4,6 +4,7 @@ from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 
@@ -179,13 +180,14 @@ SEED = "a whole number from 0 is wanted, or a list of them."
         (
             lambda: initialise("uniform", (2, 3), 1, low="a"),
             TypeError,
-            "low is 'a'; a number is wanted.",
+            messages.NUMBER_EXPECTED.format(name="low", given="'a'"),
         ),
         (
             lambda: initialise(["normal"], (2, 3), 1),
             ValueError,
-            "there is no initialiser ['normal']; choose one of identity, integers, uniform, normal,"
-            " xavier.",
+            messages.UNKNOWN_INITIALISER.format(
+                name="['normal']", known="identity, integers, uniform, normal, xavier"
+            ),
         ),
         (
             lambda: soft_cap([["a"]], 2.0),
@@ -195,17 +197,17 @@ SEED = "a whole number from 0 is wanted, or a list of them."
         (
             lambda: softmax_in("int32"),
             TypeError,
-            "dtype is 'int32'; a float type such as np.float32 is wanted.",
+            messages.FLOAT_TYPE_EXPECTED.format(dtype="'int32'"),
         ),
         (
             lambda: sliding_window(2, 2, before="1"),
             ValueError,
-            "before is '1'; a whole number from 0 is wanted, or None for no bound.",
+            messages.BOUND_EXPECTED.format(name="before", bound="'1'"),
         ),
         (
             lambda: lengthened([[True]], 2.5),
             ValueError,
-            "n_k is 2.5; a whole number from 0 is wanted.",
+            messages.INTEGER_EXPECTED.format(name="n_k", given="2.5", least=0),
         ),
         (
             lambda: lengthened([["a"]], 2),
@@ -220,22 +222,22 @@ SEED = "a whole number from 0 is wanted, or a list of them."
         (
             lambda: View.of(TRACE, names={"d_v": 4}),
             TypeError,
-            "names['d_v'] is 4; a list of words is wanted.",
+            messages.WORDS_EXPECTED.format(argument="names['d_v']", words=4),
         ),
         (
             lambda: View.of(TRACE, names=["a"]),
             TypeError,
-            "names is ['a']; labels of dimensions are wanted, such as {'d_v': ['yes', 'no']}.",
+            messages.NAMES_EXPECTED.format(names="['a']"),
         ),
         (
             lambda: View.of(TRACE, context=1),
             TypeError,
-            "context is 1; True or False is wanted.",
+            messages.TRUE_OR_FALSE_EXPECTED.format(name="context", given=1),
         ),
         (
             lambda: View.of(TRACE, tokens=np.array(3.0)),
             TypeError,
-            "tokens is array(3.); a list of words is wanted.",
+            messages.WORDS_EXPECTED.format(argument="tokens", words="array(3.)"),
         ),
         pytest.param(
             lambda: attention.figure(TRACE, title=3),
@@ -248,7 +250,7 @@ SEED = "a whole number from 0 is wanted, or a list of them."
         (
             lambda: attention.save(TRACE, 3),
             TypeError,
-            "path is 3; the name of a file is wanted.",
+            messages.FILE_NAME_EXPECTED.format(path=3),
         ),
     ],
 )

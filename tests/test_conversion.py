@@ -4,6 +4,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
+import messages
 import numpy as np
 import pytest
 
@@ -169,13 +170,13 @@ def test_a_masked_array_is_refused_at_any_depth_of_lists(name, wrap):
     values = np.array(ROWS) if name == "Q" else np.eye(2) > 0
     masked = np.ma.array(values, mask=[[False, False], [False, True]])
     message = refusal(TypeError, lambda: as_array(name, wrap(masked)))
-    assert message.startswith(f"{name} is a masked array with 1 hidden cell; ")
+    assert message == messages.MASKED_ARRAY.format(name=name, hidden=1, plural="", again=name)
 
 
 def test_a_masked_cell_in_a_row_of_numbers_is_refused():
     given = [[0.5, 1.0], [3.0, np.ma.masked]]
     message = refusal(TypeError, lambda: as_array("Q", given))
-    assert message.startswith("Q is a masked array with 1 hidden cell; ")
+    assert message == messages.MASKED_ARRAY.format(name="Q", hidden=1, plural="", again="Q")
 
 
 def test_a_list_that_holds_itself_is_refused_with_a_sentence():
@@ -184,7 +185,7 @@ def test_a_list_that_holds_itself_is_refused_with_a_sentence():
         own = list(before)
         own += [own, own]
         message = refusal(TypeError, lambda own=own: scaled_dot_product_attention(own, EYE, EYE))
-        assert message == "Q holds itself; an array, or a list of rows, is wanted."
+        assert message == messages.ARRAY_EXPECTED.format(name="Q", found="holds itself")
 
 
 def test_more_lists_in_each_other_than_numpy_has_axes_are_refused_with_a_sentence():
@@ -192,7 +193,7 @@ def test_more_lists_in_each_other_than_numpy_has_axes_are_refused_with_a_sentenc
     for _ in range(5000):
         deep = [deep, 1.0]
     message = refusal(TypeError, lambda: scaled_dot_product_attention(deep, EYE, EYE))
-    assert message == "Q is more than 64 lists deep; an array, or a list of rows, is wanted."
+    assert message == messages.ARRAY_EXPECTED.format(name="Q", found="is more than 64 lists deep")
 
 
 def test_large_numbers_in_a_list_are_read_without_a_warning():
@@ -236,7 +237,7 @@ def test_a_mask_of_objects_that_are_booleans_is_a_mask():
 
 def test_a_number_that_no_float64_holds_is_refused():
     message = refusal(ValueError, lambda: scaled_dot_product_attention([[10**400, 1]], EYE, EYE))
-    assert message == "Q holds a number beyond ±1.8e308; numbers that fit into float64 are wanted."
+    assert message == messages.BEYOND_FLOAT64.format(name="Q")
 
 
 def test_tables_of_nullable_types_in_a_list_are_read_as_one_alone():
@@ -288,10 +289,7 @@ def test_a_nullable_mask_of_pandas_is_read_unless_a_value_is_missing():
     mask.loc[0, "a"] = pd.NA
     assert refusal(
         TypeError, lambda: scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask)
-    ) == (
-        "allowed holds objects such as <NA>; booleans are wanted, True where a query may look at a"
-        " key (write `mask == 1` or `mask == 0`)."
-    )
+    ) == (messages.BOOLEANS_EXPECTED.format(seen="holds objects such as <NA>"))
 
 
 def test_a_table_of_text_is_refused():
@@ -304,7 +302,7 @@ def test_a_table_of_text_is_refused():
 # ---- what is refused -----------------------------------------------------------------------------
 
 MASKED = np.ma.array(ROWS, mask=[[True, False], [False, True]])
-WRONG = 'True, False, "sigmoid" or a function (masked, allowed) → weights is wanted.'
+WRONG = messages.SOFTMAX_EXPECTED.partition("; ")[2].format(sigmoid="sigmoid")
 
 
 def of(**change):
@@ -321,20 +319,17 @@ REFUSALS = {
     "masked": (
         of(K=MASKED),
         TypeError,
-        "K is a masked array with 2 hidden cells; give K.filled(…), and say by allowed= which keys"
-        " a query may look at.",
+        messages.MASKED_ARRAY.format(name="K", hidden=2, plural="s", again="K"),
     ),
     "masked, in a list": (
         of(V=[MASKED[0], MASKED[1]]),
         TypeError,
-        "V is a masked array with 1 hidden cell; give V.filled(…), and say by allowed= which keys a"
-        " query may look at.",
+        messages.MASKED_ARRAY.format(name="V", hidden=1, plural="", again="V"),
     ),
     "masked mask": (
         of(allowed=np.ma.array([[True, True]], mask=[[False, True]])),
         TypeError,
-        "allowed is a masked array with 1 hidden cell; give allowed.filled(…), and say by allowed="
-        " which keys a query may look at.",
+        messages.MASKED_ARRAY.format(name="allowed", hidden=1, plural="", again="allowed"),
     ),
     "complex": (of(Q=EYE * 1j), TypeError, "Q holds complex128; real numbers are wanted."),
     "text": (of(Q=[["1", "2"]]), TypeError, "Q holds text; real numbers are wanted."),
@@ -357,55 +352,70 @@ REFUSALS = {
     "a mask of text": (
         of(allowed="causal"),
         TypeError,
-        "allowed holds text; booleans are wanted, True where a query may look at a key"
-        " (write `mask == 1` or `mask == 0`).",
+        messages.BOOLEANS_EXPECTED.format(seen="holds text"),
     ),
     "no data": (
         of(Q=Tensor(ROWS, device="meta")),
         TypeError,
-        "Q is a Tensor that NumPy cannot read (Cannot copy out of meta tensor; no data!).",
+        messages.UNREADABLE_BY_NUMPY.format(
+            name="Q", name_2="Tensor", said="Cannot copy out of meta tensor; no data!"
+        ),
     ),
     "complex tensor": (
         of(Q=Tensor(ROWS, "complex32")),
         TypeError,
-        "Q is a Tensor that NumPy cannot read (Got unsupported ScalarType complex32).",
+        messages.UNREADABLE_BY_NUMPY.format(
+            name="Q", name_2="Tensor", said="Got unsupported ScalarType complex32"
+        ),
     ),
     **{
-        f"softmax={given!r}": (of(softmax=given), TypeError, f"softmax is {given!r}; {WRONG}")
+        f"softmax={given!r}": (
+            of(softmax=given),
+            TypeError,
+            messages.SOFTMAX_EXPECTED.format(softmax=f"{given!r}", sigmoid="sigmoid"),
+        )
         for given in ("none", None, 1, [True])
     },
     "softmax of one argument": (
         of(softmax=lambda scores: scores),
         TypeError,
-        "softmax is a function of (scores); one of (masked, allowed) → weights is wanted.",
+        messages.SOFTMAX_ARGUMENTS.format(taken="(scores)"),
     ),
     "softmax of one row": (
         of(softmax=lambda masked, allowed: masked[0]),
         ValueError,
-        "what softmax returned has shape (2,); that of the scores is wanted, (2, 2).",
+        messages.SOFTMAX_SHAPE.format(weights="(2,)", masked="(2, 2)"),
     ),
     "softmax of whole numbers": (
         of(softmax=lambda masked, allowed: np.eye(2, dtype=int)),
         TypeError,
-        "what softmax returned holds int64; float64 is wanted, as the scores are.",
+        messages.SOFTMAX_TYPE.format(weights="holds int64", dtype="float64"),
     ),
     "softmax of nothing": (
         of(softmax=lambda masked, allowed: None),
         TypeError,
-        "what softmax returned is None; float64 is wanted, as the scores are.",
+        messages.SOFTMAX_TYPE.format(weights="is None", dtype="float64"),
     ),
-    "scale of text": (of(scale="2"), ValueError, "scale is '2'; a positive number is wanted."),
-    "scale=True": (of(scale=True), ValueError, "scale is True; a positive number is wanted."),
+    "scale of text": (
+        of(scale="2"),
+        ValueError,
+        messages.POSITIVE_EXPECTED.format(name="scale", given="'2'"),
+    ),
+    "scale=True": (
+        of(scale=True),
+        ValueError,
+        messages.POSITIVE_EXPECTED.format(name="scale", given="True"),
+    ),
     "a matrix as scale": (
         of(scale=np.ones((2, 2))),
         ValueError,
-        "scale is an array of shape (2, 2); a positive number is wanted.",
+        messages.POSITIVE_EXPECTED.format(name="scale", given="an array of shape (2, 2)"),
     ),
     **{
         f"heads={given!r}": (
             heads(given),
             ValueError,
-            f"heads is {given!r}; a whole number from 1 is wanted.",
+            messages.INTEGER_EXPECTED.format(name="heads", given=f"{given!r}", least=1),
         )
         for given in (2.0, "2", True, None, 0, -1)
     },

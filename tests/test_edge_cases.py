@@ -5,6 +5,7 @@ import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import messages
 import numpy as np
 import pytest
 from hypothesis import given
@@ -471,10 +472,7 @@ def test_a_mask_of_0_and_1_is_not_taken_for_a_boolean_one(dtype, mask):
         TypeError,
         lambda: scaled_dot_product_attention(*[np.eye(2)] * 3, allowed=np.array(mask, dtype)),
     )
-    assert message == (
-        f"allowed holds {dtype}; booleans are wanted, True where a query may look at a key"
-        " (write `mask == 1` or `mask == 0`)."
-    )
+    assert message == (messages.BOOLEANS_EXPECTED.format(seen=f"holds {dtype}"))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float32", "float64"])
@@ -484,10 +482,7 @@ def test_a_mask_of_0_and_1_is_not_added_as_a_bias(dtype, mask):
         ValueError,
         lambda: scaled_dot_product_attention(*[np.eye(2)] * 3, bias=np.array(mask, dtype)),
     )
-    assert message == (
-        "bias holds only 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
-        " Where they are to be added, bias - 1 gives the same weights."
-    )
+    assert message == (messages.BIAS_LIKE_A_MASK.format(name="bias"))
 
 
 def test_a_bias_that_begins_with_0_and_1_is_added_where_other_numbers_follow():
@@ -638,43 +633,43 @@ REFUSALS = [
     *(
         (
             lambda cap=cap: scaled_dot_product_attention(ONE, ONE, ONE, softcap=cap),
-            f"softcap is {shown}; a positive number is wanted.",
+            messages.POSITIVE_EXPECTED.format(name="softcap", given=shown),
         )
         for cap, shown in NOT_POSITIVE
     ),
     (
         lambda: multi_head_attention(np.ones((2, 4)), np.ones((2, 4)), np.ones((2, 5)), heads=2),
-        "V has 5 columns; they cannot be split into 2 heads of equal width.",
+        messages.NOT_EQUAL_HEADS.format(what="V has 5 columns; they", heads=2),
     ),
     *(
         (
             lambda given=given, heads=heads: repeat_heads(np.ones((given, 3, 1)), heads),
-            f"{heads} heads of queries cannot share {given} heads of keys and values evenly.",
+            messages.HEADS_DO_NOT_SHARE.format(heads=heads, given=given),
         )
         for given, heads in [(2, 3), (4, 2), (0, 3)]
     ),
     *(
         (
             lambda past=past, new=new: extend(np.ones(past), np.ones(new)),
-            f"the cached {past} and the new {new} differ in more than their tokens.",
+            messages.CACHE_DOES_NOT_FIT.format(past=past, new=new),
         )
         for past, new in [((3, 4), (1, 5)), ((2, 3, 4), (1, 4)), ((2, 3, 4), (3, 3, 4))]
     ),
     (
         lambda: sliding_window(3, 3, before=-1),
-        "before is -1; a whole number from 0 is wanted, or None for no bound.",
+        messages.BOUND_EXPECTED.format(name="before", bound="-1"),
     ),
     (
         lambda: sliding_window(3, 3, 0, after=-2),
-        "after is -2; a whole number from 0 is wanted, or None for no bound.",
+        messages.BOUND_EXPECTED.format(name="after", bound="-2"),
     ),
     (
         lambda: lengthened(np.ones((2, 5), bool), 3),
-        "the mask has 5 columns; there are only 3 keys.",
+        messages.MORE_COLUMNS_THAN_KEYS.format(mask=5, n_k=3),
     ),
     (
         lambda: in_two_heads(np.eye(2), np.eye(2), np.eye(2), allowed=[[True], [True, False]]),
-        "allowed has rows of different lengths; every row needs the same.",
+        messages.ROWS_OF_DIFFERENT_LENGTHS.format(name="allowed"),
     ),
 ]
 
@@ -686,7 +681,7 @@ def test_what_does_not_fit_is_refused_with_a_sentence(call, message):
 
 def test_leading_axes_that_do_not_broadcast_are_refused_with_a_sentence_also_before_heads():
     message = refusal(ValueError, lambda: in_two_heads(np.ones((2, 1, 2)), np.ones((3, 1, 2)), ONE))
-    assert message == "the leading axes (2,) of Q, (3,) of K and () of V do not broadcast."
+    assert message == messages.LEADING_AXES_DIFFER.format(q="(2,)", k="(3,)", v="()")
 
 
 # ---- softcap -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import math
 
+import messages
 import numpy as np
 import pytest
 
@@ -114,7 +115,7 @@ def test_one_sentence_and_all_of_them_are_bounded():
         first
         == "Item 0, queries 0, 1, 2, 3, 4 and 35 more, counted from 0: Q holds NaN or infinity."
     )
-    assert last == "22 more such warnings are left out."
+    assert last == messages.WARNINGS_LEFT_OUT.format(left=22)
     assert len(warnings) == 9
 
 

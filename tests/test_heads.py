@@ -1,5 +1,6 @@
 """Heads: each is an attention of its own on its own columns, and they come back side by side."""
 
+import messages
 import numpy as np
 import pytest
 from hypothesis import given
@@ -160,7 +161,7 @@ def test_each_head_has_its_own_bias_without_a_batch():
     with pytest.raises(ValueError) as refused:
         multi_head_attention(Q, K, V, heads=2, bias=draw((4, 3, 3), 5))
     assert str(refused.value) == (
-        "bias has shape (4, 3, 3), which does not fit the scores (2, 3, 3)."
+        messages.SHAPE_DOES_NOT_FIT.format(name="bias", shape="(4, 3, 3)", scores="(2, 3, 3)")
     )
 
 
@@ -255,68 +256,65 @@ EYE = np.eye(4)
 REFUSALS = [
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=4, kv_heads=3),
-        "heads is 4 and kv_heads is 3; heads needs to be a multiple of kv_heads, so that each head"
-        " of keys and values serves equally many of queries.",
+        messages.HEADS_NOT_A_MULTIPLE.format(heads=4, kv_heads=3),
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, kv_heads=2),
-        "heads is 1 and kv_heads is 2; heads needs to be a multiple of kv_heads, so that each head"
-        " of keys and values serves equally many of queries.",
+        messages.HEADS_NOT_A_MULTIPLE.format(heads=1, kv_heads=2),
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=4, kv_heads=2.0),
-        "kv_heads is 2.0; a whole number from 1 is wanted.",
+        messages.INTEGER_EXPECTED.format(name="kv_heads", given="2.0", least=1),
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=4, kv_heads=2),
-        "Q has 4 columns in 4 heads, 1 in each, and K has 4 in 2, 2 in each; both need the"
-        " same d_k.",
+        messages.HEAD_WIDTHS_DIFFER.format(q=4, h=4, q_2=1, k=4, g=2, k_2=2),
     ),
     (
         lambda: multi_head_attention(EYE, np.ones((4, 3)), EYE, heads=4, kv_heads=2),
-        "K has 3 columns; they cannot be split into 2 heads of equal width.",
+        messages.NOT_EQUAL_HEADS.format(what="K has 3 columns; they", heads=2),
     ),
     (
         lambda: self_attention(EYE, EYE, EYE, np.ones(4)),
-        "W_V has shape (4,); two axes are wanted, (rows, columns).",
+        messages.TWO_AXES_EXPECTED.format(name="W_V", shape="(4,)"),
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=2, W_O=np.ones((2, 2, 4))),
-        "W_O has shape (2, 2, 4); two axes are wanted, (rows, columns).",
+        messages.TWO_AXES_EXPECTED.format(name="W_O", shape="(2, 2, 4)"),
     ),
     (
         lambda: self_attention(np.ones((2, 4, 4)), EYE, EYE, EYE, memory=np.ones((3, 4, 4))),
-        "the leading axes (2,) of X and (3,) of memory do not broadcast.",
+        messages.MEMORY_DOES_NOT_BROADCAST.format(x="(2,)", memory="(3,)"),
     ),
     (
         lambda: self_attention(EYE, EYE, EYE, EYE, memory=[1, 2, 3, 4]),
-        "memory has shape (4,); (tokens, features) is wanted.",
+        messages.TOKENS_AND_FEATURES.format(name="memory", shape="(4,)"),
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=2, allowed=np.ones((2, 3, 4), bool)),
-        "allowed has shape (2, 3, 4), which does not fit the scores (2, 4, 4).",
+        messages.SHAPE_DOES_NOT_FIT.format(name="allowed", shape="(2, 3, 4)", scores="(2, 4, 4)"),
     ),
-    (lambda: split_heads(EYE, 3), "4 columns cannot be split into 3 heads of equal width."),
-    (lambda: split_heads(EYE, 0), "heads is 0; a whole number from 1 is wanted."),
+    (lambda: split_heads(EYE, 3), messages.NOT_EQUAL_HEADS.format(what="4 columns", heads=3)),
+    (lambda: split_heads(EYE, 0), messages.INTEGER_EXPECTED.format(name="heads", given=0, least=1)),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=-2),
-        "heads is -2; a whole number from 1 is wanted.",
+        messages.INTEGER_EXPECTED.format(name="heads", given="-2", least=1),
     ),
     (
         lambda: self_attention(EYE, EYE, EYE, np.eye(3)),
-        "W_V has 3 rows; 4 are wanted, one for each column of X.",
+        messages.ROWS_DO_NOT_MEET.format(name="W_V", rows=3, columns=4, meets="of X"),
     ),
     (
         lambda: self_attention(EYE, EYE, EYE, EYE, memory=np.eye(3)),
-        "W_K has 4 rows; 3 are wanted, one for each column of memory.",
+        messages.ROWS_DO_NOT_MEET.format(name="W_K", rows=4, columns=3, meets="of memory"),
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, W_O=np.eye(2)),
-        "W_O has 2 rows; 4 are wanted, one for each column of joined.",
+        messages.ROWS_DO_NOT_MEET.format(name="W_O", rows=2, columns=4, meets="of joined"),
     ),
     (
         lambda: self_attention(EYE, EYE, np.ones((4, 2)), EYE),
-        "Q has 4 columns and K has 2; both need the same d_k.",
+        messages.D_K_DIFFERS.format(q=4, k=2),
     ),
 ]
 

@@ -3,6 +3,7 @@
 import inspect
 import re
 
+import messages
 import numpy as np
 import pytest
 
@@ -41,7 +42,7 @@ def test_the_word_of_another_library_is_answered_with_what_to_write_here(word, c
     told = TOLD[word]
     if call != "scaled_dot_product_attention":  # there may be heads, which a mask serves alike
         told = told.replace("padding(real)", "padding(real)[:, None]")
-    assert str(refused.value) == f"there is no argument {word}; {told}."
+    assert str(refused.value) == messages.NO_ARGUMENT.format(name=word, name_2=told)
 
 
 def test_the_hint_for_padding_fits_any_number_of_heads():
@@ -63,7 +64,7 @@ def test_a_hint_sends_to_another_function_only_where_this_one_does_not_take_it(w
         CALLS[call](**{word: None})
     here = call != "scaled_dot_product_attention"
     told = f"give {ELSEWHERE[word]}{'' if here else ' to attention.multi_head_attention'}"
-    assert str(refused.value) == f"there is no argument {word}; {told}."
+    assert str(refused.value) == messages.NO_ARGUMENT.format(name=word, name_2=told)
 
 
 @pytest.mark.parametrize("call", CALLS | BY_PLACE)
@@ -72,7 +73,7 @@ def test_shared_heads_are_sent_to_what_computes_them(call):
         (CALLS | BY_PLACE)[call](enable_gqa=True)
     told = "repeat the heads of K and V by attention.repeat_heads(K, heads)"
     told = "give kv_heads=" if call == "self_attention" else told
-    assert str(refused.value) == f"there is no argument enable_gqa; {told}."
+    assert str(refused.value) == messages.NO_ARGUMENT.format(name="enable_gqa", name_2=told)
 
 
 def test_repeated_heads_are_those_that_enable_gqa_shares():
@@ -91,7 +92,12 @@ def test_repeated_heads_are_those_that_enable_gqa_shares():
 
 def test_an_argument_of_a_neighbouring_function_is_sent_there():
     with pytest.raises(
-        TypeError, match="^there is no argument heads; give it to attention.multi_head_attention.$"
+        TypeError,
+        match="^"
+        + messages.NO_ARGUMENT.format(
+            name="heads", name_2="give it to attention.multi_head_attention"
+        )
+        + "$",
     ):
         CALLS["scaled_dot_product_attention"](heads=2)
     assert CALLS["multi_head_attention"](heads=2).weights.shape == (2, 2, 2)

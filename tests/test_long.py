@@ -6,6 +6,7 @@ import tracemalloc
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 
+import messages
 import numpy as np
 import pytest
 from hypothesis import given
@@ -366,9 +367,12 @@ def test_what_is_not_there_is_refused_by_a_sentence():
     found = KEPT["causal"]
     for call, message in (
         (lambda: found.rows([45]), "queries is [45]; 0 to 44 are there."),
-        (lambda: found.rows([0.5]), "queries is [0.5]; numbers of queries are wanted."),
+        (lambda: found.rows([0.5]), messages.QUERIES_EXPECTED.format(queries="[0.5]")),
         (lambda: found.rows([1], head=1), "head is 1; 0 to 0 are there."),
-        (lambda: found.rows([1], item=-1), "item is -1; a whole number from 0 is wanted."),
+        (
+            lambda: found.rows([1], item=-1),
+            messages.INTEGER_EXPECTED.format(name="item", given="-1", least=0),
+        ),
         (
             lambda: found.window((3, 46)),
             "queries is (3, 46); a slice or two numbers from 0 to 45 are wanted.",
@@ -378,7 +382,7 @@ def test_what_is_not_there_is_refused_by_a_sentence():
             "keys is (3, 3); a slice or two numbers from 0 to 61 are wanted, the first below the"
             " second.",
         ),
-        (lambda: found.window(of="sum"), 'of is \'sum\'; "mean" or "largest" is wanted.'),
+        (lambda: found.window(of="sum"), messages.MEAN_OR_LARGEST.format(of="'sum'")),
     ):
         with pytest.raises((ValueError, TypeError)) as refused:
             call()
@@ -585,31 +589,30 @@ REFUSED = [
     ),
     (
         {"V": None, "results": "output"},
-        "the output is asked for without V; give V, or leave it out of results.",
+        messages.OUTPUT_WITHOUT_V,
     ),
     (
         {"allowed": "causal"},
-        "allowed holds text; booleans or a mask of attention.places are wanted, such as"
-        " places.causal().",
+        messages.LONG_MASK_EXPECTED.format(seen="holds text"),
     ),
     ({"allowed": places.padding([True])}, "real has 1 tokens; there are 61 keys."),
     ({"allowed": places.causal([0, 1])}, "past is given for 2 items; there are 1."),
     ({"allowed": places.documents([1] * 5)}, "ids has 5 tokens; there are 45 queries."),
     (
         {"bias": np.ones(N_K)},
-        "bias holds only 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0). Where they"
-        " are to be added, bias - 1 gives the same weights.",
+        messages.BIAS_LIKE_A_MASK.format(name="bias"),
     ),
     (
         {"executor": 3},
-        "executor is 3; one with submit(function, argument) is wanted, such as"
-        " concurrent.futures.ThreadPoolExecutor().",
+        messages.EXECUTOR_EXPECTED.format(executor=3),
     ),
     ({"progress": 3}, "progress is 3; a function of (done, total) is wanted."),
-    ({"pool": 0}, "pool is 0; a whole number from 1 is wanted."),
+    ({"pool": 0}, messages.INTEGER_EXPECTED.format(name="pool", given=0, least=1)),
     (
         {"is_causal": True},
-        "there is no argument is_causal; give allowed=attention.places.causal().",
+        messages.NO_ARGUMENT.format(
+            name="is_causal", name_2="give allowed=attention.places.causal()"
+        ),
     ),
 ]
 

@@ -1,5 +1,6 @@
 """Masks by their definition, corner by corner. True = may look."""
 
+import messages
 import numpy as np
 import pytest
 
@@ -84,13 +85,31 @@ def test_no_tokens_at_all_may_be_padded():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: causal(-1, 2), "n_q is -1; a whole number from 0 is wanted."),
-        (lambda: causal(2, 2.5), "n_k is 2.5; a whole number from 0 is wanted."),
-        (lambda: causal("4", 4), "n_q is '4'; a whole number from 0 is wanted."),
-        (lambda: causal_lower_right(None, 4), "n_q is None; a whole number from 0 is wanted."),
-        (lambda: causal_lower_right(4, True), "n_k is True; a whole number from 0 is wanted."),
-        (lambda: sliding_window(2.5, 4, 1), "n_q is 2.5; a whole number from 0 is wanted."),
-        (lambda: real_tokens([2], "4"), "n_k is '4'; a whole number from 0 is wanted."),
+        (lambda: causal(-1, 2), messages.INTEGER_EXPECTED.format(name="n_q", given="-1", least=0)),
+        (
+            lambda: causal(2, 2.5),
+            messages.INTEGER_EXPECTED.format(name="n_k", given="2.5", least=0),
+        ),
+        (
+            lambda: causal("4", 4),
+            messages.INTEGER_EXPECTED.format(name="n_q", given="'4'", least=0),
+        ),
+        (
+            lambda: causal_lower_right(None, 4),
+            messages.INTEGER_EXPECTED.format(name="n_q", given="None", least=0),
+        ),
+        (
+            lambda: causal_lower_right(4, True),
+            messages.INTEGER_EXPECTED.format(name="n_k", given="True", least=0),
+        ),
+        (
+            lambda: sliding_window(2.5, 4, 1),
+            messages.INTEGER_EXPECTED.format(name="n_q", given="2.5", least=0),
+        ),
+        (
+            lambda: real_tokens([2], "4"),
+            messages.INTEGER_EXPECTED.format(name="n_k", given="'4'", least=0),
+        ),
     ],
 )
 def test_a_mask_of_no_whole_number_of_tokens_is_refused_by_its_argument(call, message):

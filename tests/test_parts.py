@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
+import messages
 import numpy as np
 import pytest
 from oracle import product
@@ -381,17 +382,18 @@ def test_every_part_has_a_function_of_the_package():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"b_Q": [1.0]}, "b_Q holds 1 numbers; 8 are wanted, one for each column of W_Q."),
-        ({"b_V": X}, "b_V has shape (3, 4); one number for each column is wanted."),
-        ({"b_O": [1.0]}, "b_O holds 1 numbers; 3 are wanted, one for each column of W_O."),
-        ({"W_O": None}, "b_O is given without W_O; it is added to joined W_O."),
-        ({"positions": X[:2]}, "positions has shape (2, 4); (3, 4) is wanted, as X has it."),
+        ({"b_Q": [1.0]}, messages.BIAS_LENGTH.format(bias="b_Q", length=1, columns=8, name="W_Q")),
+        ({"b_V": X}, messages.ONE_FOR_EACH_COLUMN.format(name="b_V", row="(3, 4)")),
+        ({"b_O": [1.0]}, messages.BIAS_LENGTH.format(bias="b_O", length=1, columns=3, name="W_O")),
+        ({"W_O": None}, messages.B_O_WITHOUT_W_O),
+        ({"positions": X[:2]}, messages.POSITIONS_SHAPE.format(p="(2, 4)", wanted="(3, 4)")),
         (
             {"norm": RMSNorm(gain_K=[1, 2, 3])},
-            "gain_K holds 3 numbers; 4 are wanted, one for each column of a head of K, or 8, one"
-            " for each of all.",
+            messages.BIAS_LENGTH.format(
+                bias="gain_K", length=3, columns=4, name="a head of K, or 8, one for each of all"
+            ),
         ),
-        ({"rotary": Rotary(width=6)}, "rotary turns 6 columns; a head of Q and K has 4."),
+        ({"rotary": Rotary(width=6)}, messages.ROTARY_TOO_WIDE.format(columns=6, d_k=4)),
         ({"rotary": Rotary(frequencies=[1, 2, 3])}, "rotary turns 6 columns; a head of"),
         ({"norm": True}, "norm is True; attention.RMSNorm(…) is wanted."),
         ({"rotary": 10000}, "rotary is 10000; attention.Rotary(…) is wanted."),
@@ -405,19 +407,21 @@ def test_what_does_not_fit_is_refused_by_a_sentence(more, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Rotary(pairs="both"), "pairs is 'both'; 'halves' or 'interleaved' is wanted."),
+        (lambda: Rotary(pairs="both"), messages.ROTARY_PAIRS.format(pairs="'both'")),
         (lambda: Rotary(width=3), "width is 3; an even number is wanted, as columns turn in pairs"),
         (lambda: Rotary(width=2, frequencies=[1, 2]), "frequencies holds 2 numbers; 1 are wanted"),
-        (lambda: Rotary(base=0), "base is 0; a positive number is wanted."),
-        (lambda: RMSNorm(gain_Q=3.0), "gain_Q has shape (); numbers in one row are wanted."),
+        (lambda: Rotary(base=0), messages.POSITIVE_EXPECTED.format(name="base", given=0)),
+        (
+            lambda: RMSNorm(gain_Q=3.0),
+            messages.ONE_ROW_EXPECTED.format(name="gain_Q", numbers="()"),
+        ),
         (lambda: Rotary(frequencies=[]), "frequencies holds no number; finite numbers in one row"),
         (lambda: Rotary(frequencies=[np.nan]), "frequencies holds NaN or ∞; finite numbers in"),
         (lambda: RMSNorm(gain_K=[1, np.inf]), "gain_K holds NaN or ∞; finite numbers in one row"),
-        (lambda: RMSNorm(whole=1), "whole is 1; True or False is wanted."),
+        (lambda: RMSNorm(whole=1), messages.TRUE_OR_FALSE_EXPECTED.format(name="whole", given=1)),
         (
             lambda: scaled_dot_product_attention(*[np.ones((2, 3))] * 3, rotary=Rotary()),
-            "rotary turns pairs of columns; a head of Q and K has 3, an odd number. Give a smaller,"
-            " even width.",
+            messages.ODD_WIDTH.format(d_k=3),
         ),
     ],
 )

@@ -5,6 +5,7 @@ import re
 import tomllib
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from readme import DRAWING, HOME, PYTHON, prints_what_it_says
@@ -138,7 +139,7 @@ def test_what_it_says_fits_on_the_board_fits_together_and_what_is_more_is_refuse
     assert (len(s.tokens), s.d_model, s.d_k, s.d_v) == (512, 512, 512, 512)
     assert check(replace(s, heads=8)).heads == 8
     refused = {
-        (2049, 4): "2,049 tokens are too many for this page; at most 2,048 fit.",
+        (2049, 4): messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
         (2, 513): "X has 513 columns; 1 to 512 are allowed.",
     }
     for sizes, sentence in refused.items():

@@ -6,6 +6,7 @@ import pickle
 from dataclasses import FrozenInstanceError, fields, replace
 from fractions import Fraction
 
+import messages
 import numpy as np
 import pytest
 from hypothesis import given
@@ -373,42 +374,42 @@ REFUSALS = [
     (
         {"Q": [[1, 2], [3]]},
         ValueError,
-        "Q has rows of different lengths; every row needs the same.",
+        messages.ROWS_OF_DIFFERENT_LENGTHS.format(name="Q"),
     ),
     ({"K": [["a", "b"]]}, TypeError, "K holds text; real numbers are wanted."),
     ({"V": TWO * 1j}, TypeError, "V holds complex128; real numbers are wanted."),
     ({"V": [[None, 1]] * 2}, TypeError, "V holds objects such as None; real numbers are wanted."),
-    ({"Q": [1, 2]}, ValueError, "Q has shape (2,); (tokens, features) is wanted."),
-    ({"K": np.ones((2, 3))}, ValueError, "Q has 2 columns and K has 3; both need the same d_k."),
+    ({"Q": [1, 2]}, ValueError, messages.TOKENS_AND_FEATURES.format(name="Q", shape="(2,)")),
+    ({"K": np.ones((2, 3))}, ValueError, messages.D_K_DIFFERS.format(q=2, k=3)),
     (
         {"Q": np.ones((2, 0)), "K": np.ones((2, 0))},
         ValueError,
-        "Q and K have no columns; d_k needs to be at least 1.",
+        messages.NO_COLUMNS,
     ),
     (
         {"V": np.ones((3, 2))},
         ValueError,
-        "K has 2 rows and V has 3; there is one value for each key.",
+        messages.ONE_VALUE_FOR_EACH_KEY.format(keys=2, values=3),
     ),
     (
         {"Q": np.ones((2, 2, 2)), "K": np.ones((3, 2, 2))},
         ValueError,
-        "the leading axes (2,) of Q, (3,) of K and () of V do not broadcast.",
+        messages.LEADING_AXES_DIFFER.format(q="(2,)", k="(3,)", v="()"),
     ),
     (
         {"allowed": np.ones((3, 2), bool)},
         ValueError,
-        "allowed has shape (3, 2), which does not fit the scores (2, 2).",
+        messages.SHAPE_DOES_NOT_FIT.format(name="allowed", shape="(3, 2)", scores="(2, 2)"),
     ),
     (
         {"allowed": np.ones((5, 2, 2), bool)},
         ValueError,
-        "allowed has shape (5, 2, 2), which does not fit the scores (2, 2).",
+        messages.SHAPE_DOES_NOT_FIT.format(name="allowed", shape="(5, 2, 2)", scores="(2, 2)"),
     ),
     (
         {"allowed": [[True], [True, False]]},
         ValueError,
-        "allowed has rows of different lengths; every row needs the same.",
+        messages.ROWS_OF_DIFFERENT_LENGTHS.format(name="allowed"),
     ),
     (
         {"bias": [[True, False]] * 2},
@@ -418,19 +419,27 @@ REFUSALS = [
     (
         {"bias": np.full((2, 3), 0.5)},
         ValueError,
-        "bias has shape (2, 3), which does not fit the scores (2, 2).",
+        messages.SHAPE_DOES_NOT_FIT.format(name="bias", shape="(2, 3)", scores="(2, 2)"),
     ),
     (
         {"bias": [[1], [1, 2]]},
         ValueError,
-        "bias has rows of different lengths; every row needs the same.",
+        messages.ROWS_OF_DIFFERENT_LENGTHS.format(name="bias"),
     ),
-    ({"scale": 0}, ValueError, "scale is 0; a positive number is wanted."),
-    ({"scale": -0.5}, ValueError, "scale is -0.5; a positive number is wanted."),
-    ({"scale": nan}, ValueError, "scale is nan; a positive number is wanted."),
-    ({"scale": inf}, ValueError, "scale is inf; a positive number is wanted."),
-    ({"scale": "sqrt"}, ValueError, "scale is 'sqrt'; a positive number is wanted."),
-    ({"scale": [1, 2]}, ValueError, "scale is [1, 2]; a positive number is wanted."),
+    ({"scale": 0}, ValueError, messages.POSITIVE_EXPECTED.format(name="scale", given=0)),
+    ({"scale": -0.5}, ValueError, messages.POSITIVE_EXPECTED.format(name="scale", given="-0.5")),
+    ({"scale": nan}, ValueError, messages.POSITIVE_EXPECTED.format(name="scale", given="nan")),
+    ({"scale": inf}, ValueError, messages.POSITIVE_EXPECTED.format(name="scale", given="inf")),
+    (
+        {"scale": "sqrt"},
+        ValueError,
+        messages.POSITIVE_EXPECTED.format(name="scale", given="'sqrt'"),
+    ),
+    (
+        {"scale": [1, 2]},
+        ValueError,
+        messages.POSITIVE_EXPECTED.format(name="scale", given="[1, 2]"),
+    ),
 ]
 
 

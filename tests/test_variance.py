@@ -2,6 +2,7 @@
 
 import math
 
+import messages
 import numpy as np
 import pytest
 
@@ -248,11 +249,17 @@ def test_the_short_rule_applies_where_the_means_are_0():
     [
         (
             ("gauss", 4, 0, 5),
-            "there is no distribution 'gauss'; choose one of normal, uniform, signs.",
+            messages.UNKNOWN_DISTRIBUTION.format(name="'gauss'", known="normal, uniform, signs"),
         ),
-        (("normal", 0, 0, 5), "d_k is 0; a whole number from 1 on is wanted."),
-        (("normal", 4, 0, 0), "queries is 0; a whole number from 1 on is wanted."),
-        (("normal", 4, 0, 5, 0), "keys is 0; a whole number from 1 on is wanted."),
+        (("normal", 0, 0, 5), messages.D_K_EXPECTED.format(d_k=0)),
+        (
+            ("normal", 4, 0, 0),
+            messages.INTEGER_EXPECTED.format(name="queries", given=0, least="1 on"),
+        ),
+        (
+            ("normal", 4, 0, 5, 0),
+            messages.INTEGER_EXPECTED.format(name="keys", given=0, least="1 on"),
+        ),
     ],
 )
 def test_arguments_that_cannot_be_sampled_are_refused_with_a_sentence(arguments, sentence):
@@ -262,5 +269,5 @@ def test_arguments_that_cannot_be_sampled_are_refused_with_a_sentence(arguments,
 
 
 def test_a_ladder_to_zero_is_refused():
-    with pytest.raises(ValueError, match="^d_k is 0; a whole number from 1 on is wanted.$"):
+    with pytest.raises(ValueError, match="^" + messages.D_K_EXPECTED.format(d_k=0) + "$"):
         maths.ladder(0)

@@ -6,6 +6,7 @@ import math
 import re
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 
@@ -221,9 +222,7 @@ def test_a_table_with_too_few_rows_is_refused_by_its_own_name(rows, both):
         with pytest.raises(ValueError) as refused:
             way()
         rule = "an even number of buckets, at least 4" if both else "at least 2 buckets"
-        assert str(refused.value) == (
-            f"table must have shape (buckets, heads) with {rule}, got shape ({rows}, 1)."
-        )
+        assert str(refused.value) == (messages.TABLE_SHAPE.format(rule=rule, shape=f"({rows}, 1)"))
 
 
 def test_a_table_in_float32_widens_nothing_and_one_for_other_heads_is_refused():
@@ -416,36 +415,41 @@ def test_a_sink_too_large_for_the_stages_is_refused_without_a_warning(recwarn):
         (
             {"sinks": [1, 2, 3]},
             ValueError,
-            "sinks has shape (3,), which does not fit the leading axes () of the scores; a number"
-            " is wanted, or one for each head.",
+            messages.SINKS_SHAPE.format(numbers="(3,)", shape="()"),
         ),
-        ({"sinks": np.nan}, ValueError, "sinks is nan; finite numbers are wanted."),
+        ({"sinks": np.nan}, ValueError, messages.FINITE_SINKS.format(sinks="nan")),
         (
             {"sinks": 1, "softmax": False},
             ValueError,
-            "sinks are scores in a softmax's sum; give them with softmax=True.",
+            messages.SINKS_NEED_SOFTMAX,
         ),
         (
             {"mask_mod": lambda b, h, q, k: q},
             TypeError,
-            "what mask_mod returned holds int64; booleans are wanted, True where a query may look"
-            " at a key.",
+            messages.MASK_MOD_BOOLEANS.format(made="holds int64"),
         ),
         (
             {"mask_mod": lambda b, h, q, k: q >= k and k < 3},
             ValueError,
-            "mask_mod asks whether an array is true; it is called once for all scores, so write &,"
-            " | and np.where for and, or and if.",
+            messages.ASKS_WHETHER_TRUE.format(
+                name="mask_mod",
+                at_once=(
+                    "it is called once for all scores, so write &, | and np.where for and, "
+                    "or and if"
+                ),
+            ),
         ),
         (
             {"score_mod": lambda score, b, h, q, k: np.ones(3)},
             ValueError,
-            "what score_mod returned has shape (3,), which does not fit the scores (2, 2).",
+            messages.SHAPE_DOES_NOT_FIT.format(
+                name="what score_mod returned", shape="(3,)", scores="(2, 2)"
+            ),
         ),
         (
             {"score_mod": lambda score, b, h, q, k: score + [0, 1][q]},
             TypeError,
-            "score_mod takes an index of a list; write np.array(…)[q].",
+            messages.INDEX_OF_A_LIST.format(name="score_mod"),
         ),
         (
             {"score_mod": "alibi"},
@@ -455,7 +459,9 @@ def test_a_sink_too_large_for_the_stages_is_refused_without_a_warning(recwarn):
         (
             {"block_mask": None},
             TypeError,
-            "there is no argument block_mask; give mask_mod=, a function (b, h, q, k).",
+            messages.NO_ARGUMENT.format(
+                name="block_mask", name_2="give mask_mod=, a function (b, h, q, k)"
+            ),
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 import re
 
+import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
@@ -113,11 +114,17 @@ REFUSED = [
     ({"item": 2}, "item is 2; there are 2 items, counted from 0."),
     ({"item": -1}, "item is -1; there are 2 items, counted from 0."),
     ({"head": 1}, "head is 1; there is 1 head, number 0."),
-    ({"head": "a"}, "head is 'a'; a whole number is wanted."),
-    ({"item": 1.0}, "item is 1.0; a whole number is wanted."),
-    ({"tokens": ["a"]}, "tokens has 1 word; 3 are wanted, one for each."),
-    ({"key_tokens": "abcde"}, "key_tokens is 'abcde'; a list of words is wanted."),
-    ({"tokens": 3}, "tokens is 3; a list of words is wanted."),
+    ({"head": "a"}, messages.WHOLE_NUMBER_EXPECTED.format(argument="head", given="'a'")),
+    ({"item": 1.0}, messages.WHOLE_NUMBER_EXPECTED.format(argument="item", given="1.0")),
+    (
+        {"tokens": ["a"]},
+        messages.LABELS_COUNT.format(argument="tokens", have="1 word", are="3 are"),
+    ),
+    (
+        {"key_tokens": "abcde"},
+        messages.WORDS_EXPECTED.format(argument="key_tokens", words="'abcde'"),
+    ),
+    ({"tokens": 3}, messages.WORDS_EXPECTED.format(argument="tokens", words=3)),
 ]
 
 
@@ -128,6 +135,6 @@ def test_what_does_not_fit_is_refused_in_a_sentence(given, sentence):
 
 
 def test_what_is_no_trace_is_refused_in_a_sentence():
-    wanted = "a trace is wanted, such as attention.scaled_dot_product_attention gives; list came."
+    wanted = messages.TRACE_EXPECTED.format(name="list")
     with pytest.raises(TypeError, match=f"^{re.escape(wanted)}$"):
         View.of([[1.0]])

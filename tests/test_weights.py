@@ -2,6 +2,7 @@
 
 import math
 
+import messages
 import numpy as np
 import pytest
 
@@ -58,28 +59,29 @@ def test_xavier_stays_within_root_six_over_the_sum_of_both_sides(shape):
 REFUSALS = [
     (
         ("gauss", (2, 2), 0),
-        "there is no initialiser 'gauss';"
-        " choose one of identity, integers, uniform, normal, xavier.",
+        messages.UNKNOWN_INITIALISER.format(
+            name="'gauss'", known="identity, integers, uniform, normal, xavier"
+        ),
     ),
     (
         ("uniform", (2, 2), 0, 3, 3),
-        "the range 3 … 3 is empty; the first number needs to be the smaller one.",
+        messages.EMPTY_RANGE.format(low=3, high=3),
     ),
     (
         ("integers", (2, 2), 0, 3, 1),
-        "the range 3 … 1 is empty; the first number needs to be the smaller one.",
+        messages.EMPTY_RANGE.format(low=3, high=1),
     ),
     (
         ("integers", (2, 2), 0, 0.2, 0.8),
-        "the range 0.2 … 0.8 is empty; the first number needs to be the smaller one.",
+        messages.EMPTY_RANGE.format(low="0.2", high="0.8"),
     ),
     (
         ("integers", (2, 2), 0, math.nan, 3),
-        "the range nan … 3 is empty; the first number needs to be the smaller one.",
+        messages.EMPTY_RANGE.format(low="nan", high=3),
     ),
     (
         ("uniform", (2, 2), 0, 0, math.inf),
-        "the range 0 … inf is empty; the first number needs to be the smaller one.",
+        messages.EMPTY_RANGE.format(low=0, high="inf"),
     ),
 ]
 

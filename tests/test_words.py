@@ -5,6 +5,7 @@ import subprocess
 import sys
 import unicodedata
 
+import messages
 import numpy as np
 import pytest
 from hypothesis import given
@@ -184,10 +185,8 @@ def test_one_hot_words_have_columns_in_the_order_they_appear():
 def test_another_kind_is_refused():
     with pytest.raises(ValueError) as refused:
         word_vectors(("a",), 2, kind="xavier")
-    assert (
-        str(refused.value)
-        == "words have no vectors of kind 'xavier'; choose one of integers, normal, uniform,"
-        " identity."
+    assert str(refused.value) == messages.UNKNOWN_WORD_VECTORS.format(
+        name="'xavier'", known="integers, normal, uniform, identity"
     )
 
 

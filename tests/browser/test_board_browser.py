@@ -4,6 +4,7 @@ import re
 import struct
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 from browser.conftest import CLIPBOARD, IN_COLOURS, TABS, clipboard, in_colours, until
@@ -130,7 +131,7 @@ def test_a_block_from_a_spreadsheet_is_pasted_at_the_cell_and_is_one_step_of_bac
     holds(dashboard, "W_V", changed)
     said = dashboard.page.locator(".board [role=status]")
     assert said.inner_text() == (
-        "W_V, row 3, column 4 holds 1e13; numbers from -1e12 to 1e12 are allowed."
+        messages.NUMBER_TOO_LARGE.format(place="W_V, row 3, column 4", found="1e13")
     )
     dashboard.wait_for("before => history.length === before + 1", before)
     dashboard.page.go_back()

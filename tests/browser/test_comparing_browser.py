@@ -1,5 +1,6 @@
 """Conventions and Check yours in a real browser, with the worked examples."""
 
+import messages
 import numpy as np
 from amount import some
 from browser.conftest import until
@@ -142,9 +143,13 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
     use(files[2])
     until(
         dashboard.page.get_by_text(
-            "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64,"
-            " integers and masks of bool are read. Tick “Go on with the other arrays” and press"
-            " again."
+            messages.SOME_ARRAYS_UNREADABLE.format(
+                unread=1,
+                arrays=2,
+                reasons=messages.UNSUPPORTED_DTYPE.format(place="mine.npz, notes", name="text")
+                + " Tick “Go on with the other arrays” and press again.",
+                more="",
+            )
         )
     )
     assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 from xml.etree import ElementTree
 
+import messages
 import numpy as np
 import pypdf
 import pytest
@@ -116,7 +117,9 @@ def test_a_pasted_printout_a_range_and_word_vectors_become_the_example(visit):
         rows[word] for word in ("the", "cat", "sat", "the", ".")
     ]
     assert dashboard.labels("scores") == ["the (1)", "cat", "sat", "the (2)", "."]
-    assert "W_Q, W_K and W_V are rolled anew, for a d_model of 6." in dashboard.notice()
+    assert (
+        messages.ROLLED_ANEW.format(names="W_Q, W_K and W_V are", d_model=6) in dashboard.notice()
+    )
     agrees(
         dashboard,
         X=dashboard.numbers("X"),
@@ -167,14 +170,18 @@ BAD = [
     (
         "words.csv",
         b"a,1,2\nb,3,x\n",
-        "words.csv, line 2, column 3 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        messages.NOT_A_NUMBER.format(place="words.csv, line 2, column 3", found="x"),
     ),
-    ("late.txt", b"caf\xe9 1 2", "late.txt is no UTF-8 text: byte 4 is 0xe9; save it as UTF-8."),
-    ("../../x.npy", b"\x93NUMPY\x01\x00", "x.npy: its .npy header is damaged."),
+    (
+        "late.txt",
+        b"caf\xe9 1 2",
+        messages.NOT_UTF_8_TEXT.format(place="late.txt", position=4, byte="0xe9"),
+    ),
+    ("../../x.npy", b"\x93NUMPY\x01\x00", messages.DAMAGED_NPY_HEADER.format(place="x.npy")),
     (
         "<img src=x onerror=alert(1)>.npz",
         b"PK\x03\x04",
-        "<img src=x onerror=alert(1)>.npz is a damaged zip file.",
+        messages.DAMAGED_ZIP.format(place="<img src=x onerror=alert(1)>.npz"),
     ),
 ]
 
@@ -220,9 +227,11 @@ def test_a_bad_file_is_one_sentence_and_changes_nothing(visit, subtests):
     until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="X, 1 × 4"))
 
 
-UNREADABLE = (
-    "1 of 3 arrays cannot be read. mixed.npz, W_K holds text; floats up to float64, integers and"
-    " masks of bool are read."
+UNREADABLE = messages.SOME_ARRAYS_UNREADABLE.format(
+    unread=1,
+    arrays=3,
+    reasons=messages.UNSUPPORTED_DTYPE.format(place="mixed.npz, W_K", name="text"),
+    more="",
 )
 
 
@@ -239,7 +248,14 @@ def test_arrays_wait_for_a_yes_beside_an_unreadable_one_and_come_by_slices(visit
     dashboard.page.locator(go_on).click()
     until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 4"))
     dashboard.upload("again.npz", npz(X=X, W_Q=np.array([["a"]])))  # another file asks anew
-    until(dashboard.page.locator(".said", has_text="1 of 2 arrays cannot be read. again.npz"))
+    until(
+        dashboard.page.locator(
+            ".said",
+            has_text=messages.SOME_ARRAYS_UNREADABLE.format(
+                unread=1, arrays=2, reasons="again.npz", more=""
+            ),
+        )
+    )
     until(dashboard.page.locator(go_on, has_text="Go on with the other one"))
     assert dashboard.page.locator(".st-key-load_use").count() == 0
     dashboard.upload("mixed.npz", mixed)

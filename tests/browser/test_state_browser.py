@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 from browser.conftest import IN_COLOURS, POLL, TAG, in_colours, succeeds, until, until_healthy
@@ -26,10 +27,7 @@ NONE_KEPT = (
     "and this one has none under it"
 )
 OPEN_SAVED = "; open a saved state under “Your data” on Explore, or bring them again."
-DAMAGED = (
-    "What this browser keeps under this address is damaged, or is another state; "
-    "open a saved state under “Your data” on Explore, or bring the numbers again."
-)
+DAMAGED = messages.KEPT_DAMAGED
 TABLES = """const tables = async mode => {
   const request = indexedDB.open('attention-stage-by-stage')
   request.onupgradeneeded = () => {

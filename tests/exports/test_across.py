@@ -1,5 +1,6 @@
 """One head across layers, from Python: the numbers of each layer, one bar, one note."""
 
+import messages
 import numpy as np
 import pytest
 from models.test_recorded import recorded
@@ -34,11 +35,13 @@ def test_layers_and_items_are_chosen_and_what_is_not_there_is_refused(tmp_path):
     assert [axes.get_title("left") for axes in panels(figure)] == ["Layer 1, head 2"]
     with pytest.raises(ValueError, match="head is 7; captured were 0, 1, 2, 3."):
         attention.across_layers(taken, 7)
-    with pytest.raises(ValueError, match="layer 5 was not captured; the layers 0, 1 were."):
+    with pytest.raises(
+        ValueError, match=messages.LAYER_NOT_CAPTURED.format(layer=5, step="", there="0, 1")
+    ):
         attention.across_layers(taken, layers=[0, 5])
     with pytest.raises(ValueError, match="item is 1; there is 1 item, number 0."):
         attention.across_layers(taken, item=1)
-    with pytest.raises(ValueError, match="layers names none; at least one is wanted."):
+    with pytest.raises(ValueError, match=messages.NO_LAYERS_NAMED):
         attention.across_layers(taken, layers=[])
 
 

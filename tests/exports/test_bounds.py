@@ -4,6 +4,7 @@ import io
 import zipfile
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -39,7 +40,7 @@ def test_the_zip_says_of_a_format_that_it_is_too_large_and_holds_the_others(monk
     _, found = zipped()
     assert set(found.namelist()) == set(whole.namelist()) - {"stages.tex"} | {"stages.tex.txt"}
     assert found.read("stages.tex.txt").decode() == (
-        f"these stages hold {numbers} numbers; at most {numbers - 1} fit. NPZ holds them all."
+        messages.STAGES_TOO_LARGE.format(numbers=numbers, place="", most=numbers - 1)
     )
 
 
@@ -68,8 +69,9 @@ def test_what_holds_the_code_is_counted_with_all_heads_of_the_item(key, monkeypa
     assert refusal(key, page) == ""
     monkeypatch.setitem(bounds.MOST, key, numbers - 1)
     assert refusal(key, page) == (
-        f"these stages hold {numbers:,} numbers in all 2 heads; at most {numbers - 1:,} fit."
-        " NPZ holds them all."
+        messages.STAGES_TOO_LARGE.format(
+            numbers=f"{numbers:,}", place=" in all 2 heads", most=f"{numbers - 1:,}"
+        )
     )
 
 

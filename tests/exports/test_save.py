@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 
@@ -112,7 +113,11 @@ def test_a_trace_without_queries_can_be_written(tmp_path, ending):
     [
         ("a.xls", {}, "'a.xls' ends in '.xls'; .npz, .csv, .json, .tex, .md can be written."),
         ("a", {}, "'a' has no ending; .npz, .csv, .json, .tex, .md can be written."),
-        ("a.npz", {"tokens": ["x"]}, "tokens has 1 word; 3 are wanted, one for each."),
+        (
+            "a.npz",
+            {"tokens": ["x"]},
+            messages.LABELS_COUNT.format(argument="tokens", have="1 word", are="3 are"),
+        ),
         ("a.md", {"digits": 99}, "digits is 99; 0 to 12 are wanted."),
         ("a.csv", {"item": 2}, "item is 2; there are 2 items, counted from 0."),
     ],
@@ -128,7 +133,7 @@ def test_what_cannot_be_saved_is_refused_in_a_sentence_and_writes_nothing(
 def test_a_report_under_the_name_of_another_kind_of_file_is_refused(trace, tmp_path):
     with pytest.raises(ValueError) as refused:
         report(trace, tmp_path / "a.pdf")
-    assert str(refused.value) == "'a.pdf' does not end in '.html'; a report is HTML."
+    assert str(refused.value) == messages.REPORT_IS_HTML.format(name="'a.pdf'")
     assert not (tmp_path / "a.pdf").exists()
 
 
@@ -267,7 +272,7 @@ def test_half_of_a_character_is_refused_and_the_sentence_names_its_place(
         write(trace, tmp_path / f"x.{ending}", **{argument: ["a", "b\ud83d"]})
     assert type(refused.value) is ValueError  # UnicodeEncodeError is one as well
     assert str(refused.value) == (
-        f"{argument}[1] holds '\\ud83d', half of a character; the other half is missing."
+        messages.HALF_A_CHARACTER_IN.format(name=f"{argument}[1]", half="'\\ud83d'")
     )
     assert not list(tmp_path.iterdir())
 

@@ -8,6 +8,7 @@ import zipfile
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import messages
 import numpy as np
 import pandas
 import pypdf
@@ -348,7 +349,7 @@ def test_some_stages_of_a_trace_can_be_saved(trace, tmp_path):
             "a.npz",
             {"stages": ["X"]},
             ValueError,
-            "stages cannot be chosen for a '.npz', which holds all of them.",
+            messages.NPZ_HOLDS_ALL,
         ),
         ("a.csv", {"source": 3}, TypeError, "source is 3; text is wanted."),
     ],

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import messages
 import numpy as np
 import pypdf
 import pypdfium2
@@ -229,7 +230,7 @@ def test_a_logarithmic_range_says_which_stages_stay_linear():
         figure = paper_figure(
             trace(), stages=["scores", "weights"], paper=Paper(logarithmic=True, width="text")
         )
-    sentence = "The colours of scores stay linear: a logarithmic range has no numbers below 0."
+    sentence = messages.COLOURS_STAY_LINEAR.format(linear="scores")
     assert str(caught[0].message) == sentence and figure.notes == (sentence,)
 
 
@@ -257,10 +258,7 @@ def test_tiny_shares_are_printed_as_on_the_screen_and_never_as_0(share, digits, 
     given = trace(3, width=2, seed=1)
     given = replace(given, weights=np.array([[1, share, 0], [0.5, 0.5, 0], [0.2, 0.8, 0]]))
     printed = [f"{x:.{digits}f}" for x in given.weights.ravel()]
-    rounded = (
-        "Tiny numbers of weights are rounded to the decimals of the others, or ≈0: there is no"
-        " room for more.",
-    )
+    rounded = (messages.TINY_NUMBERS_ROUNDED.format(rounded="weights"),)
     widths = {2: 3.9, 4: 5, 6: 5.8}
     for width, tiny, notes in (("text", whole, ()), (widths[digits], short, rounded)):
         with warnings.catch_warnings(record=True):
@@ -300,7 +298,7 @@ def test_four_heads_on_a_slide_name_all_words():
 
 
 def test_where_nearly_all_shares_look_alike_a_sentence_hints_at_the_logarithmic_range():
-    hint = "Most shares of weights are below 0.01: a logarithmic range shows them."
+    hint = messages.MOST_SHARES_DARK.format(dark="weights", dark_2="0.01")
     given = trace(200)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -433,7 +431,7 @@ def test_a_title_too_long_for_its_bar_is_cut_at_letters_of_labels_with_a_sentenc
     paper = Paper(bar_title="α " * 40, width=5.0)
     with pytest.warns(UserWarning) as caught:
         figure = paper_figure(trace(2, width=2), paper=paper)
-    sentence = "The title of the colour bar is cut: it is too long for it."
+    sentence = messages.COLOUR_BAR_TITLE_CUT
     assert str(caught[0].message) == figure.notes[0] == sentence
     label = figure.axes[-1].yaxis.label
     assert label.get_fontsize() == paper.tick_size and re.fullmatch("(α ?)+…", label.get_text())
@@ -443,7 +441,7 @@ def test_letters_that_no_font_has_are_named():
     with pytest.warns(UserWarning) as caught:
         figure = paper_figure(trace(2), tokens=["\U0001fbf0", "\U00013000"])
     assert str(caught[0].message) == figure.notes[0]
-    expected = "No font of this machine has 𓀀 (U+13000) 🯰 (U+1FBF0); boxes stand for them."
+    expected = messages.NO_FONT.format(listed="𓀀 (U+13000) 🯰 (U+1FBF0)", more="")
     assert figure.notes == (expected,)
 
 
@@ -457,7 +455,7 @@ def test_arabic_letters_are_joined_and_run_from_right_to_left():
 
 def test_numbers_that_are_not_finite_are_grey_with_a_sentence():
     given = self_attention([[np.inf], [1.0]], [[1.0]], [[1.0]], [[1.0]])
-    sentence = "Numbers of X that are not finite have the grey of hidden cells."
+    sentence = messages.NUMBERS_NOT_FINITE.format(broken="X")
     with pytest.warns(UserWarning, match=f"^{sentence}$"):
         figure = paper_figure(given, stages=["X"])
     (axes,) = panels(figure)
@@ -758,7 +756,7 @@ ASKED = [
     ({"font_size": 2}, "font_size is 2; 4 to 72 pt are wanted."),
     ({"tick_size": "7"}, "tick_size is '7'; 4 to 72 pt are wanted."),
     ({"tick_size": True}, "tick_size is True; 4 to 72 pt are wanted."),
-    ({"bar": 1}, "bar is 1; True or False is wanted."),
+    ({"bar": 1}, messages.TRUE_OR_FALSE_EXPECTED.format(name="bar", given=1)),
     ({"title": None}, "title is None; at most 2,000 letters are wanted."),
     (
         {"shares": "jet"},
@@ -782,10 +780,10 @@ DRAWN = [
         "15 panels do not fit on 8.25 × 8 cm with letters of 8 pt: choose fewer panels,"
         " smaller letters, or a larger width or height.",
     ),
-    ({"tokens": "abcdef"}, "tokens is 'abcdef'; a list of words is wanted."),
-    ({"tokens": 6}, "tokens is 6; a list of words is wanted."),
-    ({"heads": 0.5}, "head is 0.5; a whole number is wanted."),
-    ({"heads": []}, "heads names none; at least one is wanted."),
+    ({"tokens": "abcdef"}, messages.WORDS_EXPECTED.format(argument="tokens", words="'abcdef'")),
+    ({"tokens": 6}, messages.WORDS_EXPECTED.format(argument="tokens", words=6)),
+    ({"heads": 0.5}, messages.WHOLE_NUMBER_EXPECTED.format(argument="head", given="0.5")),
+    ({"heads": []}, messages.NO_HEADS_NAMED),
     ({"heads": [0, 9]}, "head is 9; there are 2 heads, counted from 0."),
     (
         {"stages": ["attention"]},
@@ -806,8 +804,7 @@ def test_more_cells_than_can_be_printed_are_refused():
     with pytest.raises(BadInput) as caught:
         paper_figure(trace(400))
     assert str(caught.value) == (
-        "these panels hold 160,000 cells; at most 131,072 can be printed."
-        " Choose fewer stages or heads, or trace fewer tokens."
+        messages.PANELS_TOO_LARGE.format(cells="160,000", max_printed="131,072")
     )
 
 
@@ -816,8 +813,7 @@ def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
     with pytest.raises(ModuleNotFoundError) as caught:
         paper_figure(trace())
     assert str(caught.value) == (
-        "attention.paper_figure wants the package matplotlib, which is not installed;"
-        " the extra brings it: pip install 'attention-stage-by-stage[app]'."
+        messages.PACKAGE_MISSING.format(name="paper_figure", name_2="matplotlib")
     )
 
 
@@ -840,8 +836,12 @@ def test_a_png_too_large_to_draw_is_refused_before_it_is_drawn():
     with pytest.raises(BadInput) as caught:
         to_bytes(figure, "png", dpi=600)
     assert str(caught.value) == (
-        f"a PNG of {wide:.1f} × {tall:.1f} cm at 600 dots per inch has"
-        f" {wide * tall * (600 / 2.54) ** 2 / 1e6:,.0f} million dots; at most 64 million fit:"
-        " choose fewer per inch, or take the PDF or the SVG."
+        messages.TOO_MANY_DOTS.format(
+            wide=f"{wide:.1f}",
+            tall=f"{tall:.1f}",
+            dpi=600,
+            count=f"{wide * tall * (600 / 2.54) ** 2 / 1000000.0:,.0f}",
+            max_dots=64,
+        )
     )
     assert to_bytes(figure, "pdf").startswith(b"%PDF")

@@ -3,6 +3,7 @@
 import re
 from itertools import combinations
 
+import messages
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -155,11 +156,17 @@ REFUSED = [
         {"stages": ["X"]},
         f"stages names 'X'; this trace does not have it: {ALL} are there.",
     ),
-    ({"stages": []}, f"nothing to draw: no stage that was asked for has a cell ({ALL})."),
-    ({"stages": 5}, "stages is 5; a list of names is wanted, such as ['weights']."),
+    (
+        {"stages": []},
+        messages.NOTHING_TO_DRAW.format(listed="Q, K, V, scores, scaled, masked, weights, output"),
+    ),
+    ({"stages": 5}, messages.NAMES_OF_STAGES_EXPECTED.format(stages=5)),
     ({"digits": -1}, "digits is -1; 0 to 12 are wanted."),
-    ({"digits": "x"}, "digits is 'x'; a whole number is wanted."),
-    ({"tokens": ["a"]}, "tokens has 1 word; 2 are wanted, one for each."),
+    ({"digits": "x"}, messages.WHOLE_NUMBER_EXPECTED.format(argument="digits", given="'x'")),
+    (
+        {"tokens": ["a"]},
+        messages.LABELS_COUNT.format(argument="tokens", have="1 word", are="2 are"),
+    ),
     ({"head": 1}, "head is 1; there is 1 head, number 0."),
 ]
 
@@ -172,20 +179,14 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence(given, sentence):
 
 def test_more_cells_than_a_browser_draws_are_refused_before_anything_is_drawn():
     x = np.zeros((1500, 1), np.float32)
-    sentence = (
-        "these stages hold 2,250,000 cells; at most 2,000,000 can be drawn."
-        " Choose fewer stages, or trace fewer tokens."
-    )
+    sentence = messages.CELLS_TOO_MANY.format(cells="2,250,000", max_drawn="2,000,000")
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         figure(scaled_dot_product_attention(x, x, x), stages=["weights"])
 
 
 def test_without_plotly_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr("attention.figures.whole.find_spec", lambda wanted: None)
-    sentence = (
-        "attention.figure wants the package plotly, which is not installed;"
-        " the extra brings it: pip install 'attention-stage-by-stage[app]'."
-    )
+    sentence = messages.PACKAGE_MISSING.format(name="figure", name_2="plotly")
     with pytest.raises(ModuleNotFoundError, match=f"^{re.escape(sentence)}$"):
         figure(PLAIN)
 

@@ -1,5 +1,6 @@
 """What is said of numbers that no known mistake explains is true of how they were made."""
 
+import messages
 import numpy as np
 import pytest
 
@@ -10,7 +11,6 @@ from attention.frameworks.mistakes import BY_NAME
 
 rng = np.random.default_rng(0)
 Q, K, V = rng.normal(size=(3, 12, 7))
-BEFORE = "the trouble lies before the weights, in Q, K, the scores, the mask or the softmax"
 
 
 def softmax(scores):
@@ -30,8 +30,8 @@ def test_dropout_of_the_weights_is_named_and_not_laid_before_them(digits):
     found = diagnose(Q, K, V, output=(DROPPED @ V).round(digits), weights=DROPPED.round(digits))
     gone = int((DROPPED == 0).sum())
     assert (
-        f"The weights given are right ones with dropout: {gone} of 144 are 0, and the others 1.429"
-        " times what they were; model.eval() turns it off. The output follows from them."
+        messages.WEIGHTS_WITH_DROPOUT.format(sum=gone, sum_2=144, by="1.429 times what they were")
+        + " The output follows from them."
     ) in found.notes
     assert "before the weights" not in str(found)
 
@@ -63,7 +63,12 @@ def test_averaged_weights_are_named_and_not_laid_before_them():
 def test_weights_that_no_softmax_gives_may_be_the_trouble_themselves():
     other = np.random.default_rng(3).dirichlet(np.ones(12), 12)
     said = str(diagnose(Q, K, V, output=other @ V, weights=other))
-    assert f"The output follows from the weights given with it: {BEFORE}." in said
+    assert (
+        messages.TROUBLE_AFTER_WEIGHTS.format(
+            place=("before the weights, in Q, K, the scores, the mask or the softmax")
+        )
+        in said
+    )
     grown = other * np.linspace(1, 2, 12)[:, None]
     said = str(diagnose(Q, K, V, output=grown @ V, weights=grown))
     assert "in these weights, whose rows do not sum to 1, or before the weights" in said
@@ -96,8 +101,7 @@ def test_queries_whose_scores_overflow_in_float16_are_named_as_just_those():
     said = str(diagnose(q, k, V, output=output))
     assert f"{lost} of the 84 numbers of the output are NaN or infinite" in said
     assert (
-        "They are just those of queries with a score Q Kᵀ beyond 65,504, the most that float16"
-        " holds." in said
+        messages.BEYOND_THE_TYPE.format(what="a score Q Kᵀ", limit="65,504", kind="float16") in said
     )
     output = output.copy()
     output[np.isnan(output).all(axis=1).argmin()] = np.nan  # another one
@@ -112,10 +116,7 @@ def test_an_exp_that_overflows_in_float32_is_named_as_just_that(both):
     assert 0 < np.isnan(weights).sum() < 144
     answers = {"output": weights @ V} | ({"weights": weights} if both else {})
     said = str(diagnose(9 * Q, 9 * K, V, **answers))
-    assert (
-        "They are just those of queries with a score beyond 88.7, whose exp is infinite in float32:"
-        " subtract each row's maximum before exp." in said
-    )
+    assert messages.EXP_IS_INFINITE.format(what="a score", limit="88.7", kind="float32") in said
     assert "trouble" not in said
 
 

@@ -11,6 +11,7 @@ import weakref
 from dataclasses import replace
 from itertools import combinations, product
 
+import messages
 import numpy as np
 import pytest
 from amount import amount, some
@@ -295,7 +296,9 @@ def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apar
     given = [output, *([weights] if what == "both" else [])]
     finite = [bool(np.isfinite(numbers).any()) for numbers in given]
     if not any(finite):
-        assert str(found).startswith("There is no finite number to compare: every number of the ")
+        assert str(found).startswith(
+            messages.NOTHING_TO_COMPARE.partition("{")[0] + "every number of the "
+        )
         return
     if not all(finite):
         assert str(found).startswith(f"Every number of the {('output', 'weights')[finite[0]]} is ")
@@ -691,7 +694,9 @@ def test_an_inverted_look_ahead_mask_and_another_are_found_whatever_becomes_of_t
     output = applied(given, wrong)[0]
     found = diagnose(**given, output=output)
     if np.isnan(output).all():
-        assert str(found).startswith("There is no finite number to compare: every number of the")
+        assert str(found).startswith(
+            messages.NOTHING_TO_COMPARE.partition("{")[0] + "every number of the"
+        )
         return
     assert any(set(e.mistakes) <= wrong for e in found.explanations), str(found)
     assert (
@@ -822,7 +827,7 @@ def test_of_two_answers_each_is_said_how_far_it_is_off():
     assert re.fullmatch(
         rf"the output by up to (0|\d\S*e-1\d) and the weights by up to {apart:.3g}\. .*", said
     )
-    assert "The output is right, and was not made with the weights given beside it." in said
+    assert messages.OUTPUT_RIGHT_WEIGHTS_NOT in said
 
 
 def test_one_wrong_number_among_right_ones_is_not_explained_away():
@@ -923,8 +928,9 @@ def test_numbers_that_are_not_finite_are_not_explained_but_traced_to_a_likely_ca
     found = diagnose(**SYSTEMS["one head"] | given, output=np.full((6, 6), output))
     what = "NaN" if np.isnan(output) else "infinite"
     assert str(found) == (
-        f"There is no finite number to compare: every number of the output is {what}."
-        f" Likely cause: {cause}."
+        messages.NOTHING_TO_COMPARE.format(
+            nothing=f"every number of the output is {what}", cause=cause
+        )
     )
     assert not found.correct and found.explanations == () and found.closest is None
 
@@ -1051,8 +1057,10 @@ def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
     other = rng.dirichlet(np.ones(6), 6)
     before = diagnose(**given, output=other @ given["V"], weights=other)
     assert (
-        "The output follows from the weights given with it: the trouble lies before the weights,"
-        " in Q, K, the scores, the mask or the softmax." in before.notes
+        messages.TROUBLE_AFTER_WEIGHTS.format(
+            place=("before the weights, in Q, K, the scores, the mask or the softmax")
+        )
+        in before.notes
     )
     after = diagnose(**given, output=weights @ rng.standard_normal((6, 6)), weights=weights)
     assert (
@@ -1060,10 +1068,7 @@ def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
         " follows." in after.notes
     )
     both = diagnose(**given, output=rng.standard_normal((6, 6)), weights=other)
-    assert (
-        "The weights are not right, and the output does not follow from them either: there is"
-        " trouble on both sides." in both.notes
-    )
+    assert messages.TROUBLE_ON_BOTH_SIDES in both.notes
 
 
 def test_no_trouble_is_placed_where_half_precision_may_be_all_there_is():
@@ -1122,8 +1127,7 @@ def test_numbers_lost_to_nan_or_infinity_are_counted_and_the_first_is_named():
     output[1, :2], output[4] = nan, inf
     found = diagnose(**given, output=output)
     assert (
-        "8 of the 36 numbers of the output are NaN or infinite where right attention is finite,"
-        " the first at [1, 0]."
+        messages.NAN_OR_INFINITE.format(sum=8, lost=36, name="output", hold="are", first="1, 0")
     ) in found.notes
 
 
@@ -1167,10 +1171,7 @@ def test_the_biases_of_a_layer_may_be_tensors_of_half_precision_with_gradients()
 
 def test_what_was_not_searched_is_said():
     found = diagnose(**SYSTEMS["one head"], output=np.ones((6, 6)) / 3)
-    assert (
-        "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
-        in found.notes
-    )
+    assert messages.NOT_TRIED in found.notes
 
 
 def test_a_diagnosis_prints_as_its_sentences_and_stays_short_whatever_the_size():
@@ -1259,7 +1260,7 @@ def test_where_only_some_queries_are_shown_both_answers_are_still_told_apart(mon
     given = large()
     output, weights = applied(given, ())
     found = diagnose(**given, output=output, weights=np.square(weights))
-    assert "The output is right, and was not made with the weights given beside it." in found.notes
+    assert messages.OUTPUT_RIGHT_WEIGHTS_NOT in found.notes
 
 
 def test_what_mixes_queries_takes_the_memory_of_one_head():
@@ -1296,7 +1297,7 @@ def test_a_wrong_number_outside_the_queries_that_are_searched_is_seen():
     output[123, 3] += 1e-3
     found = diagnose(**given, output=output)
     assert found.explanations == ()
-    assert "Mistakes that mix queries were tried alone, not with others." in found.notes
+    assert messages.MIXED_QUERIES_ALONE in found.notes
 
 
 def test_what_would_be_too_much_work_is_left_out_and_said(monkeypatch):
@@ -1308,7 +1309,7 @@ def test_what_would_be_too_much_work_is_left_out_and_said(monkeypatch):
     found = diagnose(**given, output=noisy)
     assert found.explanations == ()
     assert "Only 54 of the 300 queries were compared." in found.notes
-    assert "Mistakes that mix queries were not tried: there are too many scores." in found.notes
+    assert messages.MIXED_QUERIES_NOT_TRIED in found.notes
     assert any(re.fullmatch(r"Of \d+ pairs the 64 commonest were tried\.", n) for n in found.notes)
 
 
@@ -1323,72 +1324,72 @@ ONE = {"Q": np.ones((2, 3)), "K": np.ones((4, 3)), "V": np.ones((4, 5))}
         (
             ONE,
             ValueError,
-            "neither output nor weights is given; give the numbers of the other code.",
+            messages.NO_ANSWER_GIVEN,
         ),
         (
             {"Q": ONE["Q"], "output": [[1.0]]},
             ValueError,
-            "K and V are missing; give Q, K and V, or X, W_Q, W_K and W_V.",
+            messages.INPUTS_MISSING.format(missing="K and V are"),
         ),
         (
             ONE | {"output": np.ones((2, 5)), "decimals": -1},
             ValueError,
-            "decimals is -1; a whole number from 0 is wanted.",
+            messages.INTEGER_EXPECTED.format(name="decimals", given="-1", least=0),
         ),
         (
             ONE | {"output": np.ones((2, 5)), "announce": 3},
             TypeError,
-            "announce is 3; a function of a sentence is wanted.",
+            messages.FUNCTION_OF_A_SENTENCE.format(announce=3),
         ),
         (
             {"X": ONE["Q"], "output": [[1.0]]},
             ValueError,
-            "W_Q, W_K and W_V are missing; give Q, K and V, or X, W_Q, W_K and W_V.",
+            messages.INPUTS_MISSING.format(missing="W_Q, W_K and W_V are"),
         ),
         (
             ONE | {"output": np.ones((2, 4))},
             ValueError,
-            "output: the shape is (2, 4); (2, 5) is wanted for these inputs.",
+            messages.ANSWER_SHAPE.format(name="output", shape="(2, 4)", wanted="(2, 5)"),
         ),
         (
             ONE | {"weights": np.ones((4, 2))},
             ValueError,
-            "weights: the shape is (4, 2); (2, 4) is wanted for these inputs.",
+            messages.ANSWER_SHAPE.format(name="weights", shape="(4, 2)", wanted="(2, 4)"),
         ),
         (
             ONE | {"output": [[1.0], [2.0, 3.0]]},
             ValueError,
-            "output has rows of different lengths; every row needs the same.",
+            messages.ROWS_OF_DIFFERENT_LENGTHS.format(name="output"),
         ),
         (
             ONE | {"K": np.ones((4, 2)), "output": np.ones((2, 5))},
             ValueError,
-            "Q has 3 columns and K has 2; both need the same d_k.",
+            messages.D_K_DIFFERS.format(q=3, k=2),
         ),
         (
             ONE | {"heads": 2, "output": np.ones((2, 5))},
             ValueError,
-            "Q has 3 columns; they cannot be split into 2 heads of equal width.",
+            messages.NOT_EQUAL_HEADS.format(what="Q has 3 columns; they", heads=2),
         ),
         (
             ONE | {"heads": 2.0, "output": [[1.0]]},
             ValueError,
-            "heads is 2.0; a whole number from 1 is wanted.",
+            messages.INTEGER_EXPECTED.format(name="heads", given="2.0", least=1),
         ),
         (
             ONE | {"kv_heads": 0, "output": [[1.0]]},
             ValueError,
-            "kv_heads is 0; a whole number from 1 is wanted.",
+            messages.INTEGER_EXPECTED.format(name="kv_heads", given=0, least=1),
         ),
         (
             ONE | {"kv_heads": 2, "output": [[1.0]]},
             ValueError,
-            "kv_heads is 2 and heads is 1; several heads of queries share one of keys and values.",
+            messages.KV_HEADS_WITHOUT_HEADS.format(kv_heads=2),
         ),
         (
             ONE | {"X": [[1.0]], "W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[1.0]]},
             ValueError,
-            "both X and Q, K or V are given; give one of the two.",
+            messages.BOTH_GIVEN,
         ),
         (
             ONE | {"b_Q": [1.0], "output": [[1.0]]},
@@ -1403,27 +1404,27 @@ ONE = {"Q": np.ones((2, 3)), "K": np.ones((4, 3)), "V": np.ones((4, 5))}
         (
             ONE | {"bias": np.full((3, 3), 0.5), "output": [[1.0]]},
             ValueError,
-            "bias has shape (3, 3), which does not fit the scores (2, 4).",
+            messages.SHAPE_DOES_NOT_FIT.format(name="bias", shape="(3, 3)", scores="(2, 4)"),
         ),
         (
             ONE | {"allowed": [[True], [True, False]]},
             ValueError,
-            "allowed has rows of different lengths; every row needs the same.",
+            messages.ROWS_OF_DIFFERENT_LENGTHS.format(name="allowed"),
         ),
         (
             {"Q": np.ones((4, 3, 2)), "K": np.ones((2, 3, 2)), "V": np.ones((3, 2))},
             ValueError,
-            "K has shape (2, 3, 2) and V (3, 2); both need the same heads.",
+            messages.HEADS_OF_K_AND_V_DIFFER.format(k="(2, 3, 2)", v="(3, 2)"),
         ),
         (
             ONE | {"scale": -1, "output": np.ones((2, 5))},
             ValueError,
-            "scale is -1; a positive number is wanted.",
+            messages.POSITIVE_EXPECTED.format(name="scale", given="-1"),
         ),
         (
             ONE | {"allowed": np.ones((3, 3), bool), "output": np.ones((2, 5))},
             ValueError,
-            "allowed has shape (3, 3), which does not fit the scores (2, 4).",
+            messages.SHAPE_DOES_NOT_FIT.format(name="allowed", shape="(3, 3)", scores="(2, 4)"),
         ),
     ],
 )

@@ -5,6 +5,7 @@ import re
 import warnings
 from dataclasses import fields, replace
 
+import messages
 import numpy as np
 import pytest
 from peers.record import BLIND as BLIND_ROW
@@ -216,7 +217,7 @@ def test_a_window_of_fewer_queries_is_aligned_as_the_table_says():
 
 
 def test_a_window_has_no_room_beside_causal_lower_right():
-    said = "Its attn_mask is causal_lower_right, which has no window and no mask beside it."
+    said = messages.LOWER_RIGHT_ALONE
     assert answer("torch_sdpa_lower_right", *numbers(), window=2).refused == said
 
 
@@ -224,11 +225,7 @@ def test_fewer_heads_of_keys_are_refused_where_there_is_no_argument():
     Q, K, V = (np.ones((heads, 3, 4)) for heads in (4, 2, 2))
     for name, convention in CONVENTIONS.items():
         refused = answer(name, Q, K, V).refused
-        assert refused == (
-            ""
-            if "groups" in convention.takes
-            else "It has no argument for fewer heads of keys and values."
-        )
+        assert refused == ("" if "groups" in convention.takes else messages.NO_FEWER_HEADS)
 
 
 def test_what_a_library_refused_was_its_own_error():
@@ -353,10 +350,10 @@ def test_half_precision_is_computed_in_float32_and_integers_in_float64():
             "keras_attention",
             numbers(),
             BLIND,
-            "keras.layers.Attention documents only a mask over keys, the same for all queries.",
+            messages.KERAS_MASK_OVER_KEYS,
         ),
         *(
-            (name, numbers(2, 0), None, "The ONNX reference raises an error where there is no key.")
+            (name, numbers(2, 0), None, messages.ONNX_WITHOUT_KEYS)
             for name in ("onnx_23", "onnx_cache")
         ),
         *(
@@ -364,7 +361,7 @@ def test_half_precision_is_computed_in_float32_and_integers_in_float64():
                 name,
                 [*numbers()[:2], numbers()[2][:, :2]],
                 None,
-                "It wants V as wide as K; here d_v is 2 and d_k is 4.",
+                messages.V_AS_WIDE_AS_K.format(d_v=2, d_k=4),
             )
             for name in ("torch_mha", "torch_mha_no_weights", "jax")
         ),
@@ -382,9 +379,9 @@ def test_what_a_framework_cannot_be_handed_is_a_sentence_in_the_answer_and_the_d
     ("name", "d_v", "sentence"),
     [
         ("torch_sdpa", 4, ""),
-        ("torch_sdpa", 2, "It raises an error for a mask and a look-ahead at once."),
-        ("torch_sdpa_math", 4, "It raises an error for a mask and a look-ahead at once."),
-        ("torch_sdpa_lower_right", 4, "Its attn_mask is a mask or causal_lower_right, not both."),
+        ("torch_sdpa", 2, messages.MASK_AND_LOOK_AHEAD),
+        ("torch_sdpa_math", 4, messages.MASK_AND_LOOK_AHEAD),
+        ("torch_sdpa_lower_right", 4, messages.MASK_OR_LOWER_RIGHT),
     ],
 )
 def test_which_paths_of_torch_refuse_a_mask_beside_a_look_ahead(name, d_v, sentence):
@@ -406,32 +403,32 @@ def test_keras_attention_takes_a_mask_over_keys_in_any_shape_that_says_the_same_
         (
             {"name": "torch"},
             ValueError,
-            f"'torch' is not in the table; the names are {', '.join(CONVENTIONS)}.",
+            messages.NOT_IN_THE_TABLE.format(name="'torch'", names=", ".join(CONVENTIONS)),
         ),
         (
             {"mask": [[1, 0, 1]]},
             TypeError,
-            "mask holds int64; booleans are wanted (write `mask == 1` or `mask == 0`).",
+            messages.BOOLEAN_MASK_EXPECTED.format(dtype="int64"),
         ),
         (
             {"mask": [[True, False]]},
             ValueError,
-            "mask has shape (1, 2), which does not fit the scores (3, 3).",
+            messages.SHAPE_DOES_NOT_FIT.format(name="mask", shape="(1, 2)", scores="(3, 3)"),
         ),
         (
             {"mask": np.ones((5, 3, 3), bool)},
             ValueError,
-            "mask has shape (5, 3, 3), which does not fit the scores (3, 3).",
+            messages.SHAPE_DOES_NOT_FIT.format(name="mask", shape="(5, 3, 3)", scores="(3, 3)"),
         ),
         (
             {"mask": [[True], [True, False]]},
             ValueError,
-            "mask has rows of different lengths; every row needs the same.",
+            messages.ROWS_OF_DIFFERENT_LENGTHS.format(name="mask"),
         ),
         (
             {"K": np.ones((3, 5))},
             ValueError,
-            "Q has 4 columns and K has 5; both need the same d_k.",
+            messages.D_K_DIFFERS.format(q=4, k=5),
         ),
     ],
 )

@@ -6,6 +6,7 @@ draws of each size a share by seed; all of them with THOROUGH=1.
 
 from itertools import product
 
+import messages
 import numpy as np
 import pytest
 from amount import amount
@@ -79,10 +80,15 @@ def test_a_right_answer_names_the_rounding_and_how_to_print_in_full():
     exact = drawn(0, 6, 4)
     found = diagnose(*exact.round(4), output=attended(*exact).round(4), decimals=4)
     assert str(found) == (
-        "These numbers are right, to 4 digits, as near as inputs rounded to 4 decimals allow."
-        " Counted as rounded: Q, K and V to 4 decimals; to compare more digits, print them in full,"
-        " by M.tolist(), or after np.set_printoptions(floatmode='unique') or"
-        " torch.set_printoptions(precision=16, sci_mode=True)."
+        "These numbers are right, to 4 digits, as near as inputs rounded to 4 decimals allow. "
+        + messages.COUNTED_AS_ROUNDED.format(
+            each="Q, K and V to 4 decimals",
+            how=(
+                "print them in full, by M.tolist(), or after"
+                " np.set_printoptions(floatmode='unique') or"
+                " torch.set_printoptions(precision=16, sci_mode=True)"
+            ),
+        )
     )
 
 
@@ -101,10 +107,15 @@ def test_short_arrays_are_exact_unless_decimals_say_otherwise():
     found = diagnose(*exact.round(4), output=output)
     assert not found.correct
     assert (
-        "No number of Q, K and V has more than 4 decimals, and they count as exact; if they were"
-        " rounded, give them in full, by M.tolist(), or after np.set_printoptions("
-        "floatmode='unique') or torch.set_printoptions(precision=16, sci_mode=True), or in Python"
-        " decimals=4."
+        messages.COUNT_AS_EXACT.format(
+            names="Q, K and V",
+            count=4,
+            in_full=(
+                "M.tolist(), or after np.set_printoptions(floatmode='unique') or "
+                "torch.set_printoptions(precision=16, sci_mode=True)"
+            ),
+            count_2=4,
+        )
     ) in found.notes
     assert diagnose(*exact.round(4), output=output, decimals=4).correct
     alone = {"decimals": {"output": 4}}  # says nothing of the inputs
@@ -139,8 +150,10 @@ def test_inputs_of_half_precision_count_as_rounded(kind):
     found = diagnose(*inputs, output=output)
     assert found.correct and f"inputs rounded to {kind} allow" in str(found)
     assert (
-        f"Counted as rounded: Q, K and V to {kind}; to compare more digits, give the numbers as"
-        f" they were before conversion to {kind}."
+        messages.COUNTED_AS_ROUNDED.format(
+            each=f"Q, K and V to {kind}",
+            how=f"give the numbers as they were before conversion to {kind}",
+        )
     ) in str(found)
     as_they_are = attended(*(M.astype(np.float64) for M in inputs))
     assert "rounded" not in str(diagnose(*inputs, output=as_they_are))
@@ -168,7 +181,7 @@ def test_of_many_queries_rounding_is_tried_on_those_that_are_searched():
     output = attended(*exact).round(4)
     found = diagnose(*exact.round(4), output=output, decimals=4)
     assert found.correct
-    assert "What rounding the inputs changes was tried on 50 of the 300 queries." in found.notes
+    assert messages.ROUNDING_TRIED_ON.format(queries=50, n_q=300) in found.notes
 
 
 def test_right_weights_of_rounded_inputs_place_the_trouble_after_them():
@@ -202,8 +215,12 @@ def test_rounded_inputs_with_lost_numbers_warn_of_nothing(dtype, decimals, lost)
             ValueError,
             "decimals names 'X'; it may name Q, K, V and output, which are given.",
         ),
-        ({"Q": -1}, ValueError, "decimals['Q'] is -1; a whole number from 0 is wanted."),
-        (2.5, ValueError, "decimals is 2.5; a whole number from 0 is wanted."),
+        (
+            {"Q": -1},
+            ValueError,
+            messages.INTEGER_EXPECTED.format(name="decimals['Q']", given="-1", least=0),
+        ),
+        (2.5, ValueError, messages.INTEGER_EXPECTED.format(name="decimals", given="2.5", least=0)),
     ],
 )
 def test_decimals_of_what_is_not_given_are_refused(decimals, kind, message):

@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -75,15 +76,13 @@ def test_even_shares_of_many_words_are_lines_too_and_a_query_that_sees_no_key_ha
 
 def test_scores_without_a_softmax_are_no_shares():
     s = replace(CAT, softmax=False)
-    assert looks.refusal(view(s, run(s))) == (
-        "lines are drawn of shares, which softmax makes; here it is off."
-    )
+    assert looks.refusal(view(s, run(s))) == (messages.LINES_WITHOUT_SOFTMAX)
 
 
 def test_more_words_than_can_be_told_apart_are_refused_with_a_sentence():
     words = tuple(f"w{k}" for k in range(40))
     many = set_tokens(CAT, words, [None] * 40)
     assert looks.refusal(view(many, run(many))) == (
-        "lines are drawn between at most 32 words; here are 40, which the map shows."
+        messages.LINES_TOO_MANY_WORDS.format(most=32, count=40)
     )
     assert looks.refusal(view(CAT, run(CAT))) == ""

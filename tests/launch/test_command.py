@@ -12,6 +12,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+import messages
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -110,8 +111,7 @@ def test_a_file_that_is_no_saved_state_is_refused_in_one_sentence(
     assert command.main(["--open", str(file)]) == 2
     assert never_serves == []
     assert capsys.readouterr().err == (
-        f"attention-stages: {file} cannot be used: this is not a state file of this page; "
-        "save one with “The state as a file”.\n"
+        f"attention-stages: {file} cannot be used: " + messages.NOT_A_STATE_FILE + "\n"
     )
 
 
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
     said = {
         missing: f"{missing} cannot be opened: No such file or directory.",
         tmp_path: f"{tmp_path} cannot be opened: Is a directory.",
-        heavy: f"{heavy} has more than 18,874,368 bytes; a saved state has fewer.",
+        heavy: messages.SAVED_STATE_TOO_LARGE.format(path=heavy, max_state="18,874,368"),
     }
     for path, sentence in said.items():
         assert command.main(["--open", str(path)]) == 2

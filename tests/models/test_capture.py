@@ -5,6 +5,7 @@ What they recorded is tested without them in test_recorded.py.
 
 import sys
 
+import messages
 import numpy as np
 import pytest
 
@@ -311,8 +312,8 @@ def test_layers_heads_and_queries_are_chosen_and_verified_all_the_same(tmp_path)
     assert repr(again) == repr(taken) and again.tokens == WORDS
     assert words_of(again, again.calls[0], 0) == (tuple(WORDS[4:6]), tuple(WORDS[2:6]))
     for wrong, sentence in (
-        ({"heads": [4]}, "heads asks for head 4; this attention has 4 heads, counted from 0."),
-        ({"layers": [7]}, r"Nothing that was chosen was called: the layers are 0 \(layers.0"),
+        ({"heads": [4]}, messages.NO_SUCH_HEAD.format(heads=4, heads_2=4)),
+        ({"layers": [7]}, messages.NOTHING_CHOSEN_CALLED.format(there="0 \\(layers") + "0"),
         ({"queries": [0, 2]}, r"queries is \[0, 2\]; a range without gaps is wanted"),
         ({"heads": [-1]}, r"heads is \[-1\]; numbers from 0 are wanted"),
         ({"layers": []}, r"layers is \[\]; numbers from 0 are wanted"),

@@ -5,6 +5,7 @@ import random
 import tracemalloc
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from models.test_recorded import FILES, recorded
@@ -59,8 +60,10 @@ def test_a_checkpoint_is_called_so_and_sent_to_your_data():
     assert refused(safetensors(weights)) == (
         "run.safetensors holds a model’s weights and no capture; “Your data” on Explore opens them."
     )
-    assert refused(b"1,2,3\n") == "run.safetensors is no .safetensors file, or cut off."
-    assert refused(filed({}, {"layers": {}})) == "run.safetensors is a capture of nothing."
+    assert refused(b"1,2,3\n") == messages.CAPTURE_CUT_OFF.format(place="run.safetensors")
+    assert refused(filed({}, {"layers": {}})) == messages.EMPTY_CAPTURE.format(
+        place="run.safetensors"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -115,7 +116,9 @@ def test_what_was_typed_as_the_button_was_pressed_is_what_the_answer_is_made_of(
 
 def test_what_was_typed_survives_a_visit_to_another_page():
     at = typed(opened(), "output", "1 2\n3")
-    assert "Your output, line 2 has 1 number; 2 are wanted, as in line 1." in said(at)
+    assert messages.ROW_LENGTH.format(
+        place="Your output", line=2, found=1, plural="", expected=2, first=1
+    ) in said(at)
     at = ran(at.switch_page(EXPLORE))
     at = ran(at.switch_page(CHECK))
     assert at.text_area(key="set_check_output").value == "1 2\n3"

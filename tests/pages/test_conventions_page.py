@@ -2,6 +2,7 @@
 
 from html import escape
 
+import messages
 import numpy as np
 import pytest
 from pages.test_check_page import numbers, panes, ran, said
@@ -74,7 +75,4 @@ def test_the_mask_may_go_over_as_the_look_ahead_switch():
 def test_a_framework_that_cannot_be_handed_the_mask_says_so():
     at = opened(example="random-qkv", mask="causal")
     at = ran(at.pills(key="set_beside").set_value(["keras_attention"]))
-    assert (
-        "keras.layers.Attention gives no answer: keras.layers.Attention documents only a mask over"
-        " keys, the same for all queries." in said(at)
-    )
+    assert "keras.layers.Attention gives no answer: " + messages.KERAS_MASK_OVER_KEYS in said(at)

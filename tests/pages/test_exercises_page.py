@@ -4,6 +4,7 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import parse_qsl, urlsplit
 
+import messages
 import numpy as np
 import pytest
 from pages.test_check_page import opened as opened_at
@@ -234,7 +235,7 @@ def test_a_state_without_an_exercise_says_why():
 
     long = set_tokens(CAT, tuple(f"w{k}" for k in range(13)), [None] * 13)
     at = opened(replace(long, exercise="state"))
-    assert "An exercise has at most 12 words." in words(at) and not panes(at)
+    assert messages.EXERCISE_TOO_LONG.format(limit=12) in words(at) and not panes(at)
 
 
 @pytest.mark.parametrize(

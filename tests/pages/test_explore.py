@@ -7,6 +7,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
@@ -264,15 +265,20 @@ def test_an_empty_box_that_is_read_is_said_to_be_empty():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("1 0 1 0\n0 2 0", "The text, line 2 has 3 numbers; 4 are wanted, as in line 1."),
+        (
+            "1 0 1 0\n0 2 0",
+            messages.ROW_LENGTH.format(
+                place="The text", line=2, found=3, plural="s", expected=4, first=1
+            ),
+        ),
         (
             "1 0 x 0",
-            "The text, line 1, column 3 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted.",
+            messages.NOT_A_NUMBER.format(place="The text, line 1, column 3", found="x"),
         ),
-        ("nan 0", "The text, row 1, column 1 holds nan; numbers from -1e12 to 1e12 are allowed."),
+        ("nan 0", messages.NUMBER_TOO_LARGE.format(place="The text, row 1, column 1", found="nan")),
         (
             "1e308 0",
-            "The text, line 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed.",
+            messages.NUMBER_TOO_LARGE.format(place="The text, line 1, column 1", found="1e308"),
         ),
         ("[[1, 2", "The text: “1 2” stands between its rows; every number has to be there."),
     ],
@@ -349,7 +355,7 @@ def test_what_does_not_fit_is_refused_before_it_can_be_used():
     at = opened()
     before = settings(at)
     pasted(at, "1 2\n3 4", "W_Q")
-    assert warned(at) == "W_Q is 2 × 2; one of its sides has to be 4, the width of what it meets."
+    assert warned(at) == messages.SIDE_DOES_NOT_FIT.format(name="W_Q", rows=2, columns=2, width=4)
     assert not [button for button in at.button if button.key == "load_use"]
     assert settings(at) == before
 
@@ -357,8 +363,9 @@ def test_what_does_not_fit_is_refused_before_it_can_be_used():
 def test_a_comma_with_two_meanings_is_asked_about():
     at = pasted(opened(), "1,2 3,4 5,6 7,8")
     assert said(at, "flag") == [
-        "The text, line 1: “1,2 3,4 5,6 7,8” can be read in two ways;"
-        " is the comma decimal, or does it separate numbers?"
+        messages.AMBIGUOUS_COMMA.format(
+            place="The text", line=1, quoted="1,2 3,4 5,6 7,8", separated="numbers"
+        )
     ]
     ran(at.button_group(key="set_load_comma").set_value("decimal"))
     ran(at.button(key="load_use").click())
@@ -654,8 +661,7 @@ def test_how_a_tensor_holds_q_k_and_v_is_asked_once_where_its_name_does_not_say(
     rows = np.arange(48).reshape(12, 4) / 10
     at = pasted(opened(), json.dumps({"x.qkv.weight": rows.tolist(), "X": np.eye(4).tolist()}))
     assert said(at, "refused") == [
-        "The text, x.qkv.weight holds Q, K and V in one, and its name does not say how; choose"
-        " whether all of Q comes first, or Q, K and V of each head."
+        messages.FUSED_WITHOUT_ORDER.format(place="The text, x.qkv.weight")
     ]
     ran(at.button_group(key="set_load_layout_QKV").set_value("in turn"))
     assert said(at, "refused") == []

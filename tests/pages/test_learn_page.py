@@ -3,6 +3,7 @@
 from dataclasses import replace
 from html import escape
 
+import messages
 from pages.test_check_page import APP, panes, ran
 from pages.test_check_page import opened as opened_at
 from streamlit.testing.v1 import AppTest
@@ -61,7 +62,7 @@ def test_what_a_guess_is_about_is_not_sent_before_it_is_made():
 def test_a_state_that_does_not_suit_the_way_leads_to_one_that_does():
     typed = next(e for e in (example.build() for example in EXAMPLES.values()) if e.typed_qkv)
     at = opened(replace(typed, step=2))
-    assert "The way begins with embeddings and weights, and here are none." in words(at)
+    assert messages.WAY_NEEDS_EMBEDDINGS in words(at)
     ran(at.button(key="lesson_begin").click())
     assert settings_of(at) == lesson.go(CAT, 2)
 

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from pages.test_explore import opened, ran, said, settings
@@ -106,8 +107,9 @@ def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large
     tables = "Not offered: “CSV, a line for each cell”, “CSV, matrices”, “JSON”"
     code, rest = "“Python script”, “Jupyter notebook”", "fit. NPZ holds them all."
     texts = "“LaTeX”, “Markdown”"
-    lines = "Not offered: “SVG, who looks at whom”; lines are drawn between at most 32 words; here"
-    lines += f" are {len(settings(at).tokens)}, which the map shows."
+    lines = "Not offered: “SVG, who looks at whom”; " + messages.LINES_TOO_MANY_WORDS.format(
+        most=32, count=len(settings(at).tokens)
+    )
     notes = [html.unescape(re.sub("<[^>]*>", "", body)) for body in bodies(at)]
     assert [note for note in notes if note.startswith("Not offered: ")] == (
         [
@@ -135,8 +137,7 @@ def test_every_other_panel_is_drawn(large, panel):
 def test_conventions_are_compared_for_fewer_tokens_and_say_so():
     at = ran(opened(**link()).switch_page("attention/pages/conventions.py"))
     assert said(at, "flag")[:1] == [
-        "Answers are compared for up to 16,384 scores, 128 × 128, and these are 262,144; take fewer"
-        " words on Explore."
+        messages.COMPARED_SCORES.format(max_compared="16,384", cells="262,144")
     ]
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+import messages
 import numpy as np
 import pytest
 from pages.test_explore import VARIANCE, below, opened, ran, said, settings
@@ -122,7 +123,7 @@ def test_letters_that_no_font_has_and_numbers_too_small_are_said():
     at = taking()
     ran(at.text_input(key="set_paper_title").set_value("a \U000123ab"))
     (said_so,) = [text for text in said(at, "flag") if "No font" in text]
-    assert said_so == "No font of this machine has \U000123ab (U+123AB); boxes stand for them."
+    assert said_so == messages.NO_FONT.format(listed="\U000123ab (U+123AB)", more="")
     at = taking(example="sentence")
     ran(at.number_input(key="set_paper_width").set_value(3.0))
     assert [text for text in said(at, "flag") if "left out" in text]
@@ -203,7 +204,7 @@ DAMAGED = [
 def test_settings_that_cannot_be_are_passed_over_in_a_sentence(text, why):
     found, (notice,) = links.read({"example": "four-words", "paper": text})
     assert found == EXAMPLES["four-words"].build()
-    assert notice.startswith(f"The link's parameter paper was passed over: {why}")
+    assert notice.startswith(messages.PASSED_OVER.format(what="parameter paper was", why=why))
 
 
 def test_stages_and_heads_that_are_not_there_are_left_out_and_said():

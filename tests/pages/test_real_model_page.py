@@ -7,6 +7,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 from models.test_recorded import recorded
@@ -179,7 +180,7 @@ def test_other_files_are_a_sentence_and_leave_what_is_open():
     assert at.text_area(key="set_load_text") is not None  # of Explore
     ran(at.switch_page(PAGE))
     choose(at, b"junk", "x.npz")
-    assert "x.npz is no .safetensors file, or cut off." in said(at)
+    assert messages.CAPTURE_CUT_OFF.format(place="x.npz") in said(at)
     choose(at, b"\x80\x04junk", "model.pt")
     assert "is a pickle" in said(at) and len(at.code) == 1
 

@@ -4,6 +4,7 @@ import html
 import json
 from pathlib import Path
 
+import messages
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -143,16 +144,16 @@ def test_a_link_opens_the_same_samples_even_between_the_steps_of_the_sliders():
     [
         (
             {"distribution": "xyz"},
-            "there is no distribution “xyz” to sample from; choose one of normal, uniform, signs.",
+            messages.UNKNOWN_SAMPLE_DISTRIBUTION.format(name="xyz", known="normal, uniform, signs"),
         ),
         ({"distribution": "<b>**x**"}, "there is no distribution “<b>**x**” to sample from"),
         (
             {"sample_seed": "-1"},
-            "the sample seed is -1; whole numbers from 0 to 4294967295 are allowed.",
+            messages.SAMPLE_SEED_OUT_OF_RANGE.format(sample_seed=-1),
         ),
         (
             {"sample_seed": "4294967296"},
-            "the sample seed is 4294967296; whole numbers from 0 to 4294967295 are allowed.",
+            messages.SAMPLE_SEED_OUT_OF_RANGE.format(sample_seed=4294967296),
         ),
         ({"sample_d_k": "1e9"}, "sample_d_k was passed over: a whole number is wanted"),
         ({"samples": "٣"}, "samples was passed over: a whole number is wanted"),

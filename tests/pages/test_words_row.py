@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
+import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
@@ -48,9 +49,7 @@ def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
         ran(next(c for c in at.checkbox if c.key == "set_randomize_X").check())
         ran(at.button(key="randomize").click())
     assert not settings(at).batch
-    assert said(at, "understood") == [
-        "The batch ends: embeddings by word take the place of item 0."
-    ]
+    assert said(at, "understood") == [messages.BATCH_ENDS.format(item=0)]
 
 
 def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():

@@ -2,6 +2,7 @@
 
 import warnings
 
+import messages
 import numpy as np
 import pytest
 from peers.record import torch_mha, torch_sdpa, torch_sdpa_lower_right
@@ -225,7 +226,9 @@ def test_a_layer_of_torch_is_taken_as_it_is():
 def test_a_tensor_that_cannot_be_read_is_refused_by_name(make, said):
     with pytest.raises(TypeError) as refused:
         scaled_dot_product_attention(make(), np.eye(2), np.eye(2))
-    assert str(refused.value) == f"Q is a Tensor that NumPy cannot read ({said})."
+    assert str(refused.value) == messages.UNREADABLE_BY_NUMPY.format(
+        name="Q", name_2="Tensor", said=said
+    )
 
 
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])

@@ -8,6 +8,7 @@ import pickle
 import tracemalloc
 import zipfile
 
+import messages
 import numpy as np
 import pytest
 from files import stored, torn
@@ -112,7 +113,7 @@ BAD = {
     "text": (
         "a.npy",
         b"1 2 3",
-        "a.npy is no .npy, .npz or .safetensors file: it does not begin like one.",
+        messages.NOT_AN_ARRAY_FILE.format(place="a.npy"),
     ),
     "too large": (
         "a.npy",
@@ -122,53 +123,47 @@ BAD = {
     "version": (
         "a.npy",
         b"\x93NUMPY\x09\x00",
-        "a.npy: its .npy version is 0900; 1.0, 2.0 and 3.0 are read.",
+        messages.UNKNOWN_NPY_VERSION.format(place="a.npy", version="0900"),
     ),
     "object": (
         "a.npy",
         npy(np.array([{}], object), allow_pickle=True),
-        "a.npy holds Python objects; floats up to float64, integers and masks of bool are read.",
+        messages.UNSUPPORTED_DTYPE.format(place="a.npy", name="Python objects"),
     ),
     "structured": (
         "a.npy",
         npy(np.zeros(2, "f4,f8")),
-        (
-            "a.npy holds a structured array; floats up to float64, integers and masks of bool are"
-            " read."
-        ),
+        (messages.UNSUPPORTED_DTYPE.format(place="a.npy", name="a structured array")),
     ),
     "complex": (
         "a.npy",
         npy(np.zeros(2, "c16")),
-        "a.npy holds complex128; floats up to float64, integers and masks of bool are read.",
+        messages.UNSUPPORTED_DTYPE.format(place="a.npy", name="complex128"),
     ),
     "dates": (
         "a.npy",
         npy(np.zeros(2, "M8[s]")),
-        "a.npy holds datetime64[s]; floats up to float64, integers and masks of bool are read.",
+        messages.UNSUPPORTED_DTYPE.format(place="a.npy", name="datetime64[s]"),
     ),
     "long": (
         "a.npy",
         npy(np.zeros(2, "g")),
-        (
-            f"a.npy holds {np.dtype('g').name}; floats up to float64, integers and masks of bool"
-            " are read."
-        ),
+        (messages.UNSUPPORTED_DTYPE.format(place="a.npy", name=np.dtype("g").name)),
     ),
     "no boolean": (
         "a.npy",
         header("'|b1'", shape="(2,)") + b"\x01\x02",
-        "a.npy says it is bool, and holds bytes other than 0 and 1.",
+        messages.BOOL_WITH_OTHER_BYTES.format(place="a.npy"),
     ),
     "words": (
         "a.npy",
         npy(np.array(["a"])),
-        "a.npy holds text; floats up to float64, integers and masks of bool are read.",
+        messages.UNSUPPORTED_DTYPE.format(place="a.npy", name="text"),
     ),
     "words by an old name": (
         "a.npy",
         header("'<a8'", shape="(1,)") + bytes(8),
-        "a.npy holds text; floats up to float64, integers and masks of bool are read.",
+        messages.UNSUPPORTED_DTYPE.format(place="a.npy", name="text"),
     ),
     "cut off": (
         "a.npy",
@@ -193,40 +188,35 @@ BAD = {
     "no row and wide": (
         "a.npy",
         header(shape=f"(0, {10**60})"),
-        (
-            f"a.npy is 0 × {10**60}, without a number; beside a 0, sides whose product is at most"
-            " 400,000 are read."
-        ),
+        (messages.EMPTY_ARRAY.format(place="a.npy", shape=f"0 × {10**60}", most="400,000")),
     ),
     "no row and two wide": (
         "a.npy",
         header(shape="(0, 300000, 300000)"),
-        (
-            "a.npy is 0 × 300000 × 300000, without a number; beside a 0, sides whose product is at"
-            " most 400,000 are read."
-        ),
+        (messages.EMPTY_ARRAY.format(place="a.npy", shape="0 × 300000 × 300000", most="400,000")),
     ),
     "no row of a tensor and wide": (
         "a.safetensors",
         safetensors({"W": at(0, 0) | {"shape": [0, 2**39, 2**39]}}),
         (
-            f"a.safetensors, W is 0 × {2**39} × {2**39}, without a number; beside a 0, sides whose"
-            " product is at most 400,000 are read."
+            messages.EMPTY_ARRAY.format(
+                place="a.safetensors, W", shape=f"0 × {2**39} × {2**39}", most="400,000"
+            )
         ),
     ),
     "pickle": (
         "a.npy",
         pickle.dumps(GOOD),
-        "a.npy is no .npy, .npz or .safetensors file: it does not begin like one.",
+        messages.NOT_AN_ARRAY_FILE.format(place="a.npy"),
     ),
     "folders": ("../../etc/a.npy", b"", "a.npy is empty."),
-    "zip cut off": ("a.npz", npz(a=GOOD)[:-30], "a.npz is a damaged zip file."),
+    "zip cut off": ("a.npz", npz(a=GOOD)[:-30], messages.DAMAGED_ZIP.format(place="a.npz")),
     "zip without arrays": ("a.npz", zipped(), "a.npz holds no array."),
     "zip of tokens": ("a.npz", npz(tokens=np.array(["a"])), "a.npz holds no array."),
     "zip of tokens and no numbers": (
         "a.npz",
         npz(tokens=np.array(["a"]), b=np.array([["x"]])),
-        "a.npz, b holds text; floats up to float64, integers and masks of bool are read.",
+        messages.UNSUPPORTED_DTYPE.format(place="a.npz, b", name="text"),
     ),
     "zip of a folder": ("a.npz", zipped(**{"b/": ""}), "a.npz, b is no .npy array."),
     "zip of a folder in one": ("a.npz", zipped(**{"b/c/": ""}), "a.npz, c is no .npy array."),
@@ -240,22 +230,22 @@ BAD = {
     "no header": (
         "a.safetensors",
         b"123",
-        "a.safetensors is no .safetensors file, or cut off: its header does not fit into it.",
+        messages.SAFETENSORS_CUT_OFF.format(place="a.safetensors"),
     ),
     "long header": (
         "a.safetensors",
         (2**62).to_bytes(8, "little"),
-        "a.safetensors is no .safetensors file, or cut off: its header does not fit into it.",
+        messages.SAFETENSORS_CUT_OFF.format(place="a.safetensors"),
     ),
     "broken header": (
         "a.safetensors",
         safetensors(b"{"),
-        "a.safetensors: its .safetensors header is damaged.",
+        messages.DAMAGED_SAFETENSORS_HEADER.format(place="a.safetensors"),
     ),
     "deep header": (
         "a.safetensors",
         safetensors(b"[" * 100_000),
-        "a.safetensors: its .safetensors header is damaged.",
+        messages.DAMAGED_SAFETENSORS_HEADER.format(place="a.safetensors"),
     ),
     "no tensor": ("a.safetensors", safetensors({}), "a.safetensors holds no tensor."),
     "name twice": (
@@ -266,12 +256,12 @@ BAD = {
     "type": (
         "a.safetensors",
         safetensors({"W": PLACE | {"dtype": "F8_E4M3"}}, bytes(8)),
-        "a.safetensors, W holds F8_E4M3; F64, F32, F16, BF16, integers and BOOL are read.",
+        messages.UNSUPPORTED_TENSOR_TYPE.format(place="a.safetensors, W", kind="F8_E4M3"),
     ),
     "half a character": (
         "a.safetensors",
         safetensors(b'{"\\ud800": 1}'),
-        "a.safetensors: \\ud800 is half of a character; the other half is missing.",
+        messages.HALF_A_CHARACTER.format(half="a.safetensors: \\ud800"),
     ),
     "misdeclared": (
         "a.safetensors",
@@ -289,22 +279,24 @@ BAD |= {
     "negative": bad(
         {"W": PLACE | {"shape": [-2]}},
         8,
-        "W: its entry in the header is damaged.",
+        messages.DAMAGED_SAFETENSORS_ENTRY.format(place="W"),
     ),
     "type no text": bad(
         {"W": PLACE | {"dtype": 1}},
         8,
-        "W: its entry in the header is damaged.",
+        messages.DAMAGED_SAFETENSORS_ENTRY.format(place="W"),
     ),
     "cut off tensor": bad(
         {"W": PLACE},
         7,
-        "W ends at byte 8 of the numbers, and the file at 7; it is cut off.",
+        messages.TENSOR_ENDS_EARLY.format(place="W", reached=8, size=7, why="it is cut off"),
     ),
     "end early": bad(
         {"W": PLACE},
         9,
-        "W ends at byte 8 of the numbers, and the file at 9; the rest is of no tensor.",
+        messages.TENSOR_ENDS_EARLY.format(
+            place="W", reached=8, size=9, why="the rest is of no tensor"
+        ),
     ),
     "hole": bad(
         {"W": PLACE, "b": at(12, 20)},
@@ -376,16 +368,14 @@ def test_a_sparse_matrix_of_scipy_and_a_bfloat16_of_jax_say_what_they_are():
     np.savez(file, **parts, format=np.array(b"csr"), shape=np.array([2, 2]))
     with pytest.raises(BadInput) as problem:
         entries("a.npz", file.getvalue())
-    assert str(problem.value) == (
-        "a.npz is a sparse matrix of SciPy; save scipy.sparse.load_npz(…).toarray() by np.save"
-        " instead."
-    )
+    assert str(problem.value) == (messages.SPARSE_MATRIX.format(place="a.npz"))
     np.save(file := io.BytesIO(), np.zeros((2, 2), "V2"))
     with pytest.raises(BadInput) as problem:
         entries("a.npy", file.getvalue())
     assert str(problem.value) == (
-        "a.npy holds numbers of a type that NumPy does not know, such as bfloat16; floats up to"
-        " float64, integers and masks of bool are read."
+        messages.UNSUPPORTED_DTYPE.format(
+            place="a.npy", name="numbers of a type that NumPy does not know, such as bfloat16"
+        )
     )
 
 
@@ -410,17 +400,22 @@ def test_every_array_that_cannot_be_read_is_told_with_why():
     content = torn(stored(X=GOOD, W_Q=long, words=np.array([["a"]])), "W_Q")
     found, told = readable(entries("a.npz", content))
     assert list(found) == ["X"]
-    assert (
-        told == "2 of 3 arrays cannot be read."
-        " a.npz, W_Q is damaged, encrypted or compressed in an unknown way."
-        " a.npz, words holds text; floats up to float64, integers and masks of bool are read."
+    assert told == messages.SOME_ARRAYS_UNREADABLE.format(
+        unread=2,
+        arrays=3,
+        reasons=messages.DAMAGED_MEMBER.format(place="a.npz, W_Q")
+        + " "
+        + messages.UNSUPPORTED_DTYPE.format(place="a.npz, words", name="text"),
+        more="",
     )
 
 
 def test_of_many_arrays_that_cannot_be_read_three_are_told_and_the_others_counted():
     words = {f"w{k:02}": np.array([["a"]]) for k in range(50)}
     found, told = readable(entries("a.npz", stored(X=GOOD, **words)))
-    assert list(found) == ["X"] and told.startswith("50 of 51 arrays cannot be read. a.npz, w00")
+    assert list(found) == ["X"] and told.startswith(
+        messages.SOME_ARRAYS_UNREADABLE.format(unread=50, arrays=51, reasons="a.npz, w00", more="")
+    )
     assert told.endswith(" The same holds for 47 more.") and len(told) < 400
 
 
@@ -430,7 +425,14 @@ def test_where_all_can_be_read_nothing_is_told():
 
 
 def test_of_several_arrays_the_names_are_told():
-    with pytest.raises(BadInput, match="^a.npz holds 2 arrays, and none named output: a, b.$"):
+    with pytest.raises(
+        BadInput,
+        match="^"
+        + messages.NO_ARRAY_OF_THAT_NAME.format(
+            place="a.npz", count=2, name="output", names="a, b", more=""
+        )
+        + "$",
+    ):
         the_one(entries("a.npz", npz(a=GOOD, b=GOOD)), "output", "a.npz")
 
 
@@ -458,9 +460,7 @@ def test_an_array_that_cannot_be_read_stands_beside_others_until_it_is_chosen():
     assert np.array_equal(found["X"].read(), GOOD)
     with pytest.raises(
         BadInput,
-        match=(
-            "^a.npz, names holds text; floats up to float64, integers and masks of bool are read.$"
-        ),
+        match=("^" + messages.UNSUPPORTED_DTYPE.format(place="a.npz, names", name="text") + "$"),
     ):
         found["names"].read()
 

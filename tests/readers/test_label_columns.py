@@ -2,6 +2,7 @@
 
 import io
 
+import messages
 import pandas as pd
 import pytest
 
@@ -125,11 +126,11 @@ def test_levels_of_an_index_before_its_words_are_no_dimensions(writer):
     [
         (
             "token_id,x,word\n7,1.5,cat\n8,oops,dog",
-            "it, line 3, column 2 holds “oops”; a number such as 3, -0.5 or 2e-3 is wanted.",
+            messages.NOT_A_NUMBER.format(place="it, line 3, column 2", found="oops"),
         ),
         (
             "x,word,y\n1.5,cat,2\n2.5,dog",
-            "it, line 3, column 2 holds “dog”; a number such as 3, -0.5 or 2e-3 is wanted.",
+            messages.NOT_A_NUMBER.format(place="it, line 3, column 2", found="dog"),
         ),
     ],
 )

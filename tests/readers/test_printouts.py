@@ -5,6 +5,7 @@ reason.
 import math
 import time
 
+import messages
 import numpy as np
 import pytest
 from hypothesis import given
@@ -68,20 +69,20 @@ def test_the_usual_ways_to_write_a_matrix_mean_the_same(text):
 REFUSED = [
     ("", "X is empty; type one row of numbers on each line."),
     (" [ ] \n , ", "X is empty; type one row of numbers on each line."),
-    ("1 2\n3", "X, row 2 has 1 number and row 1 has 2; every row needs the same."),
-    ("1\n2 3", "X, row 2 has 2 numbers and row 1 has 1; every row needs the same."),
-    ("1 a", "X, row 1, column 2 holds “a”; a number such as 3, -0.5 or 2e-3 is wanted."),
-    ("1 2\n3 nan", "X, row 2, column 2 holds “nan”; a number such as 3, -0.5 or 2e-3 is wanted."),
-    ("inf", "X, row 1, column 1 holds “inf”; a number such as 3, -0.5 or 2e-3 is wanted."),
-    ("1_000", "X, row 1, column 1 holds “1_000”; a number such as 3, -0.5 or 2e-3 is wanted."),
-    ("0x10", "X, row 1, column 1 holds “0x10”; a number such as 3, -0.5 or 2e-3 is wanted."),
-    ("٣", "X, row 1, column 1 holds “٣”; a number such as 3, -0.5 or 2e-3 is wanted."),
-    ("1,,2", "X, row 1, column 2 is empty; a number is wanted."),
-    ("1e308", "X, row 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed."),
-    ("-1e9999", "X, row 1, column 1 holds -1e9999; numbers from -1e12 to 1e12 are allowed."),
+    ("1 2\n3", messages.RAGGED_ROWS.format(place="X", row=2, found=1, plural="", expected=2)),
+    ("1\n2 3", messages.RAGGED_ROWS.format(place="X", row=2, found=2, plural="s", expected=1)),
+    ("1 a", messages.NOT_A_NUMBER.format(place="X, row 1, column 2", found="a")),
+    ("1 2\n3 nan", messages.NOT_A_NUMBER.format(place="X, row 2, column 2", found="nan")),
+    ("inf", messages.NOT_A_NUMBER.format(place="X, row 1, column 1", found="inf")),
+    ("1_000", messages.NOT_A_NUMBER.format(place="X, row 1, column 1", found="1_000")),
+    ("0x10", messages.NOT_A_NUMBER.format(place="X, row 1, column 1", found="0x10")),
+    ("٣", messages.NOT_A_NUMBER.format(place="X, row 1, column 1", found="٣")),
+    ("1,,2", messages.EMPTY_CELL.format(place="X, row 1, column 2")),
+    ("1e308", messages.NUMBER_TOO_LARGE.format(place="X, row 1, column 1", found="1e308")),
+    ("-1e9999", messages.NUMBER_TOO_LARGE.format(place="X, row 1, column 1", found="-1e9999")),
     (
         "1" * 30 + "x",
-        "X, row 1, column 1 holds “" + "1" * 23 + "…”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        messages.NOT_A_NUMBER.format(place="X, row 1, column 1", found="1" * 23 + "…"),
     ),
     ("1 " * 4097, "X is 1 × 4097; at most 4096 × 4096 fits."),
     ("1\n" * 4097, "X is 4097 × 1; at most 4096 × 4096 fits."),
@@ -138,7 +139,9 @@ def test_a_typed_matrix_is_read_the_way_that_fits():
     M = np.arange(6.0).reshape(2, 3)
     assert np.array_equal(orient(M, 2, "W_Q")[0], M)
     assert np.array_equal(orient(M, 3, "W_Q")[0], [[0, 3], [1, 4], [2, 5]])
-    assert orient(M, 2, "W_Q")[1] == "W_Q was read as (d_in, d_out) = (2, 3), as in X W."
+    assert orient(M, 2, "W_Q")[1] == messages.READ_AS_D_IN_D_OUT.format(
+        name="W_Q", rows=2, columns=3, note=""
+    )
     assert (
         orient(M, 3, "W_Q")[1]
         == "W_Q was read as (d_out, d_in) = (2, 3), as in W Xᵀ, and transposed."
@@ -161,9 +164,8 @@ def test_a_choice_does_not_override_what_fits():
 def test_a_matrix_that_fits_neither_way_is_refused():
     with pytest.raises(BadInput) as refused:
         orient(np.ones((2, 3)), 4, "W_Q")
-    assert (
-        str(refused.value)
-        == "W_Q is 2 × 3; one of its sides has to be 4, the width of what it meets."
+    assert str(refused.value) == messages.SIDE_DOES_NOT_FIT.format(
+        name="W_Q", rows=2, columns=3, width=4
     )
 
 
@@ -249,12 +251,13 @@ RECIPES = [
     (
         ("gauss",),
         (
-            "there is no initialiser 'gauss'; choose one of identity, integers, uniform, normal,"
-            " xavier."
+            messages.UNKNOWN_INITIALISER.format(
+                name="'gauss'", known="identity, integers, uniform, normal, xavier"
+            )
         ),
     ),
-    (("normal", -1), "the seed is -1; whole numbers from 0 to 4294967295 are allowed."),
-    (("normal", 2**32), "the seed is 4294967296; whole numbers from 0 to 4294967295 are allowed."),
+    (("normal", -1), messages.SEED_OUT_OF_RANGE.format(seed="-1")),
+    (("normal", 2**32), messages.SEED_OUT_OF_RANGE.format(seed=4294967296)),
     (("uniform", 0, 2, 2), "the range 2 … 2 is empty; the first number must be smaller."),
     (("integers", 0, 0.2, 0.8), "the range 0.2 … 0.8 is empty; the first number must be smaller."),
     (("uniform", 0, -1e13, 0), "the range -1e+13 … 0 is out of bounds; ±1e+12 is allowed."),
@@ -355,10 +358,7 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
     [
         (
             "[[1 2]\n ...\n [3 4]]",
-            (
-                "x: the printout leaves numbers out (...); print all, with"
-                " set_printoptions(threshold=10**6)."
-            ),
+            (messages.PRINTOUT_LEAVES_OUT.format(name="x")),
         ),
         (
             "[[1, 2], [3, 4], [5, 6",
@@ -375,7 +375,7 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
             "x: a bracket is missing; part of it may be cut off; every number has to be there.",
         ),
         ("1\n\n" * 70, "x is 70 matrices; at most 64 are read."),
-        ("--inf", "x, row 1, column 1 holds “--inf”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ("--inf", messages.NOT_A_NUMBER.format(place="x, row 1, column 1", found="--inf")),
     ],
 )
 def test_what_is_left_out_or_left_over_is_refused(text, message):

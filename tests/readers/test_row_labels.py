@@ -1,5 +1,6 @@
 """Numbers next to a matrix that are none of it: read as what they are, or refused."""
 
+import messages
 import numpy as np
 import pytest
 
@@ -94,7 +95,7 @@ def test_a_column_that_is_called_a_number_of_rows_labels_them(name, form):
     assert (entry.read().tolist(), entry.rows) == (ROWS.tolist(), ("1", "2", "3"))
 
 
-COUNTS = "The first column counts; if it numbers the rows, remove it."
+COUNTS = messages.FIRST_COLUMN_COUNTS
 
 
 @pytest.mark.parametrize(
@@ -128,20 +129,18 @@ def test_few_whole_numbers_in_front_are_numbers(text):
     [
         (
             "Head 0 0.5\nHead 1 0.25",
-            "The number after “Head” is read as part of the label; if it belongs to the matrix,"
-            " write it with decimals.",
+            messages.NUMBER_IN_LABEL.format(label="Head"),
         ),
-        ("no,yes\n1,2\n2,3", "“no” numbers the rows; it is read as their labels."),
-        ("head layer\n1 3\n2 4", "“head” numbers the rows; it is read as their labels."),
+        ("no,yes\n1,2\n2,3", messages.COLUMN_NUMBERS_ROWS.format(first="no")),
+        ("head layer\n1 3\n2 4", messages.COLUMN_NUMBERS_ROWS.format(first="head")),
         ("no,word,x\n1,the,3\n2,cat,4", "Passed over: no."),
         (
             "Apollo 11,0.1,0.2\nSaturn 5,0.3,0.4",
-            "The labels end in numbers, as “Apollo 11” does; if these belong to the matrix, put a"
-            " comma before them.",
+            messages.LABELS_END_IN_NUMBERS.format(label="Apollo 11"),
         ),
         (
             "loss: 0.5\nacc: 0.9",
-            "Each line is read as a row: a label, such as “loss:”, and a number.",
+            messages.ROW_IS_LABEL_AND_NUMBER.format(label="loss:"),
         ),
     ],
 )
@@ -149,7 +148,7 @@ def test_what_may_be_read_otherwise_is_said(text, remark):
     assert entries(text, "it")[ALONE].remark.removeprefix(HEAD).strip() == remark
 
 
-HEAD = "The first line names the columns; it is passed over."
+HEAD = messages.FIRST_LINE_NAMES_COLUMNS
 # Rows with labels that have digits, marks or words of shapes in them, and their numbers.
 RIGHT = [
     (

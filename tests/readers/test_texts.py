@@ -15,6 +15,7 @@ import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
+import messages
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,7 +35,7 @@ from attention.session.run import run, view
 ROOT = Path(__file__).parents[2]
 VALUES = [[0.1, -2.5, 1 / 3], [-0.0, 123456789.125, 5e-324]]
 LABELS = ("cat", "dog")
-HEAD = "The first line names the columns; it is passed over."
+HEAD = messages.FIRST_LINE_NAMES_COLUMNS
 DECIMAL = "The commas are decimal."
 
 
@@ -197,7 +198,7 @@ def test_json_of_several_arrays_is_read_by_name():
     assert list(found) == ["X", "W"]
     same(found["X"], VALUES)
     assert (found["X"].rows, found["W"].rows) == (LABELS, ())
-    assert found["X"].remark == "Passed over, as these are no lists of rows: note."
+    assert found["X"].remark == messages.PASSED_OVER_NO_ROWS.format(names="note", more="")
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,11 @@ TABLES = {
     "pandas": (FRAME.to_csv(), LABELS, HEAD),
     "pandas without index": (FRAME.to_csv(index=False), (), HEAD),
     "pandas with a name": (FRAME.rename_axis("word").to_csv(sep="\t"), LABELS, HEAD),
-    "pandas in Europe": (FRAME.to_csv(sep=";", decimal=","), LABELS, f"{DECIMAL} {HEAD}"),
+    "pandas in Europe": (
+        FRAME.to_csv(sep=";", decimal=","),
+        LABELS,
+        "The commas are decimal. " + messages.FIRST_LINE_NAMES_COLUMNS,
+    ),
     "tabs": (
         "word\ta\tb\tc\r\ncat\t" + lines(VALUES, "\t").replace("\n", "\r\ndog\t") + "\r\n",
         LABELS,
@@ -451,10 +456,8 @@ def test_a_comma_that_can_mean_one_thing_only_is_not_asked_about(text, values):
 def test_a_comma_that_can_mean_two_things_is_asked_about(text, what, shown, decimal, separates):
     with pytest.raises(Ambiguous) as asked:
         entries(text, "it")
-    assert (
-        str(asked.value)
-        == f"it, line 1: “{shown}” can be read in two ways; is the comma decimal, or does it"
-        f" separate {what}?"
+    assert str(asked.value) == messages.AMBIGUOUS_COMMA.format(
+        place="it", line=1, quoted=shown, separated=what
     )
     same(the_one(text, "decimal"), decimal)
     same(the_one(text, "separates"), separates)
@@ -463,126 +466,157 @@ def test_a_comma_that_can_mean_two_things_is_asked_about(text, what, shown, deci
 # ---- what is refused ----------------------------------------------------------------------------
 
 
-NUMBER = "a number such as 3, -0.5 or 2e-3 is wanted."
-EMPTY = " is an empty list; numbers are wanted."
-WITHIN = "numbers from -1e12 to 1e12 are allowed."
+EMPTY = messages.EMPTY_LIST.format(place="")
 VANISHES = "which float64 cannot tell from 0; write 0 if it may be."
 BAD = {
-    "empty": ("", "it is empty; numbers are wanted."),
-    "blank": (" \r\n\t\n", "it is empty; numbers are wanted."),
-    "only separators": (" ,\n;,;", "it is empty; numbers are wanted."),
-    "only quoted nothing": ('"",""\n"",', "it is empty; numbers are wanted."),
-    "short line": ("1 2\n\n3\n", "it, line 3 has 1 number; 2 are wanted, as in line 1."),
+    "empty": ("", messages.EMPTY_TEXT.format(place="it")),
+    "blank": (" \r\n\t\n", messages.EMPTY_TEXT.format(place="it")),
+    "only separators": (" ,\n;,;", messages.EMPTY_TEXT.format(place="it")),
+    "only quoted nothing": ('"",""\n"",', messages.EMPTY_TEXT.format(place="it")),
+    "short line": (
+        "1 2\n\n3\n",
+        messages.ROW_LENGTH.format(place="it", line=3, found=1, plural="", expected=2, first=1),
+    ),
     "a short line of words": (
         "1 2 3\n4 five",
-        "it, line 2, column 2 holds “five”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        messages.NOT_A_NUMBER.format(place="it, line 2, column 2", found="five"),
     ),
-    "long line": ("1,2\n3,4,5", "it, line 2 has 3 numbers; 2 are wanted, as in line 1."),
+    "long line": (
+        "1,2\n3,4,5",
+        messages.ROW_LENGTH.format(place="it", line=2, found=3, plural="s", expected=2, first=1),
+    ),
     "short labelled line": (
         "cat 1 2\ndog 3",
-        "it, line 2 has 1 number; 2 are wanted, as in line 1.",
+        messages.ROW_LENGTH.format(place="it", line=2, found=1, plural="", expected=2, first=1),
     ),
-    "letters": ("1 2\n3 x", f"it, line 2, column 2 holds “x”; {NUMBER}"),
-    "letters in line 1": ("1 x\n3 4", f"it, line 1, column 2 holds “x”; {NUMBER}"),
-    "letters after a label": ("cat 1 2\ndog 3 x", f"it, line 2, column 3 holds “x”; {NUMBER}"),
-    "a word": ("cat", f"it, line 1, column 1 holds “cat”; {NUMBER}"),
+    "letters": ("1 2\n3 x", messages.NOT_A_NUMBER.format(place="it, line 2, column 2", found="x")),
+    "letters in line 1": (
+        "1 x\n3 4",
+        messages.NOT_A_NUMBER.format(place="it, line 1, column 2", found="x"),
+    ),
+    "letters after a label": (
+        "cat 1 2\ndog 3 x",
+        messages.NOT_A_NUMBER.format(place="it, line 2, column 3", found="x"),
+    ),
+    "a word": ("cat", messages.NOT_A_NUMBER.format(place="it, line 1, column 1", found="cat")),
     "words": ("the cat sat", "it, line 1 holds no number."),
-    "long word": ("1 " + "x" * 99, f"it, line 1, column 2 holds “{'x' * 23}…”; {NUMBER}"),
-    "empty cell": ("1,,2\n3,4,5", "it, line 1, column 2 is empty; a number is wanted."),
+    "long word": (
+        "1 " + "x" * 99,
+        messages.NOT_A_NUMBER.format(place="it, line 1, column 2", found=f"{'x' * 23}…"),
+    ),
+    "empty cell": ("1,,2\n3,4,5", messages.EMPTY_CELL.format(place="it, line 1, column 2")),
     "too large": (
         "1 2\n3 -1e13",
-        "it, line 2, column 2 holds -1e13; numbers from -1e12 to 1e12 are allowed.",
+        messages.NUMBER_TOO_LARGE.format(place="it, line 2, column 2", found="-1e13"),
     ),
-    "after an empty line": ("1 2\n3 4\n\n5 6\n7 x", f"it, line 5, column 2 holds “x”; {NUMBER}"),
+    "after an empty line": (
+        "1 2\n3 4\n\n5 6\n7 x",
+        messages.NOT_A_NUMBER.format(place="it, line 5, column 2", found="x"),
+    ),
     "open quotation mark": (
         '1,2\n"3,4\n5,6',
-        "it, line 3: a quotation mark is not closed, or stands inside a cell.",
+        messages.OPEN_QUOTATION.format(place="it", line=3),
     ),
     "quotation mark inside": (
         '"a"b,1\nc,2',
-        "it, line 1: a quotation mark is not closed, or stands inside a cell.",
+        messages.OPEN_QUOTATION.format(place="it", line=1),
     ),
-    "zero byte": ("1 2\n3\x00", "it, character 6 is a zero byte; this is no text."),
+    "zero byte": ("1 2\n3\x00", messages.ZERO_BYTE.format(place="it", chr=6)),
     "ellipsis": (
         "[[1 2 ... 3]]",
-        (
-            "it: the printout leaves numbers out (...); print all, with"
-            " set_printoptions(threshold=10**6)."
-        ),
+        (messages.PRINTOUT_LEAVES_OUT.format(name="it")),
     ),
     "bracket missing": (
         "[[1, 2], [3, 4",
-        "it: “, [3, 4” follows the numbers; nothing is computed here, so paste the result.",
+        messages.TEXT_AFTER_NUMBERS.format(place="it", text=", [3, 4"),
     ),
     "printed name twice": ("X = [[1]]\nX = [[2]]", "it holds X twice."),
-    "printed words": ("X = ['a', 'b']", "it holds words and no numbers."),
+    "printed words": ("X = ['a', 'b']", messages.ONLY_WORDS.format(place="it")),
     "printed ragged": (
         "X = [[1, 2], [3]]",
-        "it, X, row 2 has 1 number and row 1 has 2; every row needs the same.",
+        messages.RAGGED_ROWS.format(place="it, X", row=2, found=1, plural="", expected=2),
     ),
     "block twice": ("Q,a\nx,1\ny,2\n\nQ,a\nx,1\ny,2\n", "it holds Q twice."),
     "many arrays": (
         "\n".join(f"a{k} = [1]" for k in range(4_097)),
-        "it holds more than 4,096 arrays, which is the most that is read.",
+        messages.TOO_MANY_ARRAYS.format(place="it", limit="4,096"),
     ),
     "JSON broken": (
         '{"X":\n [[1, 2], [3, 4}',
         "it is no JSON; line 2, column 16: expecting ',' delimiter.",
     ),
     "JSON name twice": ('{"X": [[1]], "X": [[2]]}', "it: X stands there twice."),
-    "JSON nested": ("[" * 50_000 + "1" + "]" * 50_000, "it: its brackets are nested too deeply."),
-    "JSON axes": ("[[[[[1]]]]]", "it has 5 axes of 1 × 1 × 1 × 1 × 1; two to four axes are read."),
+    "JSON nested": (
+        "[" * 50_000 + "1" + "]" * 50_000,
+        messages.NESTED_TOO_DEEPLY.format(place="it"),
+    ),
+    "JSON axes": (
+        "[[[[[1]]]]]",
+        messages.TOO_MANY_AXES.format(place="it", axes=5, size="1 × 1 × 1 × 1 × 1"),
+    ),
     "JSON empty": ("[]", "it" + EMPTY),
     "JSON empty rows": ("[[], []]", "it, row 1" + EMPTY),
     "JSON empty blocks": ('{"X": [[[]]]}', "it, X, block 1, row 1" + EMPTY),
     "JSON without arrays": (
         '{"a": 1}',
-        "it holds no array: an object of names and lists of rows is wanted.",
+        messages.JSON_WITHOUT_ARRAYS.format(place="it"),
     ),
     "JSON ragged": (
         '{"X": [[1, 2], [3]]}',
-        "it, X, row 2 holds 1 entry, not 2 as at first; every row needs the same.",
+        messages.ENTRIES_DIFFER.format(place="it, X, row 2", found="1 entry", expected=2),
     ),
     "JSON no row": (
         "[[1, 2], 3]",
-        "it, row 2 holds “3”, not 2 as at first; every row needs the same.",
+        messages.ENTRIES_DIFFER.format(place="it, row 2", found="“3”", expected=2),
     ),
     "JSON no row but 0": (
         "[[1, 2], 0]",
-        "it, row 2 holds “0”, not 2 as at first; every row needs the same.",
+        messages.ENTRIES_DIFFER.format(place="it, row 2", found="“0”", expected=2),
     ),
-    "JSON null": ("[[1, null]]", "it, row 1, column 2 is empty; a number is wanted."),
-    "JSON word": ('[[[1], ["x"]]]', f"it, block 1, row 2, column 1 holds “x”; {NUMBER}"),
+    "JSON null": ("[[1, null]]", messages.EMPTY_CELL.format(place="it, row 1, column 2")),
+    "JSON word": (
+        '[[[1], ["x"]]]',
+        messages.NOT_A_NUMBER.format(place="it, block 1, row 2, column 1", found="x"),
+    ),
     "JSON bool": ("[[1, true]]", "it, row 1, column 2 holds true; a number is wanted."),
     "JSON list": ("[[1, [2]]]", "it, row 1, column 2 holds a list; a number is wanted."),
-    "JSON large": ("[[1e13]]", f"it, row 1, column 1 holds 1e13; {WITHIN}"),
-    "JSON beyond float64": ("[[1, 1e400]]", f"it, row 1, column 2 holds 1e400; {WITHIN}"),
+    "JSON large": (
+        "[[1e13]]",
+        messages.NUMBER_TOO_LARGE.format(place="it, row 1, column 1", found="1e13"),
+    ),
+    "JSON beyond float64": (
+        "[[1, 1e400]]",
+        messages.NUMBER_TOO_LARGE.format(place="it, row 1, column 2", found="1e400"),
+    ),
     "JSON vector beyond float64": (
         '{"cat": [-1e400, 2]}',
-        f"it, row 1, column 1 holds -1e400; {WITHIN}",
+        messages.NUMBER_TOO_LARGE.format(place="it, row 1, column 1", found="-1e400"),
     ),
     "JSON integer": (
         "[[9007199254740993]]",
-        f"it, row 1, column 1 holds 9007199254740993; {WITHIN}",
+        messages.NUMBER_TOO_LARGE.format(place="it, row 1, column 1", found=9007199254740993),
     ),
     "JSON below float64": ("[[1e-400]]", f"it, row 1, column 1 holds 1e-400, {VANISHES}"),
-    "beyond float64": ("1 2\n3 1e400", f"it, line 2, column 2 holds 1e400; {WITHIN}"),
+    "beyond float64": (
+        "1 2\n3 1e400",
+        messages.NUMBER_TOO_LARGE.format(place="it, line 2, column 2", found="1e400"),
+    ),
     "integer": (
         "1 2\n3 9007199254740993",
-        f"it, line 2, column 2 holds 9007199254740993; {WITHIN}",
+        messages.NUMBER_TOO_LARGE.format(place="it, line 2, column 2", found=9007199254740993),
     ),
     "below float64": ("1 2\n3 -0.02e-400", f"it, line 2, column 2 holds -0.02e-400, {VANISHES}"),
     "thousands": (
         "1\t2\n3\t1,000,000,000,001.5",
-        f"it, line 2, column 2 holds 1,000,000,000,001.5; {WITHIN}",
+        messages.NUMBER_TOO_LARGE.format(place="it, line 2, column 2", found="1,000,000,000,001.5"),
     ),
     "printed beyond float64": (
         "array([[1., 1e400]])",
-        f"it, row 1, column 2 holds 1e400; {WITHIN}",
+        messages.NUMBER_TOO_LARGE.format(place="it, row 1, column 2", found="1e400"),
     ),
     "printed integer": (
         "tensor([[9007199254740993]])",
-        f"it, row 1, column 1 holds 9007199254740993; {WITHIN}",
+        messages.NUMBER_TOO_LARGE.format(place="it, row 1, column 1", found=9007199254740993),
     ),
     "printed below float64": (
         "array([[1., 1e-400]])",
@@ -590,7 +624,7 @@ BAD = {
     ),
     "JSON half a character": (
         '{"\\ud83d": [[1]]}',
-        "it: \\ud83d is half of a character; the other half is missing.",
+        messages.HALF_A_CHARACTER.format(half="it: \\ud83d"),
     ),
     "JSON wide": (
         "[" + "1," * 400_000 + "1]",
@@ -614,7 +648,7 @@ BAD = {
     "semicolons": (";" * 400_001, "it has 400,001 semicolons; at most 400,000 are read."),
     "wide line": (
         "1 " * 400_001,
-        "it, line 1 holds 400,001 words or numbers; at most 400,000 are read.",
+        messages.TOO_MANY_CELLS.format(place="it", line=1, found="400,001", limit="400,000"),
     ),
     "many numbers": ("1 2 3 4 5\n" * 80_001, "it is 80,001 × 5; at most 400,000 numbers are read."),
 }
@@ -829,7 +863,7 @@ def test_what_pandas_writes_and_prints_is_read_as_it_was_meant(index, columns, n
         found = entries(text, "it")[ALONE]
         assert (found.read().tolist(), found.rows) == (values, labels)
         numbered = not index and columns[0] != "a"
-        more = " If 0, 1, … are numbers, write them as 0.0, 1.0, …." if numbered else ""
+        more = " " + messages.WRITE_AS_DECIMALS if numbered else ""
         assert found.remark == HEAD + more
 
 
@@ -852,55 +886,46 @@ def test_a_first_row_of_0_and_1_is_a_row_where_no_program_wrote_it(text):
 def test_a_first_row_0_1_that_a_program_may_have_written_as_names_is_told(text, said):
     entry = the_one(text)
     assert entry.read()[0].tolist() == [0, 1]
-    told = "The first line reads 0, 1, …; if it names the columns, take it away."
+    told = messages.FIRST_LINE_COUNTS
     assert entry.remark == (told if said else "")
 
 
 MISREAD = {  # once read as something else without a word
     "a number too many": (
         "cat 0.1 0.2\ndog 0.3 0.4 0.5\nbird 1 2",
-        "it, line 2 has 3 numbers; 2 are wanted, as in line 1.",
+        messages.ROW_LENGTH.format(place="it", line=2, found=3, plural="s", expected=2, first=1),
     ),
     "other counts": (
         "2 5\na 1 2 3\nb 1 2 3",
-        "it, line 2 has 3 numbers; 1 are wanted, as in line 1.",
+        messages.ROW_LENGTH.format(place="it", line=2, found=3, plural="s", expected=1, first=1),
     ),
     "turned afterwards": (
         "np.array([[1, 2], [3, 4]]).T",
-        "it: “).T” follows the numbers; nothing is computed here, so paste the result.",
+        messages.TEXT_AFTER_NUMBERS.format(place="it", text=").T"),
     ),
     "multiplied afterwards": (
         "X = [[1,2],[3,4]] * 2",
-        "it, X: “* 2” follows the numbers; nothing is computed here, so paste the result.",
+        messages.TEXT_AFTER_NUMBERS.format(place="it, X", text="* 2"),
     ),
     "code afterwards": (
         "X = [[1,2]]\nX2 = X @ 3",
-        "it, X: “X2 = X @ 3” follows the numbers; nothing is computed here, so paste the result.",
+        messages.TEXT_AFTER_NUMBERS.format(place="it, X", text="X2 = X @ 3"),
     ),
     "an array before the names": (
         "[[1,2],[3,4]]\nW_Q = [[5,6],[7,8]]",
-        (
-            "it: “[[1,2],[3,4]]” stands before the first name; only named arrays are read beside"
-            " each other."
-        ),
+        (messages.TEXT_BEFORE_NAME.format(place="it", left="[[1,2],[3,4]]")),
     ),
     "commas in brackets": (
         "[[0,5 1,5]\n [2,5 3,5]]",
-        (
-            "it: “0,5 1,5” can be read in two ways; put points for decimals, or a space after each"
-            " comma."
-        ),
+        (messages.AMBIGUOUS_ROW.format(place="it", row="0,5 1,5")),
     ),
     "bad cell under heads": (
         "word,d0,d1\ncat,0.1,x\ndog,0.4,0.5",
-        f"it, line 2, column 3 holds “x”; {NUMBER}",
+        messages.NOT_A_NUMBER.format(place="it, line 2, column 3", found="x"),
     ),
     "four axes": (
         "[[[[1 2]]]]",
-        (
-            "it has four axes or more; three at most are read from a printout; cut it first, or"
-            " save it as .npy."
-        ),
+        (messages.PRINTOUT_OF_FOUR_AXES.format(name="it")),
     ),
 }
 
@@ -952,8 +977,7 @@ def test_a_question_about_commas_says_what_it_asks_about():
         entries("1,5 2,5\n3,5 4,5", "it")
     assert asked.value.question == ("it", 1, "1,5 2,5", "numbers")
     assert str(asked.value) == (
-        "it, line 1: “1,5 2,5” can be read in two ways; is the comma decimal, or does it separate"
-        " numbers?"
+        messages.AMBIGUOUS_COMMA.format(place="it", line=1, quoted="1,5 2,5", separated="numbers")
     )
 
 
@@ -968,7 +992,7 @@ def test_printouts_that_follow_each_other_are_arrays_of_their_own(between):
     found = entries(between.join([ONE, OTHER, ONE]), "it")
     assert [entry.read().tolist() for entry in found.values()] == [A, B, A]
     assert {entry.remark for entry in found.values()} == {
-        "Each of the 3 matrices is an array; to read them as heads, put [ ] around all."
+        messages.MATRICES_ARE_ARRAYS.format(found=3)
     }
 
 
@@ -1075,7 +1099,7 @@ def test_rows_in_brackets_of_their_own_are_one_matrix(text):
 def test_rows_in_parentheses_are_no_shapes(text, rows, told):
     entry = entries(text, "it")[ALONE]
     assert entry.read().tolist() == rows
-    said = "Each pair of parentheses is read as a row, not as a shape."
+    said = messages.PARENTHESES_ARE_ROWS
     assert entry.remark == (said if told else "")
 
 
@@ -1088,10 +1112,7 @@ def test_shapes_alone_say_how_to_write_rows(text):
 def test_a_comment_between_rows_is_told():
     entry = entries("# weights\n0.5 0.5\n# masked row\n1 0", "it")[ALONE]
     assert entry.read().tolist() == [[0.5, 0.5], [1, 0]]
-    assert entry.remark == (
-        "Line 3 is a comment between rows; put an empty line before it if another matrix begins"
-        " there."
-    )
+    assert entry.remark == (messages.COMMENT_BETWEEN_ROWS.format(between=3))
 
 
 @pytest.mark.parametrize("names", ["QK", ("weights", "scores:"), ("W_Q =", "W_K =")])
@@ -1207,6 +1228,7 @@ def test_what_a_tokenizer_gives_for_one_sentence_as_json_is_no_matrix(name):
     with pytest.raises(BadInput) as problem:
         entries(text, "a.json")
     assert str(problem.value) == (
-        f"a.json holds what a tokenizer gives ({name}, token_type_ids, attention_mask), and no"
-        " embeddings; the rows of the model's embedding matrix for these tokens are wanted."
+        messages.TOKENIZER_OUTPUT.format(
+            place="a.json", told=f"{name}, token_type_ids, attention_mask"
+        )
     )

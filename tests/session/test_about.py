@@ -4,6 +4,7 @@ import io
 import json
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -299,7 +300,7 @@ def test_damaged_origins_are_passed_over_and_the_numbers_stay(bert, text):
     link = links.write(bert) | {"origins": text}
     found, notices = links.read(link)
     assert len(notices) == 1
-    assert notices[0].startswith("The link's parameter origins was passed over: ")
+    assert notices[0].startswith(messages.PASSED_OVER.format(what="parameter origins was", why=""))
     assert found.origins == {}
     assert np.array_equal(found.matrices["W_Q"].values, bert.matrices["W_Q"].values)
 

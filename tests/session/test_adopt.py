@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import replace
 
+import messages
 import numpy as np
 import oracle
 import pytest
@@ -99,17 +100,17 @@ def test_bfloat16_becomes_the_same_numbers():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("1 2".encode("utf-16"), "a.txt is UTF-16 text; save it as UTF-8."),
-        (b"\xfe\xff\x001", "a.txt is UTF-16 text; save it as UTF-8."),
-        (b"1 2\n\xe9 4", "a.txt is no UTF-8 text: byte 5 is 0xe9; save it as UTF-8."),
+        ("1 2".encode("utf-16"), messages.UTF_16_TEXT.format(place="a.txt")),
+        (b"\xfe\xff\x001", messages.UTF_16_TEXT.format(place="a.txt")),
+        (b"1 2\n\xe9 4", messages.NOT_UTF_8_TEXT.format(place="a.txt", position=5, byte="0xe9")),
         (
             bytes(MAX_FILE + 1),
             "a.txt has 8,388,609 bytes; at most 8,388,608 are read. Of word vectors these lines cut"
             " out the words you want.",
         ),
-        (b"", "a.txt is empty; numbers are wanted."),
-        (b"PK\x03\x04", "a.txt is a damaged zip file."),
-        (b"\x93NUMPY\x09\x00", "a.txt: its .npy version is 0900; 1.0, 2.0 and 3.0 are read."),
+        (b"", messages.EMPTY_TEXT.format(place="a.txt")),
+        (b"PK\x03\x04", messages.DAMAGED_ZIP.format(place="a.txt")),
+        (b"\x93NUMPY\x09\x00", messages.UNKNOWN_NPY_VERSION.format(place="a.txt", version="0900")),
     ],
 )
 def test_a_file_that_cannot_be_opened_is_explained(content, message):
@@ -177,9 +178,8 @@ def test_a_word_that_is_not_there_is_answered_with_near_ones(text, message):
 def test_of_more_words_than_fit_the_wanted_ones_are_asked_for():
     text = "".join(f"w{k} {k} 1\n" for k in range(2049))
     found = texts.entries(text, "it")[ALONE]
-    assert (
-        refused(select, found, "X", "it")
-        == "it holds 2,049 words; type those you want, at most 2,048."
+    assert refused(select, found, "X", "it") == messages.TOO_MANY_WORDS.format(
+        place="it", words="2,049", limit="2,048"
     )
     assert select(found, "X", "it", Selection(words="w512 w0")).values.tolist() == [
         [512, 1],
@@ -209,14 +209,14 @@ def test_a_slice_is_numpys(cut, wanted):
     ("cut", "message"),
     [
         ("0,0,0,0", "it has 3 axes; the slice “0,0,0,0” has 4."),
-        ("2", "the slice 2 lies outside of it, which is 2 × 3 × 4; places count from 0."),
-        ("0, 1:9", "the slice 1:9 lies outside of it, which is 2 × 3 × 4; places count from 0."),
-        ("0, 2:2", "the slice 2:2 lies outside of it, which is 2 × 3 × 4; places count from 0."),
-        ("-1", "“-1” is no slice; a number such as 0, a range such as 0:64, or : is wanted."),
-        ("::2", "“::2” is no slice; a number such as 0, a range such as 0:64, or : is wanted."),
+        ("2", messages.SLICE_OUTSIDE.format(part=2, place="it", size="2 × 3 × 4")),
+        ("0, 1:9", messages.SLICE_OUTSIDE.format(part="1:9", place="it", size="2 × 3 × 4")),
+        ("0, 2:2", messages.SLICE_OUTSIDE.format(part="2:2", place="it", size="2 × 3 × 4")),
+        ("-1", messages.NOT_A_SLICE.format(part="-1")),
+        ("::2", messages.NOT_A_SLICE.format(part="::2")),
         (
             "0,0",
-            "it is 4 numbers in one axis; reshape it to (rows, columns).",
+            messages.RESHAPE_TO_ROWS.format(place="it", size="4 numbers in one axis"),
         ),
         (
             "0,0,0",
@@ -251,7 +251,7 @@ def test_what_does_not_have_the_axes_of_its_role_is_refused():
 
 @pytest.mark.parametrize("role", [role for role in ROLES if role != "mask"])
 def test_bool_is_a_mask_and_nothing_else(role):
-    message = f"it holds bool; that is a mask, and {role} needs numbers."
+    message = messages.BOOL_IS_A_MASK.format(place="it", role=role)
     assert refused(select, entry(np.eye(2, dtype=bool)), role, "it") == message
 
 
@@ -273,7 +273,7 @@ def test_a_number_that_is_none_or_too_large_is_located(value, shown):
     ):
         values = np.zeros(shape, np.array(value).dtype)
         values[at] = value
-        message = f"it, T, {spot} holds {shown}; numbers from -1e12 to 1e12 are allowed."
+        message = messages.NUMBER_TOO_LARGE.format(place=f"it, T, {spot}", found=shown)
         assert refused(select, entry(values, "T"), "X", "it") == message
 
 
@@ -312,7 +312,7 @@ def test_a_mask_that_is_the_same_for_every_item_and_head_is_one():
 
 
 def test_a_mask_of_other_numbers_is_refused():
-    message = "it, row 1, column 2 holds 0.50; 0 and 1, or True and False, are allowed."
+    message = messages.MASK_NOT_TRUTH.format(place="it", row=1, column=2, value="0.50")
     assert refused(select, entry([[1, 0.5], [0, 1]]), "mask", "it") == message
     assert (
         refused(adopt, four_words(), brought(mask=np.ones((3, 4))))
@@ -346,7 +346,7 @@ def test_weights_that_do_not_fit_are_rolled_anew_and_that_is_said():
     assert all(s.matrices[name].is_rolled for name in ("W_Q", "W_K", "W_V"))
     assert remarks == [
         "Now on the board: X (5 × 3).",
-        "W_Q, W_K and W_V are rolled anew, for a d_model of 3.",
+        messages.ROLLED_ANEW.format(names="W_Q, W_K and W_V are", d_model=3),
     ]
 
 
@@ -359,8 +359,8 @@ def test_brought_weights_bring_their_partner_to_the_same_width():
     assert s.matrices["W_V"] is before.matrices["W_V"]
     assert remarks == [
         "Now on the board: W_Q (4 × 2).",
-        "W_Q was read as (d_in, d_out) = (4, 2), as in X W.",
-        "W_K is fitted to 2 columns: numbers that have room stay.",
+        messages.READ_AS_D_IN_D_OUT.format(name="W_Q", rows=4, columns=2, note=""),
+        messages.FITTED_TO_COLUMNS.format(names="W_K is", columns=2),
     ]
 
 
@@ -390,7 +390,7 @@ def test_a_second_sequence_comes_beside_the_first_and_goes_where_it_does_not_fit
     assert s.matrices["X"] is before.matrices["X"]
     again, remarks = adopt(s, brought(X=normal(2, 3)))
     assert again.memory_tokens == () and "memory" not in again.matrices
-    assert "The second sequence does not fit to X and is taken away." in remarks
+    assert messages.SECOND_DOES_NOT_FIT in remarks
     kept, remarks = adopt(s, brought(X=normal(3, 4)))
     assert kept.matrices["memory"] is s.matrices["memory"]
     assert remarks == ["Now on the board: X (3 × 4)."]
@@ -403,10 +403,10 @@ def test_what_no_longer_fits_is_taken_away_and_that_is_said():
     assert (new.heads, new.mask, new.drawn, new.padding) == (1, "none", (), ())
     assert "W_O" not in new.matrices
     assert remarks[2:] == [
-        "W_O does not fit and is taken away.",
-        "4 heads cannot share these columns; one has them all.",
-        "The padding belongs to other keys and is taken away.",
-        "The drawn mask does not fit and is taken away.",
+        messages.W_O_DOES_NOT_FIT,
+        messages.HEADS_CANNOT_SHARE.format(heads=4),
+        messages.PADDING_TAKEN_AWAY,
+        messages.DRAWN_MASK_TAKEN_AWAY,
     ]
 
 
@@ -457,22 +457,22 @@ REFUSED = {
     "only Q": (
         four_words,
         {"Q": np.ones((2, 3))},
-        "K and V are missing; Q, K and V are wanted together.",
+        messages.QKV_INCOMPLETE.format(names="K", verb="and V are"),
     ),
     "Q and K": (
         four_words,
         {"Q": np.ones((2, 3)), "K": np.ones((2, 3))},
-        "V is missing; Q, K and V are wanted together.",
+        messages.QKV_INCOMPLETE.format(names="V", verb="is"),
     ),
     "both": (
         four_words,
         QKV | {"X": np.ones((2, 3))},
-        "X cannot stand beside Q, K and V, which are computed from it; choose one or the other.",
+        messages.COMPUTED_BESIDE_QKV.format(odd="X"),
     ),
     "weights alone": (
         typed,
         {"W_Q": np.ones((2, 3))},
-        "X is missing: Q, K and V are typed themselves now, so embeddings have to come along.",
+        messages.X_MISSING,
     ),
     "K of another width": (
         four_words,
@@ -487,26 +487,23 @@ REFUSED = {
     "weight": (
         four_words,
         {"W_V": np.ones((3, 5))},
-        "W_V is 3 × 5; one of its sides has to be 4, the width of what it meets.",
+        messages.SIDE_DOES_NOT_FIT.format(name="W_V", rows=3, columns=5, width=4),
     ),
     "two weights": (
         four_words,
         {"W_Q": np.ones((4, 3)), "W_K": np.ones((4, 2))},
-        (
-            "W_Q has 3 columns and W_K 2; both need the same. Where heads share their keys, say"
-            " how many heads there are, or cut one head out of each."
-        ),
+        (messages.Q_AND_K_DIFFER.format(q=3, k=2)),
     ),
     "W_O": (
         four_words,
         {"W_O": np.ones((3, 5))},
-        "W_O is 3 × 5; one of its sides has to be 4, the width of what it meets.",
+        messages.SIDE_DOES_NOT_FIT.format(name="W_O", rows=3, columns=5, width=4),
     ),
     "memory": (four_words, {"memory": np.ones((2, 3))}, "memory is 2 × 3; 2 × 4 is wanted."),
     "many tokens": (
         four_words,
         {"X": np.ones((2049, 4))},
-        "2,049 tokens are too many for this page; at most 2,048 fit.",
+        messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
     ),
     "wide": (four_words, {"X": np.ones((2, 513))}, "X has 513 columns; 1 to 512 are allowed."),
     "mask": (
@@ -527,7 +524,7 @@ def test_what_does_not_fit_is_explained_and_changes_nothing(case):
 
 def test_a_label_that_cannot_be_a_token_is_refused():
     found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[ALONE]
-    message = "token 1 holds a line break or another character that cannot be shown."
+    message = messages.CONTROL_CHARACTER.format(token="token 1")
     assert refused(adopt, four_words(), {"X": select(found, "X", "it")}) == message
 
 
@@ -727,10 +724,14 @@ def test_a_square_tensor_whose_name_is_used_for_both_ways_is_asked_about(stored,
 
 def test_a_tensor_that_names_itself_is_not_turned_to_fit():
     b = select(entry(np.ones((4, 3)), "attn.query.weight"), "W_Q", "it")
-    message = "W_Q takes 3 numbers in, and X has 4 columns; bring one of 3 columns beside it."
+    message = messages.BRING_ONE_OF_COLUMNS.format(
+        role="W_Q", found=3, other="X", columns=4, wanted=3
+    )
     assert refused(adopt, four_words(), brought(X=normal(2, 4)) | {"W_Q": b}) == message
     W_O = select(entry(np.ones((4, 3)), "attention.output.dense.weight"), "W_O", "it")
-    message = "W_O takes 3 numbers in, and W_V has 4 columns; bring one of 3 columns beside it."
+    message = messages.BRING_ONE_OF_COLUMNS.format(
+        role="W_O", found=3, other="W_V", columns=4, wanted=3
+    )
     assert refused(adopt, four_words(), {"W_O": W_O}) == message
 
 
@@ -744,7 +745,7 @@ def of_a_model(d_model: int, *letters: str) -> dict[str, SelectedArray]:
 
 def test_weights_of_a_model_alone_get_embeddings_as_wide_as_they_take_in():
     cat = EXAMPLES["cat-sat"].build()
-    told = "X is drawn anew, 16 numbers for each word: so many the weights take in."
+    told = messages.DRAWN_ANEW.format(names="X is drawn", width=16)
     weights = of_a_model(16, *"QKV")
     s, remarks = adopt(cat, weights)
     assert (s.tokens, s.example) == (cat.tokens, "own")
@@ -754,7 +755,7 @@ def test_weights_of_a_model_alone_get_embeddings_as_wide_as_they_take_in():
         np.testing.assert_array_equal(s.matrices[name].values, weight.values)
     assert remarks[1] == told
     assert adopt(s, weights)[1][1] == (  # they fit now
-        "X is drawn and not brought, 16 numbers for each word: so many the weights take in."
+        messages.X_IS_DRAWN.format(width=16)
     )
     both, remarks = adopt(set_memory(cat, True), weights)
     assert both.shape("memory") == (6, 16) and both.shape("X") == (6, 16)
@@ -766,9 +767,9 @@ def test_a_single_weight_of_a_model_has_the_others_rolled_for_its_width():
     assert [s.shape(name) for name in ("X", "W_Q", "W_K", "W_V")] == [(4, 9), *[(9, 6)] * 2, (9, 4)]
     assert remarks == [
         "Now on the board: W_Q (9 × 6).",
-        "X is drawn anew, 9 numbers for each word: so many the weights take in.",
+        messages.DRAWN_ANEW.format(names="X is drawn", width=9),
         "W_Q is attn.query.weight, by its name stored as (out, in), and transposed.",
-        "W_K and W_V are rolled anew, for a d_model of 9.",
+        messages.ROLLED_ANEW.format(names="W_K and W_V are", d_model=9),
     ]
 
 
@@ -789,13 +790,11 @@ def test_weights_over_typed_qkv_and_over_a_batch_get_embeddings_by_word():
     batch, _ = adopt(four_words(), brought(X=normal(3, 2, 4)))
     s, remarks = adopt(batch, of_a_model(5, *"QKV"))
     assert (s.batch, s.shape("X")) == (0, (2, 5))
-    assert "The batch ends: embeddings by word take the place of item 0." in remarks
+    assert messages.BATCH_ENDS.format(item=0) in remarks
 
 
 def test_weights_of_a_model_that_is_too_wide_are_refused_with_what_to_do():
-    message = (
-        "the weights take 768 numbers in; at most 512 fit. Cut as many out of each by a slice."
-    )
+    message = messages.WEIGHTS_TOO_WIDE.format(width=768, limit=512)
     assert refused(adopt, four_words(), of_a_model(768, "Q")) == message
 
 
@@ -888,7 +887,7 @@ def test_heads_in_an_axis_of_their_own_stand_beside_each_other_afterwards():
         },
     )
     assert (batch.heads, batch.batch) == (1, 2)
-    assert "Q has three axes: taken as a batch of 2." in remarks
+    assert messages.TAKEN_AS_BATCH.format(role="Q", items=2) in remarks
 
 
 @pytest.mark.parametrize("example", [n for n, e in EXAMPLES.items() if not e.build().parts])
@@ -927,7 +926,7 @@ def test_embeddings_over_a_typed_second_sequence_end_it_and_say_so():
     assert crossed.memory_tokens
     s, remarks = adopt(crossed, brought(X=normal(4, 4)))
     assert s.memory_tokens == ()
-    assert "The second sequence has no embeddings and is taken away." in remarks
+    assert messages.SECOND_WITHOUT_EMBEDDINGS in remarks
 
 
 def test_padding_goes_with_the_keys_it_hid():
@@ -935,7 +934,7 @@ def test_padding_goes_with_the_keys_it_hid():
     for new in ({"X": normal(6, 4)}, {"mask": np.ones((4, 4), bool)}):
         again, remarks = adopt(s, brought(**new))
         assert again.padding == ()
-        assert "The padding belongs to other keys and is taken away." in remarks
+        assert messages.PADDING_TAKEN_AWAY in remarks
     again, _ = adopt(s, brought(W_V=normal(4, 4)))
     assert again.padding == (3,)
 
@@ -944,7 +943,7 @@ def test_the_window_ends_with_the_mask_that_is_brought():
     s = check(replace(four_words(), window=1))
     again, remarks = adopt(s, brought(mask=np.tri(4) == 1))
     assert allowed(again).tolist() == np.tri(4, dtype=bool).tolist() and again.window == 0
-    assert "The mask says who sees whom; the window is taken away." in remarks
+    assert messages.WINDOW_REPLACED in remarks
 
 
 @pytest.mark.parametrize(
@@ -962,12 +961,12 @@ def test_heads_go_on_sharing_keys_where_they_can(name, shape, heads, widths):
     shared = check(set_kv_heads(set_heads(four_words(), 2), 1))
     s, remarks = adopt(shared, brought(**{name: normal(*shape)}), heads)
     assert (s.heads, s.kv_heads, s.d_k, s.d_v) == widths
-    assert ("Each head has keys and values of its own now." in remarks) == (widths[1] > 1)
+    assert (messages.HEADS_NO_LONGER_GROUPED in remarks) == (widths[1] > 1)
 
 
 def test_words_that_stay_over_new_numbers_are_said():
     _, remarks = adopt(four_words(), brought(X=normal(4, 4)))
-    assert "The rows come without words; those on the board stay." in remarks
+    assert messages.ROWS_WITHOUT_WORDS in remarks
 
 
 def test_a_model_with_two_sides_is_not_mixed_up():
@@ -985,7 +984,7 @@ def test_a_model_with_two_sides_is_not_mixed_up():
 
 
 def test_a_batch_that_no_file_could_hold_is_refused():
-    message = "65 sequences are too many; at most 64 fit."
+    message = messages.TOO_MANY_SEQUENCES.format(batch=65, limit=64)
     assert refused(adopt, four_words(), brought(X=normal(65, 3, 4))) == message
     wide = {"X": normal(64, 60, 512)} | {name: normal(512, 8) for name in ("W_Q", "W_K", "W_V")}
     assert (
@@ -1023,5 +1022,5 @@ def test_queries_and_keys_alone_leave_the_width_of_the_values_where_heads_share_
     found, said = adopt(s, {"W_Q": SelectedArray(W_Q), "W_K": SelectedArray(W_K)})
     assert (found.heads, found.kv_heads, found.d_v) == (2, heads_of_keys, s.d_v)
     assert (found.matrices["W_V"].values[:, :2] == s.matrices["W_V"].values).all()
-    own = "Each head has keys and values of its own now." in said
+    own = messages.HEADS_NO_LONGER_GROUPED in said
     assert own == (heads_of_keys == 2)

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 from safetensors import safe_open
@@ -93,7 +94,7 @@ def test_the_parts_come_through_a_link_and_are_named_among_the_sources():
     selected, layer = brought(content, config, place)
     s, said = adopt.adopt(BEGIN, selected, layer=layer)
     assert s.norm == layer.norm and s.rotary == layer.rotary and s.mask == "causal"
-    assert "The mask is look-ahead, as in the layer." in said
+    assert messages.MASK_AS_IN_LAYER in said
     s = with_words(s, given[f"{place}/X"])
     again, _ = links.read(links.write(s))
     assert np.array_equal(run(again).projected, run(s).projected)

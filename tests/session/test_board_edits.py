@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -61,12 +62,12 @@ def test_the_item_of_the_batch_that_is_shown_changes():
 REFUSED = [
     (
         cell(1, "X", 1, 2, "abc"),
-        "X, row 2, column 3 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        messages.NOT_A_NUMBER.format(place="X, row 2, column 3", found="abc"),
     ),
-    (cell(1, "X", 0, 0, ""), "X, row 1, column 1 is empty; a number is wanted."),
+    (cell(1, "X", 0, 0, ""), messages.EMPTY_CELL.format(place="X, row 1, column 1")),
     (
         cell(1, "W_V", 0, 1, "1e308"),
-        "W_V, row 1, column 2 holds 1e308; numbers from -1e12 to 1e12 are allowed.",
+        messages.NUMBER_TOO_LARGE.format(place="W_V, row 1, column 2", found="1e308"),
     ),
     (cell(1, "X", 4, 0, "1"), "X has no row 5, column 1; it is 4 × 4."),
     (cell(1, "X", 0, -1, "1"), "X has no row 1, column 0; it is 4 × 4."),
@@ -78,13 +79,13 @@ REFUSED = [
     ),
     (
         Operation(1, "mask", "masked", 0, 3, "0"),
-        "key “w4” is padding, hidden from every query; take it off the hidden keys first.",
+        messages.KEY_IS_PADDING.format(token="w4"),
     ),
-    (Operation(1, "token", "X", 1, 0, " "), "token 2 has no name; type a word."),
+    (Operation(1, "token", "X", 1, 0, " "), messages.NAMELESS_TOKEN.format(token="token 2")),
     (Operation(1, "token", "X", -1, 0, "a"), "X has no row 0; it has 4."),
     (
         Operation(1, "token", "W_Q", 0, 0, "a"),
-        "the rows of “W_Q” are no tokens; their number is a dimension.",
+        messages.ROWS_ARE_NO_TOKENS.format(stage="“W_Q”"),
     ),
     (
         Operation(1, "token", "X", 0, 0, "a" * 41),
@@ -163,12 +164,12 @@ def test_one_token_too_many_is_refused_and_the_last_one_stays():
     full = replace(s, tokens=tokens).with_matrix("X", Matrix(np.ones((MAX_TOKENS, 4))))
     assert apply(full, [Operation(1, "add", "X", 0, MAX_TOKENS, "")]) == (
         full,
-        [(1, "2,049 tokens are too many for this page; at most 2,048 fit.")],
+        [(1, messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"))],
     )
     one = replace(s, tokens=("a",)).with_matrix("X", Matrix(np.ones((1, 4))))
     assert apply(one, [Operation(1, "delete", "X", 0, 1, "")]) == (
         one,
-        [(1, "the table is empty; at least one token is needed.")],
+        [(1, messages.EMPTY_TABLE)],
     )
 
 

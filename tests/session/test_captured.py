@@ -4,6 +4,7 @@ import csv
 import io
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from models.test_recorded import FAMILIES, recorded
@@ -77,8 +78,7 @@ def test_what_stays_behind_is_named():
     assert left_behind(call) == ["bias set for each score by itself"]
     s = with_head(CAT, recorded("t5"), call, 0, 1)
     assert behind(s)[0].startswith(
-        "Explore has no bias set for each score by itself, which this layer of the model has:"
-        " without, the weights here differ from the model’s by up to 0."
+        messages.NOT_ON_EXPLORE.format(missing="bias set for each score by itself", difference=0)
     )
 
 

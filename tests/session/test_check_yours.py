@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from files import npy, stored, torn
@@ -167,36 +168,36 @@ def test_a_pasted_mask_is_read_in_its_own_polarity(text, true_means):
 @pytest.mark.parametrize(
     ("texts", "options", "message"),
     [
-        ({}, {}, "Q is empty; numbers are wanted."),
+        ({}, {}, messages.EMPTY_TEXT.format(place="Q")),
         (
             {"Q": "1 x", "K": "1", "V": "1"},
             {},
-            "Q, line 1, column 2 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted.",
+            messages.NOT_A_NUMBER.format(place="Q, line 1, column 2", found="x"),
         ),
         (
             {"Q": "nan", "K": "1", "V": "1"},
             {},
-            "Q, row 1, column 1 holds nan; numbers from -1e12 to 1e12 are allowed.",
+            messages.NUMBER_TOO_LARGE.format(place="Q, row 1, column 1", found="nan"),
         ),
         (
             {"Q": "1 2", "K": "1", "V": "1"},
             {},
-            "Q has 2 columns and K has 1; both need the same d_k.",
+            messages.D_K_DIFFERS.format(q=2, k=1),
         ),
         (
             {"Q": "1 2", "K": "1 2", "V": "1"},
             {"heads": 3},
-            "Q has 2 columns; they cannot be split into 3 heads of equal width.",
+            messages.NOT_EQUAL_HEADS.format(what="Q has 2 columns; they", heads=3),
         ),
         (
             {"Q": "1", "K": "1", "V": "1", "mask": "1 2"},
             {"mask": "pasted"},
-            "mask, row 1, column 2 holds 2; 0 and 1, or True and False, are allowed.",
+            messages.MASK_NOT_TRUTH.format(place="mask", row=1, column=2, value=2),
         ),
         (
             {"Q": "1", "K": "1", "V": "1", "mask": "1 1"},
             {"mask": "pasted"},
-            "the mask has shape (1, 2), which does not fit the scores (1, 1).",
+            messages.SHAPE_DOES_NOT_FIT.format(name="the mask", shape="(1, 2)", scores="(1, 1)"),
         ),
     ],
 )
@@ -209,14 +210,16 @@ def test_inputs_that_do_not_fit_are_refused_in_a_sentence(texts, options, messag
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 2\n3", "your output, line 2 has 1 number; 2 are wanted, as in line 1."),
-        ("1 2", "your output: the shape is (1, 2); (4, 4) is wanted for these inputs."),
+        (
+            "1 2\n3",
+            messages.ROW_LENGTH.format(
+                place="your output", line=2, found=1, plural="", expected=2, first=1
+            ),
+        ),
+        ("1 2", messages.ANSWER_SHAPE.format(name="your output", shape="(1, 2)", wanted="(4, 4)")),
         (
             "<b>",
-            (
-                "your output, line 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is"
-                " wanted."
-            ),
+            (messages.NOT_A_NUMBER.format(place="your output, line 1, column 1", found="<b>")),
         ),
     ],
 )
@@ -346,10 +349,12 @@ def test_an_array_out_of_a_file_is_read_in_full_and_found_right(dtype):
 
 def test_arrays_that_cannot_be_read_are_named_and_the_others_wait_until_they_are_asked_for():
     content = torn(stored(output=np.eye(2), weights=np.ones((2, 2))), "weights")
-    why = "a.npz, weights is damaged, encrypted or compressed in an unknown way."
+    why = messages.DAMAGED_MEMBER.format(place="a.npz, weights")
     with pytest.raises(array_files.Unreadable) as refused:
         inputs.from_file("a.npz", content, "output")
-    assert str(refused.value) == f"1 of 2 arrays cannot be read. {why}"
+    assert str(refused.value) == messages.SOME_ARRAYS_UNREADABLE.format(
+        unread=1, arrays=2, reasons=why, more=""
+    )
     assert inputs.from_file("a.npz", content, "output", others=True) == "1 0\n0 1"
     for others in (False, True):
         with pytest.raises(BadInput) as refused:
@@ -370,8 +375,7 @@ def test_several_answers_without_names_are_refused():
     with pytest.raises(BadInput) as refused:
         inputs.explain(bench(), {"weights": "[[1 0]\n [0 1]]\n[[0 1]\n [1 0]]"})
     assert str(refused.value) == (
-        "your weights holds 2 arrays without names; give one, or put [ ] around all of them if they"
-        " are heads."
+        messages.ARRAYS_WITHOUT_NAMES.format(place="your weights", arrays=2)
     )
 
 
@@ -397,10 +401,7 @@ def test_a_row_of_column_numbers_is_named_where_the_shape_is_wrong():
     text = "0 1 2 3\n" + "\n".join(["0.25 0.25 0.25 0.25"] * 4)
     with pytest.raises(
         BadInput,
-        match=(
-            r"wanted for these inputs. The first line reads 0, 1, …; if it names the columns, take"
-            r" it away.$"
-        ),
+        match=("wanted for these inputs. " + messages.FIRST_LINE_COUNTS + "$"),
     ):
         inputs.explain(bench(), {"weights": text})
 
@@ -423,32 +424,32 @@ def test_a_text_file_is_its_text_without_a_byte_order_mark():
 @pytest.mark.parametrize(
     ("filename", "content", "message"),
     [
-        ("a.txt", b"1 \xff", "a.txt is no UTF-8 text: byte 3 is 0xff; save it as UTF-8."),
+        (
+            "a.txt",
+            b"1 \xff",
+            messages.NOT_UTF_8_TEXT.format(place="a.txt", position=3, byte="0xff"),
+        ),
         (
             "a.npz",
             stored(a=np.ones(2), b=np.ones(2)),
-            "a.npz holds 2 arrays, and none named output: a, b.",
+            messages.NO_ARRAY_OF_THAT_NAME.format(
+                place="a.npz", count=2, name="output", names="a, b", more=""
+            ),
         ),
         (
             "a.npy",
             npy(np.ones(3)),
-            (
-                "a.npy: the shape is (3,); two or three axes and at most 131,072 numbers are read"
-                " here."
-            ),
+            (messages.CHECKED_SHAPE.format(place="a.npy", shape="(3,)", limit="131,072")),
         ),
         (
             "a.npy",
             npy(np.ones((600, 600))),
-            (
-                "a.npy: the shape is (600, 600); two or three axes and at most 131,072 numbers are"
-                " read here."
-            ),
+            (messages.CHECKED_SHAPE.format(place="a.npy", shape="(600, 600)", limit="131,072")),
         ),
         (
             "../a.npy",
             b"\x93NUMPY",
-            "a.npy: its .npy version is missing; 1.0, 2.0 and 3.0 are read.",
+            messages.UNKNOWN_NPY_VERSION.format(place="a.npy", version="missing"),
         ),
     ],
 )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from hashlib import blake2b
 from random import Random
 
+import messages
 import numpy as np
 import pytest
 
@@ -434,7 +435,7 @@ def test_the_arithmetic_comes_when_asked_for_and_not_before_what_it_is_made_of_i
     assert exercise.shows_how(weight) and exercise.how(weight)
     assert exercise.shows_how(output) and exercise.how(output) == []
     assert exercise.waits_for(output) == "weights" and exercise.waits_for(weight) is None
-    assert exercise.hint(output) == "Look at weights first: this number is made of it."
+    assert exercise.hint(output) == messages.LOOK_FIRST.format(name="weights")
     done = Exercise.of(solve(s, [cell for cell in exercise.blanks if cell.stage == "weights"]))
     assert done.how(output) and done.waits_for(output) is None
 
@@ -561,7 +562,7 @@ def test_single_cells_are_emptied_and_filled_again():
     for cell in Exercise.of(s).blanks:
         s = turned(s, cell)
     assert s.asked == ("nowhere",) and Exercise.of(s).blanks == () and check(s) == s
-    with pytest.raises(BadInput, match="^X is given; there is nothing to work out."):
+    with pytest.raises(BadInput, match="^" + messages.GIVEN_STAGE.format(stage="X")):
         turned(s, Cell("X", 0, 0))
     full = replace(STATE, asked=("scores", "scaled"))  # 72 blanks; 36 more are too many
     full = replace(full, asked=(*full.asked, "K"))
@@ -607,7 +608,9 @@ def test_states_that_have_no_exercise_say_so():
     assert not suits(CAT)
     long = EXAMPLES["cat-sat"].build()
     words = tuple(f"w{k}" for k in range(13))
-    assert suits(set_tokens(long, words, [None] * 13)) == "An exercise has at most 12 words."
+    assert suits(set_tokens(long, words, [None] * 13)) == messages.EXERCISE_TOO_LONG.format(
+        limit=12
+    )
     causal = replace(set_mask(CAT, "causal"), exercise="state")
     assert ("masked",) in levels(view(causal, run(causal)))
     assert set(KINDS) == {"made", "state", "mistake"} and STAGES["output"].heading == "output"
@@ -619,7 +622,9 @@ def test_an_answer_that_is_rounded_too_far_is_told_so():
     value = float(exercise.shown.stages[cell.stage][cell[1:]])
     assert round(value, 1) != round(value, 2)
     near = Exercise.of(typed(on(3), cell, f"{value:.1f}"))
-    assert near.hint(cell).startswith("That is rounded too far: give it to 2 decimals. Look at")
+    assert near.hint(cell).startswith(
+        messages.ROUNDED_TOO_FAR.format(precision="to 2 decimals") + " Look at"
+    )
     assert "computed with all digits" in near.remark(cell)
     assert near.remark(Cell("scores", 2, 0)) == ""
     assert "changes no share" in near.remark(Cell("weights", 2, 0))

@@ -6,6 +6,7 @@ import json
 import zipfile
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -67,8 +68,7 @@ def test_the_weights_of_the_board_are_those_that_were_brought_and_stand_alone(sh
         assert np.array_equal(found.stages["weights"], weights)
     assert said == [
         f"Now on the board: weights ({' × '.join(map(str, shape[-3:]))}).".replace("(1 × ", "("),
-        "These are finished weights. They stand alone: no embeddings, queries, keys, scores or"
-        " output belong to them.",
+        messages.FINISHED_WEIGHTS,
     ]
     assert s.heads == len(heads) and s.weights_alone
     assert len(s.tokens) == shape[-2] and len(s.key_tokens) == shape[-1]
@@ -97,7 +97,7 @@ def test_printed_weights_stay_as_they_are_and_it_is_said_how_far_their_rows_are_
     A[0] = [0.33, 0.33, 0.33, 0.0]
     s, said = brought(A)
     assert np.array_equal(shown(s).stages["weights"], A)
-    assert said[-1] == "Rows are 0.0100 off 1 at most, and stay as they are."
+    assert said[-1] == messages.ROWS_OFF_ONE.format(worst="0.0100")
 
 
 def test_what_stood_on_the_board_before_does_not_change_them():
@@ -175,8 +175,7 @@ def test_a_sentence_of_as_many_words_names_them_and_another_is_refused():
     with pytest.raises(BadInput) as refused:
         set_sentence(s, "the cat")
     assert str(refused.value) == (
-        "the sentence has 2 tokens, and these finished weights have 3 rows; type as many words, or"
-        " choose an example to leave the weights."
+        messages.SENTENCE_BESIDE_WEIGHTS.format(tokens=2, count=3, side="rows")
     )
 
 
@@ -279,7 +278,7 @@ def test_more_columns_than_a_matrix_holds_are_cut_by_heads():
     with pytest.raises(BadInput) as refused:
         brought(softmax(RNG.standard_normal((300, 14, 14))))
     assert str(refused.value) == (
-        "300 heads of 14 keys are 4,200 columns; at most 4,096 fit. Cut heads out, such as 0:292."
+        messages.HEADS_TOO_WIDE.format(heads=300, keys=14, columns="4,200", limit="4,096", cut=292)
     )
 
 
@@ -288,15 +287,15 @@ def test_more_columns_than_a_matrix_holds_are_cut_by_heads():
     [
         (
             np.array([[0.5, 0.5], [1.5, -0.5]]),
-            "the weights, row 2, column 1 hold 1.50; shares from 0 to 1 are wanted.",
+            messages.NOT_A_SHARE.format(head="", row=2, column=1, found="1.50"),
         ),
         (
             np.array([[0.5, 0.5], [0.5, 0.2]]),
-            "the weights, row 2 sum to 0.70; each row of attention weights sums to 1.",
+            messages.ROW_SUM.format(head="", row=2, found="0.70"),
         ),
         (
             np.array([[[0.5, 0.5]], [[0.5, 0.2]]]),
-            "the weights, head 1, row 1 sum to 0.70; each row of attention weights sums to 1.",
+            messages.ROW_SUM.format(head="head 1, ", row=1, found="0.70"),
         ),
     ],
 )
@@ -309,9 +308,7 @@ def test_what_is_no_matrix_of_weights_is_refused(values, message):
 def test_weights_stand_alone():
     A = select(entry(np.full((2, 2), 0.5)), FINISHED, "it")
     X = select(entry(np.ones((2, 2))), "X", "it")
-    with pytest.raises(
-        BadInput, match="^finished weights stand alone; bring nothing beside them.$"
-    ):
+    with pytest.raises(BadInput, match="^" + messages.WEIGHTS_STAND_ALONE + "$"):
         adopt(four_words(), {FINISHED: A, "X": X})
 
 

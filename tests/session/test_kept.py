@@ -7,6 +7,7 @@ import json
 import zlib
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -101,8 +102,4 @@ FORGED = {
 def test_anything_else_is_refused_with_one_sentence(name):
     with pytest.raises(BadInput) as refused:
         kept.restored(FORGED[name], mark(LARGE))
-    assert (
-        str(refused.value)
-        == "What this browser keeps under this address is damaged, or is another state; open a"
-        " saved state under “Your data” on Explore, or bring the numbers again."
-    )
+    assert str(refused.value) == messages.KEPT_DAMAGED

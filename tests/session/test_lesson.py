@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -169,13 +170,11 @@ def test_a_way_that_cannot_be_gone_says_why():
 
     one = set_tokens(CAT, ("cat",), [0])
     sentences = {
-        "The way begins with embeddings and weights, and here are none.": typed(CAT),
+        messages.WAY_NEEDS_EMBEDDINGS: typed(CAT),
         "The way is for 2 to 10 words.": one,
-        "The way is for one sequence, whose words look at each other.": set_memory(CAT, True),
-        "The way ends with two heads, which cannot share an odd d_k or d_v.": EXAMPLES[
-            "three-widths"
-        ].build(),
-        "The way is for softmax and a mask of −∞.": replace(CAT, softmax=False),
+        messages.WAY_NEEDS_ONE_SEQUENCE: set_memory(CAT, True),
+        messages.WAY_NEEDS_EVEN_WIDTH: EXAMPLES["three-widths"].build(),
+        messages.WAY_NEEDS_SOFTMAX: replace(CAT, softmax=False),
         "": CAT,
     }
     for sentence, s in sentences.items():

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -93,7 +94,7 @@ def compared(one: Settings) -> Settings:
 
 def test_a_comparison_of_two_large_states_is_refused_before_it_is_written():
     both = compared(largest(512, "Q, K, V typed"))
-    problem = "a saved state of 21 MB cannot be opened; at most 18 MB are read."
+    problem = messages.STATE_TOO_LARGE.format(size="21 MB", limit="18 MB")
     works = (
         "“Take it away” on Compare saves A and B one by one, as files that open again, or as NPZ."
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlencode
 
+import messages
 import numpy as np
 import pytest
 from amount import amount, some
@@ -275,21 +276,21 @@ def raw(shape: str, content: bytes) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("*", "X is damaged; part of the link may be missing."),
-        ("*2x2*", "X is damaged; part of the link may be missing."),
-        (raw("2x2", bytes(31)), "X is damaged; part of the link may be missing."),
+        ("*", messages.DAMAGED_PARAMETER.format(name="X")),
+        ("*2x2*", messages.DAMAGED_PARAMETER.format(name="X")),
+        (raw("2x2", bytes(31)), messages.DAMAGED_PARAMETER.format(name="X")),
         (raw("2x2", bytes(33)), "X is too large; 32 bytes fit."),
         (raw("2x2", bytes(50_000_000)), "X is too large; 32 bytes fit."),
-        (raw("0x2", b""), "X is damaged; part of the link may be missing."),
-        (raw("4097x2", bytes(4097 * 16)), "X is damaged; part of the link may be missing."),
+        (raw("0x2", b""), messages.DAMAGED_PARAMETER.format(name="X")),
+        (raw("4097x2", bytes(4097 * 16)), messages.DAMAGED_PARAMETER.format(name="X")),
         (raw("64x512x512", b""), "these matrices hold 16,777,216 numbers; at most 1,572,864 fit."),
-        (raw("1x2", np.array([1, np.nan]).tobytes()), "X holds NaN or inf; numbers are wanted."),
+        (raw("1x2", np.array([1, np.nan]).tobytes()), messages.NOT_FINITE.format(name="X")),
         (
             raw("1x1", np.array([1.0]).tobytes())[:-6],
-            "X is damaged; part of the link may be missing.",
+            messages.DAMAGED_PARAMETER.format(name="X"),
         ),
-        ("=" * 1_000_000, "X is damaged; part of the link may be missing."),
-        ("normal,1,2x2=" * 3 + "1 2;3 4", "X is damaged; part of the link may be missing."),
+        ("=" * 1_000_000, messages.DAMAGED_PARAMETER.format(name="X")),
+        ("normal,1,2x2=" * 3 + "1 2;3 4", messages.DAMAGED_PARAMETER.format(name="X")),
     ],
 )
 def test_a_broken_large_matrix_is_one_sentence_and_little_memory(text, message):
@@ -545,7 +546,9 @@ def test_a_packed_matrix_that_was_cut_off_is_damaged_not_another_matrix(cut):
     state, notices = read({"X": text})
     assert state == EXAMPLES["four-words"].build()
     assert notices == [
-        "The link's parameter X was passed over: X is damaged; part of the link may be missing."
+        messages.PASSED_OVER.format(
+            what="parameter X was", why=messages.DAMAGED_PARAMETER.format(name="X")
+        )
     ]
 
 
@@ -568,49 +571,77 @@ def test_a_bomb_is_refused(text):
 NOTICES = [
     (
         {"example": "x" * 50},
-        f"The link asks for an example “{'x' * 39}…” that does not exist; this is the first one.",
+        messages.UNKNOWN_EXAMPLE.format(name=f"{'x' * 39}…"),
     ),
-    ({"colour": "red"}, "The link's parameter “colour” is unknown and was passed over."),
-    ({"heads": "two"}, "The link's parameter heads was passed over: a whole number is wanted"),
-    ({"softmax": "yes"}, "The link's parameter softmax was passed over: 0, 1 or sigmoid is wanted"),
-    ({"tokens": "a,b"}, "The link's parameter tokens was passed over: it cannot be read"),
+    ({"colour": "red"}, messages.UNKNOWN_PARAMETER.format(name="colour", verb=" is", were="was")),
+    (
+        {"heads": "two"},
+        messages.PASSED_OVER.format(what="parameter heads was", why="a whole number is wanted"),
+    ),
+    (
+        {"softmax": "yes"},
+        messages.PASSED_OVER.format(what="parameter softmax was", why="0, 1 or sigmoid is wanted"),
+    ),
+    (
+        {"tokens": "a,b"},
+        messages.PASSED_OVER.format(what="parameter tokens was", why="it cannot be read"),
+    ),
     (
         {"tokens": "1,2"},
-        "The link's parameter tokens was passed over: words in quotation marks are wanted",
+        messages.PASSED_OVER.format(
+            what="parameter tokens was", why="words in quotation marks are wanted"
+        ),
     ),
     (
         {"scale": "big"},
         (
-            "The link's parameter scale was passed over: it holds “big”; a number such as 3, -0.5"
-            " or 2e-3 is wanted."
+            messages.PASSED_OVER.format(
+                what="parameter scale was",
+                why=messages.NOT_A_NUMBER.format(place="it", found="big"),
+            )
         ),
     ),
     (
         {"X": "evil,1,4x4"},
         (
-            "The link's parameter X was passed over: there is no initialiser 'evil'; choose one of"
-            " identity, integers, uniform, normal, xavier."
+            messages.PASSED_OVER.format(
+                what="parameter X was",
+                why=messages.UNKNOWN_INITIALISER.format(
+                    name="'evil'", known="identity, integers, uniform, normal, xavier"
+                ),
+            )
         ),
     ),
     (
         {"X": "identity,0,0x4"},
-        "The link's parameter X was passed over: X is 0 × 4; 1 to 4,096 are allowed.",
+        messages.PASSED_OVER.format(
+            what="parameter X was", why="X is 0 × 4; 1 to 4,096 are allowed."
+        ),
     ),
     (
         {"X": "!1!1_2"},
-        "The link's parameter X was passed over: the items of X have different shapes.",
+        messages.PASSED_OVER.format(
+            what="parameter X was", why=messages.ITEMS_DIFFER.format(name="X")
+        ),
     ),
-    ({"X": "!0" * 65}, "The link's parameter X was passed over: X has 65 items; at most 64 fit."),
+    (
+        {"X": "!0" * 65},
+        messages.PASSED_OVER.format(what="parameter X was", why="X has 65 items; at most 64 fit."),
+    ),
     (
         {"heads": "3"},
         (
-            "The link's parameter heads was passed over: 3 heads do not divide the columns of the"
-            " weights; choose 1, 2, 4."
+            messages.PASSED_OVER.format(
+                what="parameter heads was",
+                why=messages.HEADS_DO_NOT_DIVIDE.format(heads=3, possible_heads="1, 2, 4"),
+            )
         ),
     ),
     (
         {"padding": "9"},
-        "The link's parameter padding was passed over: padding names key 10; there are 4 keys.",
+        messages.PASSED_OVER.format(
+            what="parameter padding was", why="padding names key 10; there are 4 keys."
+        ),
     ),
 ]
 
@@ -659,8 +690,10 @@ def test_a_number_beyond_what_a_refused_parameter_would_have_made_room_for_is_sa
     assert (state.heads, state.head) == (1, 0)
     assert notices == [
         (
-            "The link's parameter heads was passed over: 3 heads do not divide the columns of the"
-            " weights; choose 1, 2, 4."
+            messages.PASSED_OVER.format(
+                what="parameter heads was",
+                why=messages.HEADS_DO_NOT_DIVIDE.format(heads=3, possible_heads="1, 2, 4"),
+            )
         ),
         "The link's parameter head is 2; only 0 is allowed, so 0 was taken.",
     ]
@@ -688,7 +721,7 @@ MISSING = [
 def test_a_cell_stage_or_head_that_is_not_there_is_said(name, text, why):
     there = EXAMPLES["four-words"].build()
     there = replace(there, paper_stages=()) if name == "paper_stages" else there
-    said = f"The link's parameter {name} asks for what is not there: {why}."
+    said = messages.NOT_THERE.format(prefix="", name=name, why=why)
     assert read({name: text}) == (there, [said])
 
 
@@ -733,7 +766,9 @@ def test_a_saved_state_whose_cell_is_not_shown_any_more_opens():
 def test_a_whole_number_that_is_too_long_is_not_said_to_be_none():
     _, notices = read({"heads": "9007199254740993"})
     assert notices == [
-        "The link's parameter heads was passed over: it has 16 digits; at most 12 are read"
+        messages.PASSED_OVER.format(
+            what="parameter heads was", why="it has 16 digits; at most 12 are read"
+        )
     ]
 
 
@@ -745,17 +780,12 @@ def test_a_link_whose_matrices_did_not_fit_says_so():
     state, notices = read({"example": "batch", "partial": "0" * 24})
     assert state == EXAMPLES["batch"].build()
     assert len(notices) == 1
-    assert (
-        notices[0]
-        == "This address stands for matrices too large for it, kept by the browser that made it,"
-        " and this one has none under it; open a saved state under “Your data” on Explore, or"
-        " bring them again."
-    )
+    assert notices[0] == messages.STATE_NOT_KEPT
 
 
 # ---- broken files -------------------------------------------------------------------------------
 
-REFUSAL = "this is not a state file of this page; save one with “The state as a file”."
+REFUSAL = messages.NOT_A_STATE_FILE
 
 
 @given(st.binary(max_size=40) | st.text().map(lambda t: t.encode("utf-8", "surrogatepass")))
@@ -795,7 +825,7 @@ def test_a_file_with_broken_parts_gives_sentences(link):
     if notices:
         with pytest.raises(BadInput) as refused:
             from_file(content)
-        assert str(refused.value) == f"this state file is damaged. {notices[0]}"
+        assert str(refused.value) == messages.DAMAGED_STATE_FILE.format(notices=notices[0], file="")
     else:
         stands(from_file(content), [])
 
@@ -841,12 +871,17 @@ def test_one_bad_parameter_leaves_the_others_in_force():
     )
     assert notices == [
         (
-            "The link's parameter scale was passed over: the scale is 0; a positive number up to"
-            " 1e6 is wanted."
+            messages.PASSED_OVER.format(
+                what="parameter scale was", why=messages.SCALE_OUT_OF_RANGE.format(scale=0)
+            )
         ),
         (
-            "The link's parameter distribution was passed over: there is no distribution “xyz” to"
-            " sample from; choose one of normal, uniform, signs."
+            messages.PASSED_OVER.format(
+                what="parameter distribution was",
+                why=messages.UNKNOWN_SAMPLE_DISTRIBUTION.format(
+                    name="xyz", known="normal, uniform, signs"
+                ),
+            )
         ),
     ]
 
@@ -855,7 +890,9 @@ def test_parameters_that_only_make_sense_together_are_named_together():
     state, notices = read({"tokens": '"a","b"', "X": "1_2", "digits": "5"})
     assert (state.tokens, state.digits) == (("w1", "w2", "w3", "w4"), 5)
     assert notices == [
-        "The link's parameters tokens, X were passed over: X is 1 × 2; 2 × 2 is wanted."
+        messages.PASSED_OVER.format(
+            what="parameters tokens, X were", why="X is 1 × 2; 2 × 2 is wanted."
+        )
     ]
 
 
@@ -905,7 +942,7 @@ def test_labels_of_dimensions_come_from_the_file(monkeypatch):
 def test_broken_labels_of_dimensions_are_passed_over(names, why):
     state, notices = read({"example": "sentence", "names": names})
     assert state.names == EXAMPLES["sentence"].build().names
-    assert notices == [f"The link's parameter names was passed over: {why}"]
+    assert notices == [messages.PASSED_OVER.format(what="parameter names was", why=why)]
 
 
 def test_two_files_of_one_state_differ_in_nothing_but_the_date(monkeypatch):
@@ -924,8 +961,9 @@ def test_a_damaged_state_of_another_version_says_which_wrote_it():
     with pytest.raises(BadInput) as refused:
         from_file(json.dumps(file | {"version": "9.1.0"}).encode())
     assert str(refused.value) == (
-        "this state file is damaged. The link's parameter “rotation” is unknown and was passed"
-        f" over. Version 9.1.0 wrote it; this is {attention.__version__}."
+        messages.DAMAGED_STATE_FILE.format(notices="", file="")
+        + messages.UNKNOWN_PARAMETER.format(name="rotation", verb=" is", were="was")
+        + f" Version 9.1.0 wrote it; this is {attention.__version__}."
     )
 
 

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import CancelledError
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -129,14 +130,17 @@ def test_tokens_may_stand_before_heads_and_half_floats_become_floats():
     assert inputs.Q.shape == (4, 50, 8) and inputs.K.shape == (2, 50, 8)
     assert inputs.Q.dtype == np.float32 and inputs.source == "a.npz: q, k"
     np.testing.assert_array_equal(inputs.Q[1], Q[:, 1].astype("f4"))
-    assert inputs.remark == "Read as tokens × heads × columns: 4 heads of 50 tokens."
+    assert inputs.remark == messages.READ_AS_TOKENS_HEADS.format(heads=4, tokens=50)
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
         ({"Q": np.zeros((3, 2)), "K": np.zeros((3, 4))}, "queries have 2 columns and keys 4"),
-        ({"Q": np.zeros((3, 9, 2)), "K": np.zeros((2, 8, 2))}, "3 heads of queries cannot share 2"),
+        (
+            {"Q": np.zeros((3, 9, 2)), "K": np.zeros((2, 8, 2))},
+            messages.LONG_HEADS_DO_NOT_SHARE.format(heads=3, given=2, of="keys"),
+        ),
         ({"Q": np.zeros(3), "K": np.zeros((2, 2))}, "a.npz, Q is 3; tokens × columns are wanted"),
         (
             {"Q": np.zeros((0, 2)), "K": np.zeros((2, 2))},
@@ -361,7 +365,7 @@ def test_any_error_of_a_job_is_said():
         raise KeyError("x")
 
     job = Job(fails)
-    assert job.wait(5) and job.problem == "it could not be computed (KeyError)."
+    assert job.wait(5) and job.problem == messages.NOT_COMPUTED.format(error="KeyError")
 
 
 def test_what_all_people_hold_is_bounded_and_let_go_of(monkeypatch):

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from session.test_parts import with_parts
@@ -160,9 +161,11 @@ def test_a_comparison_that_cannot_be_made_is_refused_by_a_sentence():
         PRESETS["heads"].make(odd)
     with pytest.raises(BadInput, match="^Q, K and V are given themselves here, so there is no"):
         PRESETS["d_model"].make(typed)
-    with pytest.raises(BadInput, match="^there is no mistake called “x”.$"):
+    with pytest.raises(BadInput, match="^" + messages.UNKNOWN_MISTAKE.format(name="x") + "$"):
         views(Pair(FIRST, FIRST, "x"))
-    with pytest.raises(BadInput, match="^there is no room here for this: the mask is inverted.$"):
+    with pytest.raises(
+        BadInput, match="^" + messages.NO_ROOM.format(title="the mask is inverted") + "$"
+    ):
         views(Pair(FIRST, FIRST, "mask: inverted"))
     for other in (replace(FIRST, softmax=False), replace(FIRST, fill="-1e9")):
         with pytest.raises(

@@ -4,6 +4,7 @@ import json
 import runpy
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -129,7 +130,7 @@ def test_what_meets_in_one_head_gives_its_weights():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rotary": Rotary(width=6)}, "rotary turns 6 columns; a head of Q and K has 4."),
+        ({"rotary": Rotary(width=6)}, messages.ROTARY_TOO_WIDE.format(columns=6, d_k=4)),
         ({"norm": RMSNorm(gain_Q=[1.0])}, "gain_Q holds 1 numbers; 4 are wanted, one for each"),
         ({"rotary": Rotary(base=1e13)}, "base holds numbers beyond ±1e+12."),
         ({"norm": RMSNorm(gain_K=[1, 1, 1, 1e13])}, "gain_K holds numbers beyond ±1e+12."),
@@ -175,5 +176,7 @@ def test_a_broken_parameter_is_passed_over_with_a_notice(parameter, text):
 
 def test_a_notice_says_what_the_part_refuses():
     _, notices = links.read({"example": "four-words", "rotary": '{"base":-1}'})
-    said = "The link's parameter rotary was passed over: base is -1; a positive number is wanted."
+    said = messages.PASSED_OVER.format(
+        what="parameter rotary was", why=messages.POSITIVE_EXPECTED.format(name="base", given="-1")
+    )
     assert notices == [said]

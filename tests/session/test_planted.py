@@ -3,6 +3,7 @@
 from dataclasses import replace
 from hashlib import blake2b
 
+import messages
 import numpy as np
 import pytest
 from frameworks.planting import theirs
@@ -100,11 +101,12 @@ def test_the_first_difference_is_where_the_first_printed_number_is_another():
 def test_it_is_found_by_stage_and_then_by_name_and_each_answer_says_why():
     found = planted(4)
     assert (found.mistake.name, found.first) == ("scale: d_k", "scaled")
-    assert of_stage(found, "scores") == "All of scores follows rightly from what stands before it."
+    assert of_stage(found, "scores") == messages.STAGE_IS_RIGHT.format(stage="scores")
     assert of_stage(found, "output") == "Numbers before output are wrong already."
     assert of_stage(found, "scaled") == (
-        "The numbers differ first in scaled. It holds 0.25 in row dogs, column dogs, and should"
-        " hold 0.50."
+        messages.DIFFERS_FIRST.format(
+            stage="scaled", cell=("It holds 0.25 in row dogs, column dogs, and should hold 0.50.")
+        )
     )
     s = said(on(4), stage="weights")
     assert Said.of(s) == Said("weights", "", 1, 0)

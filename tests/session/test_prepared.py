@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from session.test_parts import EACH, with_parts
@@ -117,7 +118,7 @@ def test_a_gain_of_a_narrow_head_serves_a_wide_one_twice():
     s = with_parts(RMSNorm(gain_K=[1, 2, 3, 4]))
     after, said = changed(s, changes.set_heads(s, 1))
     assert after.norm.gain_K == (1, 2, 3, 4, 1, 2, 3, 4)
-    assert said == ["The gain of K has 8 numbers now, one for each column of a head."]
+    assert said == [messages.GAIN_REFITTED.format(name="K", d_k=8)]
     narrow, said = changed(s, changes.set_dimension(s, "d_k", 3))
     assert narrow.norm.gain_K == (1, 2, 3) and said
     wide, _ = changed(s, changes.set_dimension(s, "d_k", 5))
@@ -145,7 +146,9 @@ def test_what_is_brought_takes_the_parts_along():
     Q = {name: SelectedArray(np.ones((3, 6))) for name in "QKV"}
     after, said = adopt(s, Q)
     assert not after.matrices.keys() & {"P", "b_Q", "b_K", "b_V"} and after.norm
-    gone = "P, b_Q, b_K, b_V and b_O have nothing to be added to, and are taken away."
+    gone = messages.NOTHING_TO_ADD_TO.format(
+        names="P,", has="b_Q, b_K, b_V and b_O have", verb="are"
+    )
     assert gone in said
 
 

@@ -5,6 +5,7 @@ sentence.
 import pickle
 from dataclasses import fields, replace
 
+import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
@@ -218,8 +219,8 @@ def test_a_renamed_token_changes_no_number():
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        ((), "the table is empty; at least one token is needed."),
-        (("a",) * 2049, "2,049 tokens are too many for this page; at most 2,048 fit."),
+        ((), messages.EMPTY_TABLE),
+        (("a",) * 2049, messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048")),
     ],
 )
 def test_no_tokens_and_too_many_are_refused(tokens, message):
@@ -377,7 +378,7 @@ def test_numbers_too_large_to_be_typed_do_not_become_an_input():
     s = check(s)
     with pytest.raises(BadInput) as refused:
         check(changes.start_from(s, True, run(s)))
-    assert str(refused.value) == "Q holds numbers beyond ±1e+12, which this page does not take."
+    assert str(refused.value) == messages.BEYOND_LIMIT.format(name="Q", limit="1e+12")
 
 
 # ---- the check ----------------------------------------------------------------------------------
@@ -410,26 +411,32 @@ def without(name, base=FOUR):
     return {"matrices": {key: M for key, M in base.matrices.items() if key != name}}
 
 
-OF_EXERCISE = "of the exercise hold a character that cannot be shown."
-SHOWN_NOT = "holds a line break or another character that cannot be shown."
 REFUSED = [
-    (FOUR, {"tokens": ()}, "the table is empty; at least one token is needed."),
-    (FOUR, {"tokens": ("a", " ", "c", "d")}, "token 2 has no name; type a word."),
+    (FOUR, {"tokens": ()}, messages.EMPTY_TABLE),
+    (FOUR, {"tokens": ("a", " ", "c", "d")}, messages.NAMELESS_TOKEN.format(token="token 2")),
     (FOUR, {"tokens": ("a" * 41, "b", "c", "d")}, "token 1 has 41 characters; at most 40 fit."),
-    (FOUR, {"tokens": ("a", "b\nc", "c", "d")}, f"token 2 {SHOWN_NOT}"),
-    (FOUR, {"tokens": ("\ud800", "b", "c", "d")}, f"token 1 {SHOWN_NOT}"),
-    (FOUR, {"tokens": ("a", "b", "c", "x\x00")}, f"token 4 {SHOWN_NOT}"),
-    (FOUR, {"asked": ("\ud800",)}, f"the places to fill in {OF_EXERCISE}"),
-    (FOUR, {"answers": ("1\ud800",)}, f"the answers {OF_EXERCISE}"),
+    (FOUR, {"tokens": ("a", "b\nc", "c", "d")}, messages.CONTROL_CHARACTER.format(token="token 2")),
+    (
+        FOUR,
+        {"tokens": ("\ud800", "b", "c", "d")},
+        messages.CONTROL_CHARACTER.format(token="token 1"),
+    ),
+    (
+        FOUR,
+        {"tokens": ("a", "b", "c", "x\x00")},
+        messages.CONTROL_CHARACTER.format(token="token 4"),
+    ),
+    (FOUR, {"asked": ("\ud800",)}, messages.EXERCISE_CHARACTER.format(called="places to fill in")),
+    (FOUR, {"answers": ("1\ud800",)}, messages.EXERCISE_CHARACTER.format(called="answers")),
     (
         CROSSED,
         {"memory_tokens": ("a", "", "c")},
-        "token of the second sequence 2 has no name; type a word.",
+        messages.NAMELESS_TOKEN.format(token="token of the second sequence 2"),
     ),
     (
         FOUR,
         {"tokens": ("a",) * 2049},
-        "2,049 tokens are too many for this page; at most 2,048 fit.",
+        messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
     ),
     (FOUR, {"tokens": ("a", "b")}, "X is 4 × 4; 2 × 4 is wanted."),
     (
@@ -440,12 +447,12 @@ REFUSED = [
     (
         FOUR,
         {"scale": 1000000.5},
-        "the scale is 1000000.5; a positive number up to 1e6 is wanted.",
+        messages.SCALE_OUT_OF_RANGE.format(scale="1000000.5"),
     ),
-    (FOUR, {"scale": 0.0}, "the scale is 0; a positive number up to 1e6 is wanted."),
-    (FOUR, {"scale": -1.0}, "the scale is -1; a positive number up to 1e6 is wanted."),
-    (FOUR, {"scale": float("nan")}, "the scale is nan; a positive number up to 1e6 is wanted."),
-    (FOUR, {"fill": "0"}, "hidden cells cannot get “0”; choose -inf or -1e9."),
+    (FOUR, {"scale": 0.0}, messages.SCALE_OUT_OF_RANGE.format(scale=0)),
+    (FOUR, {"scale": -1.0}, messages.SCALE_OUT_OF_RANGE.format(scale="-1")),
+    (FOUR, {"scale": float("nan")}, messages.SCALE_OUT_OF_RANGE.format(scale="nan")),
+    (FOUR, {"fill": "0"}, messages.UNKNOWN_FILL.format(fill=0, fills="-inf or -1e9")),
     (FOUR, {"mask": DRAWN}, "the drawn mask is 0 × 0; 4 queries × 4 keys are wanted."),
     (
         FOUR,
@@ -453,9 +460,13 @@ REFUSED = [
         "the drawn mask is 1 × 1; 4 queries × 4 keys are wanted.",
     ),
     (FOUR, {"padding": (0, 4)}, "padding names key 5; there are 4 keys."),
-    (FOUR, {"heads": 3}, "3 heads do not divide the columns of the weights; choose 1, 2, 4."),
-    (FOUR, {"heads": 0}, "0 heads do not divide the columns of the weights; choose 1, 2, 4."),
-    (FOUR, {"heads": -2}, "-2 heads do not divide the columns of the weights; choose 1, 2, 4."),
+    (FOUR, {"heads": 3}, messages.HEADS_DO_NOT_DIVIDE.format(heads=3, possible_heads="1, 2, 4")),
+    (FOUR, {"heads": 0}, messages.HEADS_DO_NOT_DIVIDE.format(heads=0, possible_heads="1, 2, 4")),
+    (
+        FOUR,
+        {"heads": -2},
+        messages.HEADS_DO_NOT_DIVIDE.format(heads="-2", possible_heads="1, 2, 4"),
+    ),
     (FOUR, matrix("W_Q", (3, 4)), "W_Q is 3 × 4; 4 × 4 is wanted."),
     (FOUR, matrix("W_Q", (4, 3)), "W_Q is 4 × 3; 4 × 4 is wanted."),
     (FOUR, matrix("W_V", (3, 4)), "W_V is 3 × 4; 4 × 4 is wanted."),
@@ -467,12 +478,12 @@ REFUSED = [
     (
         FOUR,
         matrix("X", (4, 4), np.inf),
-        "X holds numbers beyond ±1e+12, which this page does not take.",
+        messages.BEYOND_LIMIT.format(name="X", limit="1e+12"),
     ),
     (
         FOUR,
         matrix("X", (4, 4), np.nan),
-        "X holds numbers beyond ±1e+12, which this page does not take.",
+        messages.BEYOND_LIMIT.format(name="X", limit="1e+12"),
     ),
     (FOUR, matrix("W_Q", (2, 4, 4)), "W_Q has shape (2, 4, 4); (4, 4) is wanted."),
     (
@@ -492,7 +503,7 @@ REFUSED = [
     (
         FOUR,
         {"distribution": "evil"},
-        "there is no distribution “evil” to sample from; choose one of normal, uniform, signs.",
+        messages.UNKNOWN_SAMPLE_DISTRIBUTION.format(name="evil", known="normal, uniform, signs"),
     ),
     (
         FOUR,
@@ -502,12 +513,12 @@ REFUSED = [
     (
         FOUR,
         {"capture": "evil"},
-        "there is no capture “evil”; choose one of pronoun, verbs, or upload your own.",
+        messages.UNKNOWN_CAPTURE.format(capture="evil", captures="pronoun, verbs"),
     ),
     (
         FOUR,
         {"sample_seed": -1},
-        "the sample seed is -1; whole numbers from 0 to 4294967295 are allowed.",
+        messages.SAMPLE_SEED_OUT_OF_RANGE.format(sample_seed=-1),
     ),
 ]
 
@@ -527,8 +538,8 @@ def test_more_scores_than_the_page_can_hold_are_refused():
     }
     with pytest.raises(BadInput) as refused:
         check(replace(FOUR, tokens=("t",) * n, matrices=m, heads=heads))
-    assert (
-        str(refused.value) == "16,777,216 scores are too many for this page; at most 4,194,304 fit."
+    assert str(refused.value) == messages.TOO_MANY_SCORES.format(
+        cells="16,777,216", limit="4,194,304"
     )
 
 
@@ -650,8 +661,8 @@ def test_the_box_shows_a_sentence_that_gives_the_tokens_again():
 @pytest.mark.parametrize(
     ("sentence", "message"),
     [
-        ("", "the sentence is empty; type at least one word."),
-        (" \n\u200b", "the sentence is empty; type at least one word."),
+        ("", messages.EMPTY_SENTENCE),
+        (" \n\u200b", messages.EMPTY_SENTENCE),
         ("猫" * 20_001, "the sentence has 20,001 characters; at most 20,000 are read."),
         ("word " * 2049, "the sentence has 2,049 tokens; at most 2,048 fit."),
         ("猫" * 2599, "the sentence has 2,599 tokens; at most 2,048 fit."),
@@ -687,19 +698,22 @@ def test_embeddings_by_word_travel_as_a_recipe_in_a_link(kind):
     ("link", "why"),
     [
         ({"X": "normal.words,1,3x4"}, "4 words have no 3 rows."),
-        ({"W_Q": "normal.words,1,4x4"}, "only embeddings have vectors by word."),
+        ({"W_Q": "normal.words,1,4x4"}, messages.VECTORS_BY_WORD),
         (
             {"X": "xavier.words,1,4x4"},
-            "words have no vectors of kind 'xavier'; choose one of integers, normal, uniform,"
-            " identity.",
+            messages.UNKNOWN_WORD_VECTORS.format(
+                name="'xavier'", known="integers, normal, uniform, identity"
+            ),
         ),
-        ({"X": "normal.scored,1,4x4"}, "there is no matrix 'scored' to draw numbers for."),
+        ({"X": "normal.scored,1,4x4"}, messages.UNKNOWN_STREAM.format(stream="'scored'")),
     ],
 )
 def test_a_recipe_by_word_that_cannot_be_is_one_sentence(link, why):
     s, notices = links.read({"example": "four-words"} | link)
     assert s == FOUR
-    assert notices == [f"The link's parameter {next(iter(link))} was passed over: {why}"]
+    assert notices == [
+        messages.PASSED_OVER.format(what=f"parameter {next(iter(link))} was", why=why)
+    ]
 
 
 def test_more_columns_leave_the_embeddings_of_words_as_they_are():
