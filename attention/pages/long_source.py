@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.limits import (
     MAX_CAPTURED_CELLS,
@@ -24,7 +23,7 @@ from attention.models import examples
 from attention.models.opening import opened
 from attention.models.survey import Survey
 from attention.models.taken import Taken, counted, header_of
-from attention.pages import state
+from attention.pages import internals, state
 from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
 from attention.readers.entry import ArrayEntry, shown
@@ -225,8 +224,7 @@ def _take(key: str) -> None:
     file = st.session_state.get(key)
     if file is None:
         return
-    if run := get_script_run_ctx():
-        run.uploaded_file_mgr.remove_session_files(run.session_id)
+    internals.forget_uploads()
     state.control_moved()
     state.set_page_value(TURN, state.page_value(TURN, 0) + 1)
     name = shown(file.name)

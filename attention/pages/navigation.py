@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from attention.pages import state
 from attention.pages.turns import turn
@@ -50,12 +49,12 @@ def turn_to(path: str) -> None:
     st.switch_page(_page(path), query_params=state.next_address(path))
 
 
-def _page(path: str) -> StreamlitPage:
+def _page(path: str) -> st.Page:
     return copy(_as_made(path))
 
 
 @cache
-def _as_made(path: str) -> StreamlitPage:
+def _as_made(path: str) -> st.Page:
     """A page as Streamlit makes it, which looks for its file; a run marks its own."""
     file, name, _ = PAGES[path]
     return st.Page(_HERE / file, title=name, url_path=path or None, default=not path)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention.exports.across import panes_of
 from attention.figures.maps import SmallMap, small_map
@@ -26,6 +25,9 @@ from attention.pages.chooser import ChosenFile
 from attention.readers.other_files import OtherKind
 from attention.session import captured
 from attention.session.settings import UPLOADED
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 FILE = "model_file"
 WANTED = f"What taken.save or the lines below have written; {chooser.AT_MOST}"

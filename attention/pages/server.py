@@ -17,20 +17,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import plotly
 import segno
-import streamlit
+import streamlit as st
+from plotly.offline import get_plotlyjs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from streamlit import config
-from streamlit.runtime import Runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.state.safe_session_state import SafeSessionState
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attention.limits import MAX_LONG_HELD, MAX_QR
-from attention.pages import scripts
+from attention.pages import internals, scripts
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
 from attention.pages.parts import dress
@@ -39,7 +34,7 @@ from attention.pages.share import QR_URL
 
 @cache
 def _plotly() -> bytes:
-    return (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
+    return get_plotlyjs().encode()
 
 
 @cache
@@ -102,10 +97,17 @@ STYLE = """<style>
 
 @cache
 def _index() -> str:
-    index = Path(streamlit.__file__).parent / "static" / "index.html"
+    """Streamlit's own page with our script and style; "" where Streamlit has it elsewhere, so that
+    the one it serves itself is used.
+    """
+    index = Path(st.__file__).parent / "static" / "index.html"
     board = f'<link rel="modulepreload" href="{scripts.address("board")}">'  # of nearly all pages
     ours = f"<script>{SCRIPT}</script>{STYLE}{board}"
-    return index.read_text(encoding="utf-8").replace("</head>", f"{ours}</head>", 1)
+    theirs = index.read_text(encoding="utf-8") if index.is_file() else ""
+    if "</head>" not in theirs:
+        internals.missing("static/index.html with a </head>")
+        return ""
+    return theirs.replace("</head>", f"{ours}</head>", 1)
 
 
 def script_hashes() -> list[str]:
@@ -135,14 +137,14 @@ def _send_at_once() -> None:
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def keep_the_last(files: MemoryUploadedFileManager) -> None:
+def keep_the_last(files: Any) -> None:
     """Of what a session uploads, its last file alone: Long context takes one at a time, and what is
     sent past the page would be kept for as long as the session. Of many sessions those that fit
     into a bound, the newest; a file is read a moment after it came.
     """
     add = files.add_file
 
-    def add_alone(session_id: str, file: UploadedFileRec) -> None:
+    def add_alone(session_id: str, file: Any) -> None:
         files.remove_session_files(session_id)
         others = list(files.file_storage.items())
         sizes = [sum(len(each.data) for each in list(some.values())) for _, some in others]
@@ -153,28 +155,24 @@ def keep_the_last(files: MemoryUploadedFileManager) -> None:
                 beyond -= size
         add(session_id, file)
 
-    files.add_file = add_alone  # type: ignore[method-assign]
+    files.add_file = add_alone
 
 
 class Values(Mapping[str, Any]):
     """What the controls of a visit hold, each looked up when it is asked for."""
 
-    def __init__(self, state: SafeSessionState) -> None:
+    def __init__(self, state: Any, gathered: Callable[[Any], dict[str, Any]]) -> None:
         self._state = state
+        self._gathered = gathered  # of all controls, as Streamlit does it
 
     def __getitem__(self, key: str) -> Any:
         return self._state[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_GATHERED(self._state))
+        return iter(self._gathered(self._state))
 
     def __len__(self) -> int:
-        return len(_GATHERED(self._state))
-
-
-_GATHERED: Callable[[SafeSessionState], dict[str, Any]] = vars(SafeSessionState)[
-    "filtered_state"
-].fget
+        return len(self._gathered(self._state))
 
 
 def look_up_alone() -> None:
@@ -183,7 +181,13 @@ def look_up_alone() -> None:
     Boxes, menus and texts of Streamlit gather those of all controls, to see whether their own is
     None: with some forty of them an eighth of the processor time of a move.
     """
-    SafeSessionState.filtered_state = property(Values)  # type: ignore[assignment]
+    kind = internals.named("values")
+    gathered = getattr(kind, "filtered_state", None)
+    if isinstance(gathered, property) and gathered.fget is not None:
+        gather = gathered.fget
+        kind.filtered_state = property(lambda state: Values(state, gather))
+    else:
+        internals.missing("SafeSessionState.filtered_state")
 
 
 @asynccontextmanager
@@ -200,9 +204,7 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     _packed(scripts.content("board"))
     look_up_alone()
     _send_at_once()
-    if Runtime.exists() and isinstance(
-        files := Runtime.instance().uploaded_file_mgr, MemoryUploadedFileManager
-    ):
+    if (files := internals.uploads()) is not None:
         keep_the_last(files)
     gc.collect()
     gc.freeze()
@@ -215,10 +217,10 @@ def _routes(base: str) -> list[Route]:
         PLOTLY_URL: plotly_js,
         "scripts/{name}.js": component_js,
         QR_URL: qr_svg,
-        **dict.fromkeys(PAGES, index_html),
+        **dict.fromkeys(PAGES if _index() else (), index_html),
     }
     return [Route(f"{base}/{path}", answer) for path, answer in answers.items()]
 
 
-_BASE = config.get_option("server.baseUrlPath").strip("/")
+_BASE = st.get_option("server.baseUrlPath").strip("/")
 routes = _routes(f"/{_BASE}" if _BASE else "")

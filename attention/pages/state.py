@@ -12,10 +12,9 @@ from threading import local
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.limits import BadInput
-from attention.pages import start, store
+from attention.pages import internals, start, store
 from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
@@ -114,7 +113,7 @@ def _visit() -> Visit:
 
 def asked_for() -> None:
     """Note the page of this run, before any command of Streamlit: at each it may be overtaken."""
-    _thread.asked = [*_asked(), _page()]
+    _thread.asked = [*_asked(), internals.page_hash()]
 
 
 def _asked() -> list[str]:
@@ -135,7 +134,7 @@ def begin(finish: Finish = lambda before, after: after) -> Settings:
         _hear(visit)
     visit.run += 1
     _arrive(visit, address)
-    visit.page, visit.finish, visit.controls_drawn = _page(), finish, set()
+    visit.page, visit.finish, visit.controls_drawn = internals.page_hash(), finish, set()
     _thread.asked = []
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
@@ -222,15 +221,8 @@ def _by_menu(visit: Visit) -> bool:
     Before it are the last that began, and what was asked for since: Streamlit ends a run for the
     next, in the same thread, as soon as the browser has heard of its page.
     """
-    context = get_script_run_ctx()
-    back = context is not None and context.is_history_navigation
     before = [visit.page, *_asked()] if visit.page else []  # a new visitor has come by an address
-    return any(page != _page() for page in before) and not back
-
-
-def _page() -> str:
-    context = get_script_run_ctx()
-    return context.page_script_hash if context else ""
+    return any(page != internals.page_hash() for page in before) and not internals.went_back()
 
 
 # ---- large states, kept by the browser --------------------------------------

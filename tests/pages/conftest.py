@@ -9,7 +9,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import app_test
 
-from attention.pages.server import Values
+from attention.pages.server import look_up_alone
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,7 +24,8 @@ def kept_as_a_server_keeps_it() -> Iterator[None]:
             (app_test, "ScriptCache"),
         ):
             patch.setattr(module, name, cache(getattr(module, name)))
-        patch.setattr(SafeSessionState, "filtered_state", property(Values))
+        patch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+        look_up_alone()  # until the patch is taken back
         yield
 
 
