@@ -16,6 +16,7 @@ from attention.limits import MAX_PRINTED
 from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.paper import Paper
+from attention.sentences import which_of
 from attention.session.about import About
 from attention.session.captured import source_of
 from attention.session.origin import Captured
@@ -102,7 +103,8 @@ def panes_of(
     for call, head in heads:
         number = call.number_of(head)
         layer = f"Layer {call.layer}" + f" ({call.kind})" * (len(kinds) > 1 and bool(call.kind))
-        heading = ", ".join([layer, f"head {number}", *filter(None, [call.when])])
+        items = [which_of("item", [item], len(call.Q))] if len(call.Q) > 1 else []
+        heading = ", ".join([layer, f"head {number}", *items, *filter(None, [call.when])])
         source = source_of(taken, call, item, head)
         captured = Captured.of(source)
         made = layer_pane(

@@ -472,7 +472,8 @@ def the_layers(found: Survey) -> None:
     panes, about = panes_of(found.taken, item, calls)
     board.show("model_board", panes, about=about)
     if panes:
-        paper.offer(s, panes, "attention_across_layers", about, f"_head{wanted}")
+        suffix = f"_head{wanted}" + f"_item{item}" * (found.items > 1)
+        paper.offer(s, panes, "attention_across_layers", about, suffix)
 
 
 def the_lines() -> None:

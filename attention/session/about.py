@@ -20,7 +20,7 @@ from attention.recorded import Recorded
 from attention.sentences import which_of
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe, are_waves
-from attention.session.origin import Origin
+from attention.session.origin import Origin, captured_head
 from attention.session.run import recorded
 from attention.session.settings import DRAWN, SOFTMAX, Settings
 from attention.stages import PROJECTIONS
@@ -87,12 +87,18 @@ class About:
     @property
     def part(self) -> str:
         """Which item and head: "" where there is one of each."""
-        return ", ".join(filter(None, (self.item.words, self.head.words)))
+        return ", ".join(filter(None, (self._item.words, self.head.words)))
 
     @property
     def suffix(self) -> str:
         """The same for the name of a file: ``_item0_head1``, or ""."""
-        return self.item.suffix + self.head.suffix
+        return self._item.suffix + self.head.suffix
+
+    @property
+    def _item(self) -> Part:
+        """The item, where the words of the head do not say it, as those of a captured one do."""
+        said = self.item.words and self.item.words in self.head.words
+        return Part("item", (0,), 1) if said else self.item
 
     def sources(self) -> dict[str, str]:
         """Where the inputs came from, by their names; those from the same place together."""
@@ -141,7 +147,9 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     inputs |= prepared_by(s)
     inputs |= {} if s.weights_alone else weighted_by(s.softcap, s.sinks, s.softmax)
     if of := recorded(s):
-        return About(inputs, behind(s), head=Part("head", of.heads, 1, of))
+        captured = captured_head(s.matrices)
+        item, items = captured.item if captured else (0, 1)
+        return About(inputs, behind(s), Part("item", (item,), items), Part("head", of.heads, 1, of))
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
     else:

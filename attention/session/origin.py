@@ -58,6 +58,9 @@ class Origin:
         return _mark(values) == self.mark
 
 
+_ITEM = re.compile(r"\bitem (\d+) of 0–(\d+)")
+
+
 @dataclass(frozen=True)
 class Captured:
     """A head of a real model; its layer, head and item are counted as the model does, from 0.
@@ -83,6 +86,16 @@ class Captured:
     def title(self) -> str:
         what = f" ({self.what})" * bool(self.what)
         return f"Layer {self.layer}{what}, head {self.head}{self.more}, of {self.model}"
+
+    @property
+    def item(self) -> tuple[int, int]:
+        """Return which item of its batch it is, counted from 0, and how many there are.
+
+        >>> Captured("m", 3, "", 1, ", item 1 of 0–2, step 4").item
+        (1, 3)
+        """
+        found = _ITEM.search(self.more)
+        return (int(found[1]), int(found[2]) + 1) if found else (0, 1)
 
     @property
     def stem(self) -> str:

@@ -346,13 +346,14 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
     ran(at.selectbox(key="set_model_across").set_value(8))
     ran(at.toggle(key="set_paper_open_attention_across_layers").set_value(True))
     (pane,) = json.loads(component(at, "model_board"))["panes"]
-    assert (pane["symbol"], pane["sentence"]) == ("Layer 3, head 8", f"{kind}, {module}")
+    heading = "Layer 3, head 8, item 1 of 0–1"
+    assert (pane["symbol"], pane["sentence"]) == (heading, f"{kind}, {module}")
     assert pane["filename"] == f"attention_{stem}_weights"
     assert {name for name, _ in offered.values()} == {
-        f"attention_across_layers_head8.{form}" for form in ("pdf", "svg", "png")
+        f"attention_across_layers_head8_item1.{form}" for form in ("pdf", "svg", "png")
     }
     figure = at.session_state["visit"].page_values["paper_saved"][0]
-    assert figure.about == f"Layer 3, head 8: captured from org/VLM, {named}"
+    assert figure.about == f"{heading}: captured from org/VLM, {named}"
 
     offered.clear()
     pressed(at, {"id": "0 1 3"})
@@ -420,11 +421,12 @@ def test_maps_are_filtered_by_kind_and_one_head_across_layers_too(tmp_path):
     ran(at.toggle(key="set_model_layers").set_value(True))
     names = [pane["symbol"] for pane in json.loads(component(at, "model_board"))["panes"]]
     assert names == [
-        f"Layer {k} ({kind}), head 1" for k, kind in ((0, "encoder"), (1, "decoder"), (3, "cross"))
+        f"Layer {k} ({kind}), head 1, item 0 of 0–1"
+        for k, kind in ((0, "encoder"), (1, "decoder"), (3, "cross"))
     ]
     ran(at.selectbox(key="set_model_kind").set_value("decoder"))
     names = [pane["symbol"] for pane in json.loads(component(at, "model_board"))["panes"]]
-    assert names == ["Layer 1, head 1"]
+    assert names == ["Layer 1, head 1, item 0 of 0–1"]
     ran(at.button(key="model_example_pronoun").click())
     assert len(buttons(at)) == 30
     with pytest.raises(KeyError):

@@ -134,6 +134,19 @@ def test_a_head_of_cross_attention_says_its_kind_its_module_and_its_item():
     assert links.from_file(links.to_file(s)) == s
 
 
+def test_files_of_a_captured_head_have_the_models_item_and_head():
+    taken = two_stacks()
+    for item in (0, 1):
+        s = with_head(CAT, taken, taken[2], item, 0)
+        about = what_it_is(s)
+        lines = list(csv.DictReader(io.StringIO(tables.to_csv(view(s, run(s)), about).decode())))
+        assert {(line["item"], line["head"]) for line in lines} == {(str(item), "0")}
+        record = about.record()
+        assert record["item"] == f"item {item} of 0–1"
+        assert record["head"].endswith(f"head 0, item {item} of 0–1")
+        assert about.part == record["head"] and about.suffix == ""  # said once, by the head
+
+
 def test_the_words_of_each_sequence_are_said_once_by_the_part_they_are_of():
     taken = two_stacks()
     assert sequences(taken, 1) == {"encoder": ["wie", "geht", "[PAD]"], "decoder": ["that", "is"]}
