@@ -428,7 +428,10 @@ GGUF_MODEL = "{place} is a GGUF model; these lines save a layer as .npz."
 PDF = "{place} is a PDF; copy the numbers out of it and paste them."
 PICTURE = "{place} is a picture; numbers are wanted."
 BARE_BYTES = "{place} holds bare bytes, and not what they mean; these lines make them an .npy."
-BINARY_WORD_VECTORS = "{place} holds {what}; these lines cut out the words you want."
+BINARY_WORD_VECTORS = "{place} holds binary word vectors; these lines cut out the words you want."
+FASTTEXT_WORD_VECTORS = (
+    "{place} holds fastText's binary word vectors; these lines cut out the words you want."
+)
 COMPRESSED_FILE = "{place} is compressed; unpack it, or cut the words you want out of word vectors."
 ZIP_OF_TEXT = "{place} is a zip file of text; unpack it, or cut out the words you want."
 ARCHIVE = "{place} is an archive; unpack it and open what is in it."
