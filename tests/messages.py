@@ -252,9 +252,13 @@ NO_KNOWN_DOOR = (
     "{names}.{hint}"
 )
 LOAD_WITH_SDPA = " Load it with attn_implementation='sdpa': that one passes through."
-READ_AS_ITEMS_AND_HEADS = "{size} were read as {items} items of {heads} heads"
-READ_AS_ITEMS = "{size} were read as {items} items of one head"
-AXES_JOINED = "axes were joined: {axes} became items of one head, as which of them counts heads"
+READ_AS_ITEMS_AND_HEADS = (
+    "{size} were read as {items} items of {heads} heads, which is the module's number"
+)
+READ_AS_ITEMS = "{size} were read as {items} items of one head: the module says no number of heads"
+AXES_JOINED = (
+    "axes were joined: {axes} became items of one head, as which of them counts heads is not known"
+)
 MODULE_ANSWERS_NAN = "where every key of a query is hidden, the module answers NaN, not 0"
 NO_WORDS_HERE = (
     "A list of words was given, and no words went through these layers; to name what did: "
@@ -284,7 +288,6 @@ CANNOT_BE_SAVED = (
     "{name} {why}; choose layers=, heads= or queries= of capture, or save(…, large=True) for "
     "Python."
 )
-CANNOT_BE_SAVED_LARGE = "{name} {why}."
 FILE_TOO_LARGE = "would have {size}, and the page reads {limit}"
 WORDS_TOO_LARGE = (
     "would hold {found} bytes of names and words, its tokens among them, and {limit} are read"
