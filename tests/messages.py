@@ -222,15 +222,100 @@ LINES_TOO_MANY_WORDS = (
 
 # ---- launch --------------------------------------------------------------------------------------
 
+NOT_A_PORT = "{port} is not a port; a number up to 65535 is wanted"
+CANNOT_BE_OPENED = "{path} cannot be opened: {why}."
 SAVED_STATE_TOO_LARGE = "{path} has more than {max_state} bytes; a saved state has fewer."
+CANNOT_BE_USED = "{path} cannot be used: {why}"
+PACKAGES_LACKING = 'the dashboard also needs {packages}: pip install "{extra}"'
+NEWER_PACKAGE = "{name} {least} or newer (not {found})"
 
 # ---- models --------------------------------------------------------------------------------------
 
 NO_SUCH_HEAD = "heads asks for head {heads}; this attention has {heads_2} heads, counted from 0."
+WITHOUT_TORCH = (
+    "attention.capture listens to a model of torch, which is not installed here; it is run where "
+    "the model runs."
+)
+NOT_A_MODULE = "model is a {kind}; a torch.nn.Module is wanted."
+COMPILED_MODEL = (
+    "A compiled model hides its attention; give capture the model from before torch.compile, such"
+    " as model._orig_mod."
+)
+NUMBERS_FROM_0 = "{name} is {given}; numbers from 0 are wanted, such as [0, 3]."
+RANGE_WITHOUT_GAPS = "{name} is {given}; a range without gaps is wanted: range(8)."
+LAYERS_EXPECTED = "layers is {given}; numbers from 0 are wanted, or parts of modules' names."
 NOTHING_CHOSEN_CALLED = "Nothing that was chosen was called: the layers are {there}."
+NO_ATTENTION_RUN = "No attention was run while the block ran: {names} was not."
+NO_KNOWN_DOOR = (
+    "No attention passed through a known door (transformers' AttentionInterface, "
+    "nn.MultiheadAttention, scaled_dot_product_attention) while the block ran; not captured: "
+    "{names}.{hint}"
+)
+LOAD_WITH_SDPA = " Load it with attn_implementation='sdpa': that one passes through."
+READ_AS_ITEMS_AND_HEADS = (
+    "{size} were read as {items} items of {heads} heads, which is the module's number"
+)
+READ_AS_ITEMS = "{size} were read as {items} items of one head: the module says no number of heads"
+AXES_JOINED = (
+    "axes were joined: {axes} became items of one head, as which of them counts heads is not known"
+)
+MODULE_ANSWERS_NAN = "where every key of a query is hidden, the module answers NaN, not 0"
+NO_WORDS_HERE = (
+    "A list of words was given, and no words went through these layers; to name what did: "
+    "tokens={wanted}."
+)
+TOKENS_NAME_NOTHING = (
+    "tokens names {name}, which names no sequence here; the modules are {modules}."
+)
+LISTS_DO_NOT_FIT = "{name} holds {found} lists of words, and the batch {items} items."
+WORDS_DO_NOT_FIT = (
+    "{name} has {found} words, and the model read {expected} tokens: one word for each is wanted,"
+    " special and padding tokens among them."
+)
+WEIGHTS_AND_NO_CAPTURE = (
+    "{place} holds a model’s weights and no capture; “Your data” on Explore opens them."
+)
+DAMAGED_CAPTURE = "{place} is a damaged capture."
+COMPUTED_BY_NO_ATTENTION = "this capture holds what no attention computes: {why}"
 EMPTY_CAPTURE = "{place} is a capture of nothing."
 LAYER_NOT_CAPTURED = "layer {layer}{step} was not captured; the layers {there} were."
+LOOK_AHEAD_NOT_CAPTURED = "; its look-ahead (causal) mask was in effect and is not captured"
+NOT_CAPTURED = "not captured: {names}"
+WAS_NOT_RUN = "was not run: {names}"
+SAFETENSORS_ENDING = "{name} does not end in '.safetensors'."
+NOTHING_CAPTURED_YET = "Nothing was captured yet: save after the with block."
+CANNOT_BE_SAVED = (
+    "{name} {why}; choose layers=, heads= or queries= of capture, or save(…, large=True) for "
+    "Python."
+)
+FILE_TOO_LARGE = "would have {size}, and the page reads {limit}"
+WORDS_TOO_LARGE = (
+    "would hold {found} bytes of names and words, its tokens among them, and {limit} are read"
+)
+HEADER_TOO_LARGE = "{place} holds {found} bytes of names and words; at most {limit} are read."
+NO_CAPTURE = "{place} holds no capture: attention.capture writes one."
+TOO_MANY_CAPTURED_HEADS = (
+    "holds {found} heads of all layers, calls and items; at most {limit} are shown"
+)
+TOKENS_EXPECTED = "tokens is {tokens}; a list of words is wanted, one for each."
+TOKENS_ARE_WORDS = (
+    "tokens holds {found}; words are wanted, as tokenizer.convert_ids_to_tokens(…) gives them."
+)
 CAPTURE_CUT_OFF = "{place} is no .safetensors file, or cut off."
+LOOK_AHEAD_AGREES = (
+    "With a look-ahead (causal) mask it agrees: that mask was in effect, and is not in the capture."
+)
+ANSWERS_OTHERWISE = (
+    "Asked again, the module answers otherwise by {difference} (rounding explains {limit})."
+)
+DROPOUT_WAS_ON = "Dropout of {dropout} was on: model.eval() turns it off."
+NO_PROOF = "no proof, as rounding would explain an output of 0 as well"
+NO_PROOF_FOR_HEADS = (
+    "no proof for {found} of {heads} heads, as rounding would explain an output of 0 as well"
+)
+NOT_EXPLAINED = "{found} of {calls} not explained by rounding."
+THAT_IS_NO_PROOF = "That is no proof: rounding would explain an output of 0 as well."
+NOTHING_TO_VERIFY = "Nothing was captured: there is nothing to verify."
 
 # ---- pages ---------------------------------------------------------------------------------------
 
@@ -241,8 +326,12 @@ COMPARED_SCORES = (
 
 # ---- readers -------------------------------------------------------------------------------------
 
+EMPTY_FILE = "{place} is empty."
 NOT_AN_ARRAY_FILE = "{place} is no .npy, .npz or .safetensors file: it does not begin like one."
+TOO_MANY_BYTES = "{place} has {found} bytes; at most {limit} are read."
 UNKNOWN_NPY_VERSION = "{place}: its .npy version is {version}; 1.0, 2.0 and 3.0 are read."
+TOO_MANY_AXES_IN_FILE = "{place} has {found} axes; at most {limit} are read."
+TOO_MANY_NUMBERS_IN_FILE = "{place} is {shape}, {found} numbers; at most {limit} are read."
 EMPTY_ARRAY = (
     "{place} is {shape}, without a number; beside a 0, sides whose product is at most "
     "{most} are read."
@@ -250,21 +339,44 @@ EMPTY_ARRAY = (
 UNSUPPORTED_DTYPE = (
     "{place} holds {name}; floats up to float64, integers and masks of bool are read."
 )
+UNKNOWN_TO_NUMPY = "numbers of a type that NumPy does not know, such as bfloat16"
 BOOL_WITH_OTHER_BYTES = "{place} says it is bool, and holds bytes other than 0 and 1."
+BYTES_DO_NOT_FIT = "{place} says it is {shape}, which takes {expected} bytes; {found} follow."
 DAMAGED_ZIP = "{place} is a damaged zip file."
+NAME_TWICE = "{place} holds {name} twice."
 SPARSE_MATRIX = (
     "{place} is a sparse matrix of SciPy; save scipy.sparse.load_npz(…).toarray() by "
     "np.save instead."
 )
+NO_ARRAY = "{place} holds no array."
 SOME_ARRAYS_UNREADABLE = "{unread} of {arrays} arrays cannot be read. {reasons}{more}"
+SAME_FOR_MORE = " The same holds for {count} more."
+NO_NPY_ARRAY = "{place} is no .npy array."
+MEMBER_TOO_LARGE = "{place} takes {found} bytes; at most {limit} are read."
 DAMAGED_MEMBER = "{place} is damaged, encrypted or compressed in an unknown way."
 SAFETENSORS_CUT_OFF = (
     "{place} is no .safetensors file, or cut off: its header does not fit into it."
 )
 DAMAGED_SAFETENSORS_HEADER = "{place}: its .safetensors header is damaged."
+NO_TENSOR = "{place} holds no tensor."
 DAMAGED_SAFETENSORS_ENTRY = "{place}: its entry in the header is damaged."
-TENSOR_ENDS_EARLY = "{place} ends at byte {reached} of the numbers, and the file at {size}; {why}."
+TENSOR_OVERLAPS = (
+    "{place} begins at byte {begin} of the numbers, inside of the tensor that ends at byte "
+    "{reached}."
+)
+TENSOR_LEAVES_HOLE = (
+    "{place} begins at byte {begin} of the numbers, and the bytes from {reached} up to it are of "
+    "no tensor."
+)
+TENSOR_CUT_OFF = (
+    "{place} ends at byte {reached} of the numbers, and the file at {size}; it is cut off."
+)
+TENSORS_END_EARLY = (
+    "{place} ends at byte {reached} of the numbers, and the file at {size}; the rest is of no "
+    "tensor."
+)
 HALF_A_CHARACTER = "{half} is half of a character; the other half is missing."
+NAME_STANDS_TWICE = "{place}: {name} stands there twice."
 UNSUPPORTED_TENSOR_TYPE = "{place} holds {kind}; F64, F32, F16, BF16, integers and BOOL are read."
 ARRAYS_WITHOUT_NAMES = (
     "{place} holds {arrays} arrays without names; give one, or put [ ] around all of them "
@@ -275,20 +387,63 @@ RAGGED_ROWS = (
     "{place}, row {row} has {found} number{plural} and row 1 has {expected}; every row "
     "needs the same."
 )
+NO_NUMBER = "{place} holds no number."
+TOO_MANY_ARRAYS_IN_JSON = "{place} holds {found} arrays; at most {limit} are read."
+TOO_MANY_MARKS = "{place} has {found} {marks}; at most {limit} are read."
+NO_JSON = "{place} is no JSON; line {line}, column {column}: {why}."
+RECORDS_ARE_ROWS = "Each record is a row, with {numbers}."
+NAMES_ARE_ROWS = "Each name is a row."
 NESTED_TOO_DEEPLY = "{place}: its brackets are nested too deeply."
 JSON_WITHOUT_ARRAYS = "{place} holds no array: an object of names and lists of rows is wanted."
 PASSED_OVER_NO_ROWS = "Passed over, as these are no lists of rows: {names}{more}."
 TOO_MANY_AXES = "{place} has {axes} axes of {size}; two to four axes are read."
 ENTRIES_DIFFER = "{place} holds {found}, not {expected} as at first; every row needs the same."
 EMPTY_LIST = "{place} is an empty list; numbers are wanted."
+TOO_MANY_NUMBERS = "{place} is {size}; at most {limit} numbers are read."
+TOO_MANY_NUMBERS_AT_ONCE = "{place} is {size}; at most {limit} numbers are read at once."
+NOT_A_NUMBER_IN_JSON = "{place} holds {found}; a number is wanted."
+COLUMNS_PASSED_OVER = "Passed over: {names}."
 MASK_NOT_TRUTH = (
     "{place}, row {row}, column {column} holds {value}; 0 and 1, or True and False, are allowed."
 )
 UTF_16_TEXT = "{place} is UTF-16 text; save it as UTF-8."
 NOT_UTF_8_TEXT = "{place} is no UTF-8 text: byte {position} is {byte}; save it as UTF-8."
+PICKLE = (
+    "{place} is a pickle, which runs code when it is opened, so it is not opened here; these two "
+    "lines save it as .safetensors."
+)
+PICKLE_OF_GENSIM = (
+    "{place} is a pickle, which runs code when it is opened, so it is not opened here; by gensim "
+    "these lines cut out the words you want."
+)
+SPREADSHEET = (
+    "{place} is a spreadsheet; save its sheet as CSV (UTF-8), or copy the cells and paste them."
+)
+DOCUMENT = "{place} is a document; copy the numbers out of it and paste them."
+KERAS_MODEL = "{place} is a model of Keras; these lines save its arrays as .npz."
+HDF5_FILE = "{place} is an HDF5 file; these lines save its arrays as .npz."
+MATLAB_FILE = "{place} is a file of MATLAB; these lines make it .npz."
+MATRIX_MARKET = "{place} is a file of Matrix Market; these lines make it .npy."
+WEB_PAGE = (
+    "{place} is a web page or XML; copy its table out of a browser and paste it, or save it as CSV."
+)
+ONNX_MODEL = "{place} is an ONNX model; these lines save its weights as .npz."
+GGUF_MODEL = "{place} is a GGUF model; these lines save a layer as .npz."
+PDF = "{place} is a PDF; copy the numbers out of it and paste them."
+PICTURE = "{place} is a picture; numbers are wanted."
+BARE_BYTES = "{place} holds bare bytes, and not what they mean; these lines make them an .npy."
+BINARY_WORD_VECTORS = "{place} holds binary word vectors; these lines cut out the words you want."
+FASTTEXT_WORD_VECTORS = (
+    "{place} holds fastText's binary word vectors; these lines cut out the words you want."
+)
+COMPRESSED_FILE = "{place} is compressed; unpack it, or cut the words you want out of word vectors."
+ZIP_OF_TEXT = "{place} is a zip file of text; unpack it, or cut out the words you want."
+ARCHIVE = "{place} is an archive; unpack it and open what is in it."
+LINES_FOR_A_LAYER = " These lines cut a layer's attention out."
 EMPTY_CELL = "{place} is empty; a number is wanted."
 NOT_A_NUMBER = "{place} holds “{found}”; a number such as 3, -0.5 or 2e-3 is wanted."
 NUMBER_TOO_LARGE = "{place} holds {found}; numbers from -1e12 to 1e12 are allowed."
+NUMBER_VANISHES = "{place} holds {found}, which float64 cannot tell from 0; write 0 if it may be."
 PRINTOUT_LEAVES_OUT = (
     "{name}: the printout leaves numbers out (...); print all, with "
     "set_printoptions(threshold=10**6)."
@@ -296,6 +451,19 @@ PRINTOUT_LEAVES_OUT = (
 PRINTOUT_OF_FOUR_AXES = (
     "{name} has four axes or more; three at most are read from a printout; cut it first, or"
     " save it as .npy."
+)
+WORD_AND_NUMBER = (
+    "{place} begins with a word and a number; put “:” after the number if it is part of the "
+    "label, or write it with decimals."
+)
+ROWS_ARE_NUMBERED = (
+    "{place} begins with {first}, and the next line with {second}; remove the numbers of the "
+    "rows, or write them with decimals if they are part of the matrix."
+)
+NO_ROW = "{place} is no row of a matrix; remove it, or write only its numbers."
+NUMBER_AMONG_WORDS = (
+    "{place} holds “{found}” before its last numbers; write one label without numbers or signs, "
+    "then numbers alone."
 )
 ROW_IS_LABEL_AND_NUMBER = "Each line is read as a row: a label, such as “{label}”, and a number."
 LABELS_END_IN_NUMBERS = (
@@ -312,14 +480,22 @@ AMBIGUOUS_COMMA = (
     "{place}, line {line}: “{quoted}” can be read in two ways; is the comma decimal, or "
     "does it separate {separated}?"
 )
+COMMAS_ARE_DECIMAL = "The commas are decimal."
 FIRST_LINE_NAMES_COLUMNS = "The first line names the columns; it is passed over."
 COLUMN_NUMBERS_ROWS = "“{first}” numbers the rows; it is read as their labels."
 WRITE_AS_DECIMALS = "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
+OTHER_COUNT_OF_WORDS = "The first line says {told} words; here are {found}."
 FIRST_COLUMN_COUNTS = "The first column counts; if it numbers the rows, remove it."
 FIRST_LINE_COUNTS = "The first line reads 0, 1, …; if it names the columns, take it away."
 EMPTY_TEXT = "{place} is empty; numbers are wanted."
 TOO_MANY_CELLS = "{place}, line {line} holds {found} words or numbers; at most {limit} are read."
 OPEN_QUOTATION = "{place}, line {line}: a quotation mark is not closed, or stands inside a cell."
+TITLE_ABOVE_NUMBERS = "{place} is above numbers; remove it, or name a matrix as in Q = [[1, 2]]."
+TOO_FEW_NAMES = "{place} names fewer columns than there are; remove it, or name every column."
+SIGN_ON_EVERY_LINE = (
+    "{place} begins with “{sign}”, as every line does; write it next to its number if it is a "
+    "sign, or remove it."
+)
 NUMBER_IN_LABEL = (
     "The number after “{label}” is read as part of the label; if it belongs to the matrix, "
     "write it with decimals."
@@ -330,6 +506,10 @@ ROW_LENGTH = (
 COMMENT_BETWEEN_ROWS = (
     "Line {between} is a comment between rows; put an empty line before it if another "
     "matrix begins there."
+)
+NAME_BETWEEN_ROWS = (
+    "{place}, line {line} is a comment between rows; put an empty line before it if another "
+    "matrix begins there, else remove it."
 )
 ZERO_BYTE = "{place}, character {chr} is a zero byte; this is no text."
 TEXT_AFTER_NUMBERS = (
@@ -342,6 +522,13 @@ AMBIGUOUS_ROW = (
 PARENTHESES_ARE_ROWS = "Each pair of parentheses is read as a row, not as a shape."
 MATRICES_ARE_ARRAYS = (
     "Each of the {found} matrices is an array; to read them as heads, put [ ] around all."
+)
+SHAPE_ALONE = (
+    "{place}: “{shape}” looks like a shape; paste the numbers of the array, or put [ ] around all"
+    " rows."
+)
+SHAPE_OF_NO_ARRAY = (
+    "{place}: “{shape}” is the shape of no array in it; remove it, or write a row between [ and ]."
 )
 TEXT_BEFORE_NAME = (
     "{place}: “{left}” stands before the first name; only named arrays are read beside each other."
@@ -357,6 +544,16 @@ FUSED_WITHOUT_ORDER = (
     "{place} holds Q, K and V in one, and its name does not say how; choose whether all of "
     "Q comes first, or Q, K and V of each head."
 )
+NO_ATTENTION_TENSORS = "no tensor is called as W_Q, W_K and W_V of a model's attention are."
+NO_ATTENTION_OF_THAT_NAME = "no attention has {name} in its name; there are {names}."
+NO_SUCH_LAYER = "layer is {layer}; there are {count} attentions, counted from 0."
+HEADS_NOT_SAID = (
+    "how many heads {place} has is not said by its tensors; give its config.json "
+    "(num_attention_heads)."
+)
+TURNS_BY_ROTARY = "it turns Q and K by rotary positions"
+NORMS_Q_AND_K = "it norms Q and K before they meet"
+KEEPS_WITHIN = "it keeps the numbers of Q, K and V within ±{limit}"
 
 # ---- session -------------------------------------------------------------------------------------
 

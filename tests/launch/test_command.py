@@ -87,9 +87,9 @@ def test_help_names_every_option(capsys):
 def test_what_is_no_port_is_refused_by_name(port, never_serves, capsys):
     with pytest.raises(SystemExit) as end:
         command.main([f"--port={port}"])
-    said = f"argument --port: {port!r} is not a port; a number up to 65535 is wanted\n"
+    said = messages.NOT_A_PORT.format(port=repr(port))
     assert (end.value.code, never_serves) == (2, [])
-    assert capsys.readouterr().err.endswith(said)
+    assert capsys.readouterr().err.endswith(f"argument --port: {said}\n")
 
 
 # ---- a file that is no saved state ------------------------------------------
@@ -110,9 +110,8 @@ def test_a_file_that_is_no_saved_state_is_refused_in_one_sentence(
     file.write_bytes(content)
     assert command.main(["--open", str(file)]) == 2
     assert never_serves == []
-    assert capsys.readouterr().err == (
-        f"attention-stages: {file} cannot be used: " + messages.NOT_A_STATE_FILE + "\n"
-    )
+    said = messages.CANNOT_BE_USED.format(path=file, why=messages.NOT_A_STATE_FILE)
+    assert capsys.readouterr().err == f"attention-stages: {said}\n"
 
 
 def test_a_damaged_state_is_refused_by_what_is_damaged(never_serves, tmp_path, capsys):
@@ -122,7 +121,9 @@ def test_a_damaged_state_is_refused_by_what_is_damaged(never_serves, tmp_path, c
     file.write_text(json.dumps(saved))
     assert command.main(["--open", str(file)]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"attention-stages: {file} cannot be used: this state file is damaged.")
+    damaged = messages.DAMAGED_STATE_FILE.format(notices="", file="")
+    start = messages.CANNOT_BE_USED.format(path=file, why=damaged)
+    assert said.startswith(f"attention-stages: {start}")
     assert "digits" in said and said.count("\n") == 1
 
 
@@ -133,8 +134,8 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
     with heavy.open("wb") as file:
         file.truncate(18 * 2**20 + 1)
     said = {
-        missing: f"{missing} cannot be opened: No such file or directory.",
-        tmp_path: f"{tmp_path} cannot be opened: Is a directory.",
+        missing: messages.CANNOT_BE_OPENED.format(path=missing, why="No such file or directory"),
+        tmp_path: messages.CANNOT_BE_OPENED.format(path=tmp_path, why="Is a directory"),
         heavy: messages.SAVED_STATE_TOO_LARGE.format(path=heavy, max_state="18,874,368"),
     }
     for path, sentence in said.items():
@@ -157,7 +158,7 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
                 "matplotlib": "3.11.0",
                 "segno": "1.6.6",
             },
-            'the dashboard also needs streamlit: pip install ".[app]"',
+            messages.PACKAGES_LACKING.format(packages="streamlit", extra=".[app]"),
         ),
         (
             {
@@ -167,9 +168,20 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
                 "pandas": "2.2.1",
                 "plotly": "10.0rc1",
             },
-            "the dashboard also needs matplotlib, segno, streamlit 1.67 or newer (not 1.59.2),"
-            " numpy 2.2 or newer (not 1.26.4), pandas 2.2.2 or newer (not 2.2.1):"
-            ' pip install "attention-stage-by-stage[app]"',
+            messages.PACKAGES_LACKING.format(
+                packages=", ".join(
+                    [
+                        "matplotlib",
+                        "segno",
+                        messages.NEWER_PACKAGE.format(
+                            name="streamlit", least="1.67", found="1.59.2"
+                        ),
+                        messages.NEWER_PACKAGE.format(name="numpy", least="2.2", found="1.26.4"),
+                        messages.NEWER_PACKAGE.format(name="pandas", least="2.2.2", found="2.2.1"),
+                    ]
+                ),
+                extra="attention-stage-by-stage[app]",
+            ),
         ),
         (
             {

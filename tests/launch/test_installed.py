@@ -7,6 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import messages
 import pytest
 from readme import PYTHON, prints_what_it_says
 
@@ -68,13 +69,11 @@ def test_readmes_python_runs_with_numpy_alone(python):
 @pytest.mark.parametrize("program", [["attention-stages"], ["python", "-m", "attention"]])
 def test_without_the_dashboard_the_command_says_what_to_install(environments, tmp_path, program):
     ran = run(environments / "alone/bin" / program[0], *program[1:], where=tmp_path)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (
-        2,
-        "",
-        "attention-stages: the dashboard also needs streamlit, pandas, plotly, "
-        "matplotlib, segno: "
-        'pip install "attention-stage-by-stage[app]"\n',
+    said = messages.PACKAGES_LACKING.format(
+        packages="streamlit, pandas, plotly, matplotlib, segno",
+        extra="attention-stage-by-stage[app]",
     )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"attention-stages: {said}\n")
 
 
 @pytest.mark.parametrize("program", [["attention-stages"], ["python", "-m", "attention"]])

@@ -1,5 +1,6 @@
 """What stands beside captured weights: whose words, at which positions, of which call and head."""
 
+import messages
 import numpy as np
 import pytest
 
@@ -47,11 +48,30 @@ def test_layers_labels_and_positions_are_those_written_by_hand(name, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "tokens", "said"),
     [
-        ("bert", WORDS[:4], "tokens has 4 words, and the model read 6 tokens"),
-        ("bert", [WORDS, WORDS], "tokens holds 2 lists of words, and the batch 1 items"),
-        ("bert", {"encoder": WORDS[:2]}, r"tokens\['encoder'\] has 2 words, and the model read 6"),
-        ("bert", {"decoder": WORDS}, "tokens names 'decoder', which names no sequence here"),
-        ("vit", {"attention": WORDS}, r"tokens\['attention'\] has 6 words, .* read 5 tokens"),
+        ("bert", WORDS[:4], messages.WORDS_DO_NOT_FIT.format(name="tokens", found=4, expected=6)),
+        (
+            "bert",
+            [WORDS, WORDS],
+            messages.LISTS_DO_NOT_FIT.format(name="tokens", found=2, items=1),
+        ),
+        (
+            "bert",
+            {"encoder": WORDS[:2]},
+            messages.WORDS_DO_NOT_FIT.format(name="tokens['encoder']", found=2, expected=6),
+        ),
+        (
+            "bert",
+            {"decoder": WORDS},
+            messages.TOKENS_NAME_NOTHING.format(
+                name="'decoder'",
+                modules="encoder.layer.0.attention.self, encoder.layer.1.attention.self",
+            ),
+        ),
+        (
+            "vit",
+            {"attention": WORDS},
+            messages.WORDS_DO_NOT_FIT.format(name="tokens['attention']", found=6, expected=5),
+        ),
     ],
 )
 @torch.no_grad()
@@ -59,8 +79,9 @@ def test_tokens_that_fit_nothing_are_an_error_with_both_counts(kind, tokens, sai
     from models.families import VIT, inputs
 
     model = made(kind, VIT if kind == "vit" else SMALL, "sdpa")
-    with pytest.raises(ValueError, match=said), attention.capture(model, tokens=tokens) as taken:
+    with pytest.raises(ValueError) as refused, attention.capture(model, tokens=tokens) as taken:
         model(**inputs(kind))
+    assert str(refused.value) == said
     assert len(taken) and attention.verify(taken).agrees  # the run is there all the same
     taken.tokens = []
     assert label_note(taken) == ""
@@ -75,7 +96,7 @@ def test_a_list_for_a_tower_of_pictures_is_not_used_and_a_dict_is():
         model(**asked)
     counted = ("[CLS]", "patch 0", "patch 1", "patch 2", "patch 3")
     assert words_of(taken, taken[0], 0) == (counted, counted)
-    assert 'to name what did: tokens={"layers": …}' in label_note(taken)
+    assert label_note(taken) == messages.NO_WORDS_HERE.format(wanted='{"layers": …}')
     taken.tokens = {"layers": WORDS[:5]}
     assert words_of(taken, taken[0], 0)[1] == tuple(WORDS[:5]) and label_note(taken) == ""
 
@@ -175,13 +196,23 @@ class Folded(nn.Module):
 @pytest.mark.parametrize(
     ("make", "shape", "wanted", "note"),
     [
-        (lambda: Folded(4), (12, 6, 8), (3, 4), "12 × 6 × 8 were read as 3 items of 4 heads"),
-        (Folded, (12, 6, 8), (12, 1), "12 × 6 × 8 were read as 12 items of one head"),
+        (
+            lambda: Folded(4),
+            (12, 6, 8),
+            (3, 4),
+            messages.READ_AS_ITEMS_AND_HEADS.format(size="12 × 6 × 8", items=3, heads=4),
+        ),
+        (Folded, (12, 6, 8), (12, 1), messages.READ_AS_ITEMS.format(size="12 × 6 × 8", items=12)),
         (lambda: Folded(1), (12, 6, 8), (12, 1), ""),
         (lambda: Folded(3), (2, 5, 3, 6, 8), (10, 3), ""),
         (lambda: Folded(3), (2, 3, 5, 6, 8), (10, 3), ""),
-        (lambda: Folded(3), (2, 3, 3, 6, 8), (18, 1), "2 × 3 × 3 became items of one head"),
-        (Folded, (2, 3, 5, 6, 8), (30, 1), "2 × 3 × 5 became items of one head"),
+        (
+            lambda: Folded(3),
+            (2, 3, 3, 6, 8),
+            (18, 1),
+            messages.AXES_JOINED.format(axes="2 × 3 × 3"),
+        ),
+        (Folded, (2, 3, 5, 6, 8), (30, 1), messages.AXES_JOINED.format(axes="2 × 3 × 5")),
     ],
 )
 @torch.no_grad()
@@ -240,16 +271,14 @@ def test_what_was_not_run_is_said_to_be_and_a_mixing_of_streams_is_no_attention(
     with attention.capture(model := Idle()) as taken:
         model(torch.randn(1, 3, 8))
     assert (taken.missed, taken.not_run) == ([], ["left"])
-    assert repr(taken).endswith("was not run: left")
+    assert repr(taken).endswith(messages.WAS_NOT_RUN.format(names="left"))
     streams = nn.Sequential(MixHyperConnection(), nn.Sequential(Folded()))
     with attention.capture(streams) as taken:
         streams(torch.randn(1, 3, 8))
     assert (taken.missed, taken.not_run) == ([], [])
-    with (
-        pytest.raises(ValueError, match="No attention was run while the block ran: used, left"),
-        attention.capture(Idle()),
-    ):
+    with pytest.raises(ValueError) as refused, attention.capture(Idle()):
         pass
+    assert str(refused.value) == messages.NO_ATTENTION_RUN.format(names="used, left")
 
 
 class Refusing(Folded):

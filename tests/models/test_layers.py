@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 from safetensors import safe_open
@@ -68,21 +69,27 @@ def test_what_is_not_known_is_said():
     path = Path(__file__).parent / "layers/llama.safetensors"
     _, tensors, config, _ = opened(path)
     unknown = attention.read_layer(tensors, config | {"model_type": "somebodys"}, 0)
-    assert unknown.missing == ("it turns Q and K by rotary positions",)
-    with pytest.raises(BadInput, match="layer is 7; there are 2 attentions, counted from 0"):
-        attention.read_layer(tensors, config, 7)
-    with pytest.raises(BadInput, match="no attention has 'decoder' in its name"):
-        attention.read_layer(tensors, config, "decoder")
-    with pytest.raises(BadInput, match="how many heads"):
-        attention.read_layer(tensors, "", 0)
-    with pytest.raises(BadInput, match="no tensor is called as W_Q, W_K and W_V"):
-        attention.read_layer({"a": np.eye(2)}, config)
+    assert unknown.missing == (messages.TURNS_BY_ROTARY,)
+    for wrong, sentence in (
+        ((tensors, config, 7), messages.NO_SUCH_LAYER.format(layer=7, count=2)),
+        (
+            (tensors, config, "decoder"),
+            messages.NO_ATTENTION_OF_THAT_NAME.format(
+                name="'decoder'", names="layers.0.self_attn, layers.1.self_attn"
+            ),
+        ),
+        ((tensors, "", 0), messages.HEADS_NOT_SAID.format(place="layers.0.self_attn")),
+        (({"a": np.eye(2)}, config), messages.NO_ATTENTION_TENSORS),
+    ):
+        with pytest.raises(BadInput) as refused:
+            attention.read_layer(*wrong)
+        assert str(refused.value) == sentence
 
 
 GEMMA = {"model_type": "gemma3_text", "num_attention_heads": 4, "num_key_value_heads": 2}
 GEMMA |= {"head_dim": 4, "sliding_window": 3, "rope_theta": 1e6, "rope_local_base_freq": 1e4}
 LLAMA = {"model_type": "llama", "num_attention_heads": 2, "head_dim": 4}
-ROTARY = "it turns Q and K by rotary positions"
+ROTARY = messages.TURNS_BY_ROTARY
 PLAIN = {f"layers.{k}.self_attn.{name}_proj.weight": np.eye(8) for k in (0, 1) for name in "qkvo"}
 
 
@@ -122,17 +129,19 @@ def test_numbers_that_make_no_sense_are_not_taken():
     odd |= {"query_pre_attn_scalar": -4, "attn_logit_softcapping": -1}
     layer = attention.read_layer(PLAIN, LLAMA | odd)
     assert (layer.scale, layer.softcap, layer.window) == (None, None, None)
-    assert len(layer.missing) == 4 and "it keeps the numbers of Q, K and V" in str(layer.missing)
+    assert len(layer.missing) == 4 and messages.KEEPS_WITHIN.format(limit=0.5) in layer.missing
 
 
 def test_a_mask_or_an_input_of_another_kind_is_refused_by_a_sentence():
     layer, X = attention.read_layer(PLAIN, LLAMA), np.eye(3, 8)
     assert layer.causal
-    with pytest.raises(TypeError, match="allowed holds numbers|booleans are wanted"):
+    with pytest.raises(TypeError) as refused:
         layer.attend(X, allowed=np.where(attention.causal(3, 3), 0, -np.inf))
-    for wrong in ([1.0, 2.0], 3.0):
-        with pytest.raises(ValueError, match="X has shape"):
+    assert str(refused.value) == messages.BOOLEANS_EXPECTED.format(seen="holds float64")
+    for wrong, shape in (([1.0, 2.0], "(2,)"), (3.0, "()")):
+        with pytest.raises(ValueError) as refused:
             layer.attend(wrong)
+        assert str(refused.value) == messages.TOKENS_AND_FEATURES.format(name="X", shape=shape)
     real = layer.attend(X, allowed=attention.padding([True, True, False]))
     assert real.allowed[0].tolist() == (np.tri(3) * [1, 1, 0]).astype(bool).tolist()
 
@@ -153,7 +162,7 @@ def test_gains_that_are_no_numbers_leave_the_norm_missing():
     name = next(name for name in tensors if name.endswith("q_norm.weight"))
     odd = tensors | {name: np.full_like(tensors[name], np.nan)}
     layer = attention.read_layer(odd, config, places[0])
-    assert layer.norm is None and layer.missing == ("it norms Q and K before they meet",)
+    assert layer.norm is None and layer.missing == (messages.NORMS_Q_AND_K,)
 
 
 def test_a_layer_is_told_in_a_few_lines():

@@ -18,6 +18,7 @@ from attention.models.survey import survey
 from attention.models.taken import FORMAT, Call, Taken
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
+DAMAGED = messages.DAMAGED_CAPTURE.format(place="run.safetensors")
 
 
 def filed(header: dict, about: object, bytes_after: bytes = b"") -> bytes:
@@ -57,8 +58,8 @@ def test_what_was_recorded_opens_and_every_head_of_it_is_surveyed(file):
 
 def test_a_checkpoint_is_called_so_and_sent_to_your_data():
     weights = {"encoder.layer.0.attention.self.query.weight": np.eye(4, dtype=np.float32)}
-    assert refused(safetensors(weights)) == (
-        "run.safetensors holds a model’s weights and no capture; “Your data” on Explore opens them."
+    assert refused(safetensors(weights)) == messages.WEIGHTS_AND_NO_CAPTURE.format(
+        place="run.safetensors"
     )
     assert refused(b"1,2,3\n") == messages.CAPTURE_CUT_OFF.format(place="run.safetensors")
     assert refused(filed({}, {"layers": {}})) == messages.EMPTY_CAPTURE.format(
@@ -75,10 +76,10 @@ def test_a_checkpoint_is_called_so_and_sent_to_your_data():
         ),
         (
             (2**20, 8, 1, 1, 1),
-            "holds 8,388,608 heads of all layers, calls and items; at most 4,096",
+            messages.TOO_MANY_CAPTURED_HEADS.format(found="8,388,608", limit="4,096"),
         ),
-        ((1, 1, 10**9, 1, 0), "is a damaged capture."),
-        ((0, 1, 1, 1, 1), "is a damaged capture."),
+        ((1, 1, 10**9, 1, 0), DAMAGED),
+        ((0, 1, 1, 1, 1), DAMAGED),
     ],
 )
 def test_sizes_are_counted_by_the_header_before_anything_is_made(shape, sentence):
@@ -108,7 +109,7 @@ def test_masks_that_grow_when_they_are_added_are_refused():
     arrays = {f"layers.0.{name}": Q for name in ("Q", "K", "V", "output")}
     arrays["layers.0.bias"] = np.zeros((1, 1, 40_000, 1), np.float32)
     arrays["layers.0.mask"] = np.zeros((1, 1, 1, 40_000), np.float32)
-    assert "damaged" in refused(safetensors(arrays, {FORMAT: json.dumps(ABOUT)}))
+    assert refused(safetensors(arrays, {FORMAT: json.dumps(ABOUT)})) == DAMAGED
 
 
 @pytest.mark.parametrize(
@@ -136,16 +137,19 @@ def test_what_is_said_of_a_call_has_its_kind(wrong):
     arrays = {f"{c.name}.{k}": M for c in taken for k, M in c.arrays.items()}
     layers = {c.name: {"module": "m", "scale": c.scale} | wrong for c in taken}
     about = {"model": "m", "tokens": [], "layers": layers}
-    assert "damaged" in refused(safetensors(arrays, {FORMAT: json.dumps(about)}))
+    assert refused(safetensors(arrays, {FORMAT: json.dumps(about)})) == DAMAGED
     about = about | {"layers": {}, "tokens": 3}
-    assert "damaged" in refused(safetensors(arrays, {FORMAT: json.dumps(about)}))
+    assert refused(safetensors(arrays, {FORMAT: json.dumps(about)})) == DAMAGED
 
 
 def test_numbers_that_no_attention_computes_are_a_sentence_or_a_capture_that_does_not_agree():
     call = recorded("gpt2")[0]
     odd = Taken("m", calls=[replace(call, scale=-1.0)])
-    with pytest.raises(BadInput, match="this capture holds what no attention computes: scale is"):
+    with pytest.raises(BadInput) as problem:
         survey(odd)
+    assert str(problem.value) == messages.COMPUTED_BY_NO_ATTENTION.format(
+        why=messages.POSITIVE_EXPECTED.format(name="scale", given=-1.0)
+    )
     broken = replace(call, Q=np.full_like(call.Q, np.nan))
     found = survey(Taken("m", calls=[broken]))
     assert not found.verification.agrees and not any(head.agrees for head in found.heads)
@@ -226,8 +230,9 @@ def test_facts_that_no_capture_has_are_a_damaged_file(facts):
     arrays["layers.0.output"] = arrays["layers.0.Q"]
     about = {"layers": {"layers.0": {"scale": 1.0} | facts}}
     content = safetensors(arrays, {FORMAT: json.dumps(about)})
-    with pytest.raises(BadInput, match="damaged capture"):
+    with pytest.raises(BadInput) as problem:
         Taken.of_bytes(content)
+    assert str(problem.value) == messages.DAMAGED_CAPTURE.format(place="the file")
     about["layers"]["layers.0"] = {"scale": 1.0}
     assert len(Taken.of_bytes(safetensors(arrays, {FORMAT: json.dumps(about)}))) == 1
 

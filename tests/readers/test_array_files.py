@@ -5,6 +5,7 @@ before it is checked.
 import io
 import json
 import pickle
+import re
 import tracemalloc
 import zipfile
 
@@ -109,7 +110,7 @@ def at(begin: int, end: int) -> dict:
 
 
 BAD = {
-    "empty": ("a.npy", b"", "a.npy is empty."),
+    "empty": ("a.npy", b"", messages.EMPTY_FILE.format(place="a.npy")),
     "text": (
         "a.npy",
         b"1 2 3",
@@ -118,7 +119,7 @@ BAD = {
     "too large": (
         "a.npy",
         b"\x93NUMPY" + bytes(MAX_FILE),
-        "a.npy has 8,388,614 bytes; at most 8,388,608 are read.",
+        messages.TOO_MANY_BYTES.format(place="a.npy", found="8,388,614", limit="8,388,608"),
     ),
     "version": (
         "a.npy",
@@ -133,7 +134,7 @@ BAD = {
     "structured": (
         "a.npy",
         npy(np.zeros(2, "f4,f8")),
-        (messages.UNSUPPORTED_DTYPE.format(place="a.npy", name="a structured array")),
+        messages.UNSUPPORTED_DTYPE.format(place="a.npy", name="a structured array"),
     ),
     "complex": (
         "a.npy",
@@ -148,7 +149,7 @@ BAD = {
     "long": (
         "a.npy",
         npy(np.zeros(2, "g")),
-        (messages.UNSUPPORTED_DTYPE.format(place="a.npy", name=np.dtype("g").name)),
+        messages.UNSUPPORTED_DTYPE.format(place="a.npy", name=np.dtype("g").name),
     ),
     "no boolean": (
         "a.npy",
@@ -168,40 +169,40 @@ BAD = {
     "cut off": (
         "a.npy",
         npy(GOOD)[:-1],
-        "a.npy says it is 3 × 4, which takes 96 bytes; 95 follow.",
+        messages.BYTES_DO_NOT_FIT.format(place="a.npy", shape="3 × 4", expected=96, found=95),
     ),
     "longer": (
         "a.npy",
         npy(GOOD) + b"x",
-        "a.npy says it is 3 × 4, which takes 96 bytes; 97 follow.",
+        messages.BYTES_DO_NOT_FIT.format(place="a.npy", shape="3 × 4", expected=96, found=97),
     ),
     "15 GB": (
         "a.npy",
         header(shape="(2000000000,)"),
-        "a.npy is 2000000000, 2,000,000,000 numbers; at most 400,000 are read.",
+        messages.TOO_MANY_NUMBERS_IN_FILE.format(
+            place="a.npy", shape="2000000000", found="2,000,000,000", limit="400,000"
+        ),
     ),
     "many axes": (
         "a.npy",
         header(shape="(1, 1, 1, 1, 1)") + bytes(8),
-        "a.npy has 5 axes; at most 4 are read.",
+        messages.TOO_MANY_AXES_IN_FILE.format(place="a.npy", found=5, limit=4),
     ),
     "no row and wide": (
         "a.npy",
         header(shape=f"(0, {10**60})"),
-        (messages.EMPTY_ARRAY.format(place="a.npy", shape=f"0 × {10**60}", most="400,000")),
+        messages.EMPTY_ARRAY.format(place="a.npy", shape=f"0 × {10**60}", most="400,000"),
     ),
     "no row and two wide": (
         "a.npy",
         header(shape="(0, 300000, 300000)"),
-        (messages.EMPTY_ARRAY.format(place="a.npy", shape="0 × 300000 × 300000", most="400,000")),
+        messages.EMPTY_ARRAY.format(place="a.npy", shape="0 × 300000 × 300000", most="400,000"),
     ),
     "no row of a tensor and wide": (
         "a.safetensors",
         safetensors({"W": at(0, 0) | {"shape": [0, 2**39, 2**39]}}),
-        (
-            messages.EMPTY_ARRAY.format(
-                place="a.safetensors, W", shape=f"0 × {2**39} × {2**39}", most="400,000"
-            )
+        messages.EMPTY_ARRAY.format(
+            place="a.safetensors, W", shape=f"0 × {2**39} × {2**39}", most="400,000"
         ),
     ),
     "pickle": (
@@ -209,23 +210,43 @@ BAD = {
         pickle.dumps(GOOD),
         messages.NOT_AN_ARRAY_FILE.format(place="a.npy"),
     ),
-    "folders": ("../../etc/a.npy", b"", "a.npy is empty."),
+    "folders": ("../../etc/a.npy", b"", messages.EMPTY_FILE.format(place="a.npy")),
     "zip cut off": ("a.npz", npz(a=GOOD)[:-30], messages.DAMAGED_ZIP.format(place="a.npz")),
-    "zip without arrays": ("a.npz", zipped(), "a.npz holds no array."),
-    "zip of tokens": ("a.npz", npz(tokens=np.array(["a"])), "a.npz holds no array."),
+    "zip without arrays": ("a.npz", zipped(), messages.NO_ARRAY.format(place="a.npz")),
+    "zip of tokens": (
+        "a.npz",
+        npz(tokens=np.array(["a"])),
+        messages.NO_ARRAY.format(place="a.npz"),
+    ),
     "zip of tokens and no numbers": (
         "a.npz",
         npz(tokens=np.array(["a"]), b=np.array([["x"]])),
         messages.UNSUPPORTED_DTYPE.format(place="a.npz, b", name="text"),
     ),
-    "zip of a folder": ("a.npz", zipped(**{"b/": ""}), "a.npz, b is no .npy array."),
-    "zip of a folder in one": ("a.npz", zipped(**{"b/c/": ""}), "a.npz, c is no .npy array."),
-    "zip of text": ("a.npz", zipped(**{"b.txt": "hello"}), "a.npz, b.txt is no .npy array."),
-    "twice": ("a.npz", zipped(**{"b.npy": npy(GOOD), "b": npy(GOOD)}), "a.npz holds b twice."),
+    "zip of a folder": (
+        "a.npz",
+        zipped(**{"b/": ""}),
+        messages.NO_NPY_ARRAY.format(place="a.npz, b"),
+    ),
+    "zip of a folder in one": (
+        "a.npz",
+        zipped(**{"b/c/": ""}),
+        messages.NO_NPY_ARRAY.format(place="a.npz, c"),
+    ),
+    "zip of text": (
+        "a.npz",
+        zipped(**{"b.txt": "hello"}),
+        messages.NO_NPY_ARRAY.format(place="a.npz, b.txt"),
+    ),
+    "twice": (
+        "a.npz",
+        zipped(**{"b.npy": npy(GOOD), "b": npy(GOOD)}),
+        messages.NAME_TWICE.format(place="a.npz", name="b"),
+    ),
     "bomb": (
         "a.npz",
         zipped(**{"b.npy": header(shape="(9,)") + bytes(50_000_000)}),
-        "a.npz, b takes 50,000,067 bytes; at most 3,212,000 are read.",
+        messages.MEMBER_TOO_LARGE.format(place="a.npz, b", found="50,000,067", limit="3,212,000"),
     ),
     "no header": (
         "a.safetensors",
@@ -247,11 +268,15 @@ BAD = {
         safetensors(b"[" * 100_000),
         messages.DAMAGED_SAFETENSORS_HEADER.format(place="a.safetensors"),
     ),
-    "no tensor": ("a.safetensors", safetensors({}), "a.safetensors holds no tensor."),
+    "no tensor": (
+        "a.safetensors",
+        safetensors({}),
+        messages.NO_TENSOR.format(place="a.safetensors"),
+    ),
     "name twice": (
         "a.safetensors",
         safetensors(b'{"a": 1, "a": 2}'),
-        "a.safetensors: a stands there twice.",
+        messages.NAME_STANDS_TWICE.format(place="a.safetensors", name="a"),
     ),
     "type": (
         "a.safetensors",
@@ -266,7 +291,7 @@ BAD = {
     "misdeclared": (
         "a.safetensors",
         safetensors({"W": PLACE | {"shape": [3]}}, bytes(8)),
-        "a.safetensors, W says it is 3, which takes 12 bytes; 8 follow.",
+        messages.BYTES_DO_NOT_FIT.format(place="a.safetensors, W", shape="3", expected=12, found=8),
     ),
 }
 
@@ -289,29 +314,27 @@ BAD |= {
     "cut off tensor": bad(
         {"W": PLACE},
         7,
-        messages.TENSOR_ENDS_EARLY.format(place="W", reached=8, size=7, why="it is cut off"),
+        messages.TENSOR_CUT_OFF.format(place="W", reached=8, size=7),
     ),
     "end early": bad(
         {"W": PLACE},
         9,
-        messages.TENSOR_ENDS_EARLY.format(
-            place="W", reached=8, size=9, why="the rest is of no tensor"
-        ),
+        messages.TENSORS_END_EARLY.format(place="W", reached=8, size=9),
     ),
     "hole": bad(
         {"W": PLACE, "b": at(12, 20)},
         20,
-        "b begins at byte 12 of the numbers, and the bytes from 8 up to it are of no tensor.",
+        messages.TENSOR_LEAVES_HOLE.format(place="b", begin=12, reached=8),
     ),
     "hole at the beginning": bad(
         {"W": at(4, 12)},
         12,
-        "W begins at byte 4 of the numbers, and the bytes from 0 up to it are of no tensor.",
+        messages.TENSOR_LEAVES_HOLE.format(place="W", begin=4, reached=0),
     ),
     "overlap": bad(
         {"b": at(4, 12), "W": PLACE},
         12,
-        "b begins at byte 4 of the numbers, inside of the tensor that ends at byte 8.",
+        messages.TENSOR_OVERLAPS.format(place="b", begin=4, reached=8),
     ),
 }
 
@@ -355,7 +378,8 @@ def test_of_tensors_placed_anyhow_the_same_files_are_taken_as_by_the_formats_own
     try:
         wanted = {name: bytes(what["data"]) for name, what in reference.deserialize(content)}
     except reference.SafetensorError:
-        with pytest.raises(BadInput, match=r"^m\.safetensors, T\d[ :].*\d.*\.$|damaged\.$"):
+        damaged = re.escape(messages.DAMAGED_SAFETENSORS_ENTRY.format(place=""))
+        with pytest.raises(BadInput, match=rf"^m\.safetensors, T\d[ :].*\d.*\.$|{damaged}$"):
             entries("m.safetensors", content)
     else:
         found = entries("m.safetensors", content)
@@ -368,14 +392,12 @@ def test_a_sparse_matrix_of_scipy_and_a_bfloat16_of_jax_say_what_they_are():
     np.savez(file, **parts, format=np.array(b"csr"), shape=np.array([2, 2]))
     with pytest.raises(BadInput) as problem:
         entries("a.npz", file.getvalue())
-    assert str(problem.value) == (messages.SPARSE_MATRIX.format(place="a.npz"))
+    assert str(problem.value) == messages.SPARSE_MATRIX.format(place="a.npz")
     np.save(file := io.BytesIO(), np.zeros((2, 2), "V2"))
     with pytest.raises(BadInput) as problem:
         entries("a.npy", file.getvalue())
     assert str(problem.value) == (
-        messages.UNSUPPORTED_DTYPE.format(
-            place="a.npy", name="numbers of a type that NumPy does not know, such as bfloat16"
-        )
+        messages.UNSUPPORTED_DTYPE.format(place="a.npy", name=messages.UNKNOWN_TO_NUMPY)
     )
 
 
@@ -391,8 +413,11 @@ def test_a_tensor_of_another_type_stands_beside_others_until_it_is_chosen():
     both = {"W": PLACE, "S": at(8, 10) | {"dtype": "F8_E4M3"}}
     found = entries("m.safetensors", safetensors(both, bytes(10)))
     assert found["W"].read().tolist() == [0, 0]
-    with pytest.raises(BadInput, match="^m.safetensors, S holds F8_E4M3; F64, F32, F16, BF16, "):
+    with pytest.raises(BadInput) as problem:
         found["S"].read()
+    assert str(problem.value) == messages.UNSUPPORTED_TENSOR_TYPE.format(
+        place="m.safetensors, S", kind="F8_E4M3"
+    )
 
 
 def test_every_array_that_cannot_be_read_is_told_with_why():
@@ -416,7 +441,7 @@ def test_of_many_arrays_that_cannot_be_read_three_are_told_and_the_others_counte
     assert list(found) == ["X"] and told.startswith(
         messages.SOME_ARRAYS_UNREADABLE.format(unread=50, arrays=51, reasons="a.npz, w00", more="")
     )
-    assert told.endswith(" The same holds for 47 more.") and len(told) < 400
+    assert told.endswith(messages.SAME_FOR_MORE.format(count=47)) and len(told) < 400
 
 
 def test_where_all_can_be_read_nothing_is_told():
@@ -425,15 +450,11 @@ def test_where_all_can_be_read_nothing_is_told():
 
 
 def test_of_several_arrays_the_names_are_told():
-    with pytest.raises(
-        BadInput,
-        match="^"
-        + messages.NO_ARRAY_OF_THAT_NAME.format(
-            place="a.npz", count=2, name="output", names="a, b", more=""
-        )
-        + "$",
-    ):
+    with pytest.raises(BadInput) as problem:
         the_one(entries("a.npz", npz(a=GOOD, b=GOOD)), "output", "a.npz")
+    assert str(problem.value) == messages.NO_ARRAY_OF_THAT_NAME.format(
+        place="a.npz", count=2, name="output", names="a, b", more=""
+    )
 
 
 def test_the_tokens_this_page_saves_are_labels_of_the_rows():
@@ -458,11 +479,11 @@ def test_an_array_of_no_row_has_no_labels(beside):
 def test_an_array_that_cannot_be_read_stands_beside_others_until_it_is_chosen():
     found = entries("a.npz", npz(names=np.array([["x"]]), X=GOOD))
     assert np.array_equal(found["X"].read(), GOOD)
-    with pytest.raises(
-        BadInput,
-        match=("^" + messages.UNSUPPORTED_DTYPE.format(place="a.npz, names", name="text") + "$"),
-    ):
+    with pytest.raises(BadInput) as problem:
         found["names"].read()
+    assert str(problem.value) == messages.UNSUPPORTED_DTYPE.format(
+        place="a.npz, names", name="text"
+    )
 
 
 @pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])

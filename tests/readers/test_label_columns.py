@@ -69,7 +69,8 @@ def test_a_column_of_ids_beside_a_counting_index_labels_the_rows_and_is_no_dimen
         entry = the_one(writer, frame({"token_id": IDS}, last=last))
         assert entry.read().tolist() == VALUES
         assert entry.rows == tuple(map(str, IDS))
-        assert "Passed over" not in entry.remark
+        assert messages.COLUMNS_PASSED_OVER.partition("{")[0] not in entry.remark
+        assert "token_id" not in entry.remark
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -78,18 +79,18 @@ def test_words_beside_ids_label_the_rows_and_the_ids_are_passed_over_which_is_sa
         entry = the_one(writer, frame({"token": WORDS, "token_id": IDS}, last=last))
         assert entry.read().tolist() == VALUES
         assert entry.rows == tuple(WORDS)
-        assert "Passed over: token_id." in entry.remark
+        assert messages.COLUMNS_PASSED_OVER.format(names="token_id") in entry.remark
     if writer not in WITHOUT_INDEX:
         entry = the_one(writer, frame({"token_id": IDS}, index=WORDS))
         assert (entry.read().tolist(), entry.rows) == (VALUES, tuple(WORDS))
-        assert "Passed over: token_id." in entry.remark
+        assert messages.COLUMNS_PASSED_OVER.format(names="token_id") in entry.remark
 
 
 def test_a_named_index_in_a_print_is_one_too():
     written = frame({"token_id": IDS}, index=WORDS).rename_axis("token")
     entry = the_one("print", written)
     assert (entry.read().tolist(), entry.rows) == (VALUES, tuple(WORDS))
-    assert entry.remark == "Passed over: token_id."
+    assert entry.remark == messages.COLUMNS_PASSED_OVER.format(names="token_id")
 
 
 @pytest.mark.parametrize("writer", ["csv", "print", "markdown", "json columns", "json split"])
@@ -103,10 +104,15 @@ def test_tokens_that_are_called_as_ids_are_stay_columns_of_tokens_against_tokens
 def test_a_second_column_of_words_is_passed_over_and_said():
     entry = the_one("csv", frame({"tag": ["x", "y", "z"], "word": WORDS}))
     assert (entry.read().tolist(), entry.rows) == (VALUES, tuple(WORDS))
-    assert entry.remark.endswith("Passed over: tag.")
+    assert entry.remark.endswith(messages.COLUMNS_PASSED_OVER.format(names="tag"))
     entry = the_one("json records", frame({"a": WORDS, "b": ["x", "y", "z"]}))
     assert (entry.read().tolist(), entry.rows) == (VALUES, tuple(WORDS))
-    assert entry.remark == "Each record is a row, with 3 numbers. Passed over: b."
+    assert entry.remark == " ".join(
+        [
+            messages.RECORDS_ARE_ROWS.format(numbers="3 numbers"),
+            messages.COLUMNS_PASSED_OVER.format(names="b"),
+        ]
+    )
 
 
 @pytest.mark.parametrize("writer", ["csv", "print", "json split", "parquet", "latex"])
@@ -118,7 +124,7 @@ def test_levels_of_an_index_before_its_words_are_no_dimensions(writer):
         written = written.reset_index()
     entry = the_one(writer, written)
     assert (entry.read().tolist(), entry.rows) == (VALUES, tuple(WORDS))
-    assert "Passed over: layer." in entry.remark or writer == "parquet"
+    assert messages.COLUMNS_PASSED_OVER.format(names="layer") in entry.remark or writer == "parquet"
 
 
 @pytest.mark.parametrize(
@@ -142,11 +148,15 @@ def test_a_cell_that_is_no_number_is_named_by_its_place_in_the_file(text, messag
 
 def test_rows_that_pandas_indexed_by_words_in_json_are_rows_where_words_or_ids_tell():
     written = frame({"token_id": IDS}, index=WORDS)
-    assert the_one("json index", written).remark == "Each name is a row. Passed over: token_id."
+    assert the_one("json index", written).remark == " ".join(
+        [messages.NAMES_ARE_ROWS, messages.COLUMNS_PASSED_OVER.format(names="token_id")]
+    )
 
 
 @pytest.mark.parametrize("table", ["a,b\n0.5,50%\n1,2\n", "word,a,b\nthe,0.5,50%\ncat,1,2\n"])
 def test_a_share_below_names_is_refused_at_its_own_place(table):
     column = table.splitlines()[1].split(",").index("50%") + 1
-    with pytest.raises(BadInput, match=f"line 2, column {column} holds “50%”"):
+    with pytest.raises(BadInput) as problem:
         opened("table.csv", table.encode())["numbers"].read()
+    place = f"table.csv, line 2, column {column}"
+    assert str(problem.value) == messages.NOT_A_NUMBER.format(place=place, found="50%")

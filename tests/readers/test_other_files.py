@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 
+import messages
 import numpy as np
 import pytest
 
@@ -27,77 +28,60 @@ def member(name: str, content: bytes = b"x") -> bytes:
     return buffer.getvalue()
 
 
-RUNS = "is a pickle, which runs code when it is opened, so it is not opened here;"
-SAVE = f"{RUNS} these two lines save it as .safetensors."
-SHEET = "is a spreadsheet; save its sheet as CSV (UTF-8), or copy the cells and paste them."
-HDF = "is an HDF5 file; these lines save its arrays as .npz."
-DOCUMENT = "is a document; copy the numbers out of it and paste them."
-GENSIM = f"{RUNS} by gensim these lines cut out the words you want."
-UNPACK = "is compressed; unpack it, or cut the words you want out of word vectors."
-BINARY = "holds binary word vectors; these lines cut out the words you want."
-PAGE = "is a web page or XML; copy its table out of a browser and paste it, or save it as CSV."
 KINDS = [
-    ("model.pt", member("model/data.pkl"), SAVE),
-    ("pytorch_model.bin", member("archive/data.pkl"), SAVE),
-    ("old.pth", b"\x80\x02\x8a\x0al\xfc\x9c", SAVE),
-    ("run.ckpt", b"", SAVE),
-    ("x.pkl", pickle.dumps(TWO), SAVE),
-    ("x.data", pickle.dumps(TWO), SAVE),
-    ("x.xlsx", member("[Content_Types].xml"), SHEET),
-    ("x.csv", member("xl/workbook.xml"), SHEET),
-    ("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", SHEET),
-    ("x.h5", b"\x89HDF\r\n\x1a\n", HDF),
-    (
-        "x.keras",
-        member("metadata.json"),
-        "is a model of Keras; these lines save its arrays as .npz.",
-    ),
-    ("x.ods", member("mimetype"), SHEET),
-    ("x.docx", member("[Content_Types].xml"), DOCUMENT),
-    ("x.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", DOCUMENT),
-    ("words.kv", b"\x80\x04\x95", GENSIM),
-    ("word2vec.model", b"\x80\x04\x95", GENSIM),
-    ("x.mat", b"MATLAB 7.3 MAT-file, Platform", HDF),
-    ("x.mat", b"MATLAB 5.0 MAT-file", "is a file of MATLAB; these lines make it .npz."),
-    ("x.onnx", b"\x08\x07", "is an ONNX model; these lines save its weights as .npz."),
-    ("x.gguf", b"GGUF\x03", "is a GGUF model; these lines save a layer as .npz."),
-    ("x.bin", b"GGUF\x03", "is a GGUF model; these lines save a layer as .npz."),
-    ("cc.en.300.vec.gz", b"\x1f\x8b\x08", UNPACK),
-    ("glove.txt.xz", b"\xfd7zXZ\x00", UNPACK),
-    (
-        "glove.6B.zip",
-        member("glove.6B.50d.txt"),
-        "is a zip file of text; unpack it, or cut out the words you want.",
-    ),
-    ("all.7z", b"7z\xbc\xaf", "is an archive; unpack it and open what is in it."),
-    ("GoogleNews.bin", b"2 3\nthe " + bytes(12), BINARY),
-    (
-        "cc.bin",
-        b"\xba\x16\x4f\x2f",
-        "holds fastText's binary word vectors; these lines cut out the words you want.",
-    ),
+    ("model.pt", member("model/data.pkl"), messages.PICKLE),
+    ("pytorch_model.bin", member("archive/data.pkl"), messages.PICKLE),
+    ("old.pth", b"\x80\x02\x8a\x0al\xfc\x9c", messages.PICKLE),
+    ("run.ckpt", b"", messages.PICKLE),
+    ("x.pkl", pickle.dumps(TWO), messages.PICKLE),
+    ("x.data", pickle.dumps(TWO), messages.PICKLE),
+    ("x.xlsx", member("[Content_Types].xml"), messages.SPREADSHEET),
+    ("x.csv", member("xl/workbook.xml"), messages.SPREADSHEET),
+    ("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", messages.SPREADSHEET),
+    ("x.h5", b"\x89HDF\r\n\x1a\n", messages.HDF5_FILE),
+    ("x.keras", member("metadata.json"), messages.KERAS_MODEL),
+    ("x.ods", member("mimetype"), messages.SPREADSHEET),
+    ("x.docx", member("[Content_Types].xml"), messages.DOCUMENT),
+    ("x.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", messages.DOCUMENT),
+    ("words.kv", b"\x80\x04\x95", messages.PICKLE_OF_GENSIM),
+    ("word2vec.model", b"\x80\x04\x95", messages.PICKLE_OF_GENSIM),
+    ("x.mat", b"MATLAB 7.3 MAT-file, Platform", messages.HDF5_FILE),
+    ("x.mat", b"MATLAB 5.0 MAT-file", messages.MATLAB_FILE),
+    ("x.onnx", b"\x08\x07", messages.ONNX_MODEL),
+    ("x.gguf", b"GGUF\x03", messages.GGUF_MODEL),
+    ("x.bin", b"GGUF\x03", messages.GGUF_MODEL),
+    ("cc.en.300.vec.gz", b"\x1f\x8b\x08", messages.COMPRESSED_FILE),
+    ("glove.txt.xz", b"\xfd7zXZ\x00", messages.COMPRESSED_FILE),
+    ("glove.6B.zip", member("glove.6B.50d.txt"), messages.ZIP_OF_TEXT),
+    ("all.7z", b"7z\xbc\xaf", messages.ARCHIVE),
+    ("GoogleNews.bin", b"2 3\nthe " + bytes(12), messages.BINARY_WORD_VECTORS),
+    ("cc.bin", b"\xba\x16\x4f\x2f", messages.FASTTEXT_WORD_VECTORS),
     (
         "x.mtx",
         b"%%MatrixMarket matrix coordinate real general\n%\n2 2 1\n1 1 3\n",
-        "is a file of Matrix Market; these lines make it .npy.",
+        messages.MATRIX_MARKET,
     ),
-    ("frame.html", b'<table border="1">\n<tr><td>1</td></tr></table>', PAGE),
-    ("export.xml", b'<?xml version="1.0"?><data><x>1</x></data>', PAGE),
-    (
-        "weights.bin",
-        np.arange(4.0).astype("<f4").tobytes(),
-        "holds bare bytes, and not what they mean; these lines make them an .npy.",
-    ),
-    ("paper.pdf", b"%PDF-1.7", "is a PDF; copy the numbers out of it and paste them."),
-    ("map.png", b"\x89PNG\r\n", "is a picture; numbers are wanted."),
+    ("frame.html", b'<table border="1">\n<tr><td>1</td></tr></table>', messages.WEB_PAGE),
+    ("export.xml", b'<?xml version="1.0"?><data><x>1</x></data>', messages.WEB_PAGE),
+    ("weights.bin", np.arange(4.0).astype("<f4").tobytes(), messages.BARE_BYTES),
+    ("paper.pdf", b"%PDF-1.7", messages.PDF),
+    ("map.png", b"\x89PNG\r\n", messages.PICTURE),
 ]
+WITHOUT_LINES = {
+    messages.SPREADSHEET,
+    messages.DOCUMENT,
+    messages.ARCHIVE,
+    messages.WEB_PAGE,
+    messages.PDF,
+    messages.PICTURE,
+}
 
 
 @pytest.mark.parametrize(("name", "head", "said"), KINDS)
 def test_a_file_of_another_kind_is_told_in_one_sentence(name, head, said):
     told = answer(f"folder/{name}", head, len(head))
-    assert str(told) == f"{name} {said}"
-    assert bool(told.code) == ("lines" in said or "cut" in said)
+    assert str(told) == said.format(place=name)
+    assert bool(told.code) == (said not in WITHOUT_LINES)
     with pytest.raises(OtherKind):
         opened(name, head or b"\x80")
 
@@ -249,10 +233,10 @@ def test_of_a_large_checkpoint_the_layers_names_are_in_the_lines():
     header = json.dumps({name: {} for name in names}).encode()
     head = len(header).to_bytes(8, "little") + header
     told = answer("pythia.safetensors", head, 9_000_000)
-    assert str(told) == (
-        "pythia.safetensors has 9,000,000 bytes; at most 8,388,608 are read. These lines cut a"
-        " layer's attention out."
+    many = messages.TOO_MANY_BYTES.format(
+        place="pythia.safetensors", found="9,000,000", limit="8,388,608"
     )
+    assert str(told) == many + messages.LINES_FOR_A_LAYER
     assert told.code == (
         "from safetensors import safe_open; from safetensors.torch import save_file\n"
         'with safe_open("pythia.safetensors", "pt") as f:\n'

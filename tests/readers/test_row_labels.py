@@ -23,6 +23,18 @@ def text(before="", after="", separator=" ", decimals=2, head=()) -> str:
     return "\n".join([*head, *rows])
 
 
+def after_fields(sentence: str) -> str:
+    """Return the end of a sentence, after all that it fills in."""
+    return sentence.rpartition("}")[2]
+
+
+NO_ROW = after_fields(messages.NO_ROW)
+INSIDE = after_fields(messages.NUMBER_AMONG_WORDS)
+NO_NUMBER = after_fields(messages.NOT_A_NUMBER)
+TITLE = after_fields(messages.TOO_FEW_NAMES)
+NUMBERED = after_fields(messages.WORD_AND_NUMBER)
+
+
 def refused(text) -> str:
     with pytest.raises(BadInput) as problem:
         for entry in entries(text, "it").values():
@@ -62,7 +74,7 @@ def test_a_label_in_a_cell_may_end_in_a_number(separator):
 def test_a_label_that_took_the_first_number_is_refused(before, separator):
     if before == "{w},1,":
         separator = " "
-    assert "before its last numbers" in refused(text(before, separator=separator))
+    assert INSIDE in refused(text(before, separator=separator))
 
 
 @pytest.mark.parametrize("separator", [" ", ",", ", ", "\t", ";"])
@@ -70,11 +82,11 @@ def test_a_label_that_took_the_first_number_is_refused(before, separator):
 @pytest.mark.parametrize("decimals", [2, 4])
 def test_a_column_that_numbers_the_rows_is_refused(before, separator, decimals):
     said = refused(text(before + separator, separator=separator, decimals=decimals))
-    assert "remove the numbers of the rows" in said
+    assert after_fields(messages.ROWS_ARE_NUMBERED) in said
 
 
 def test_the_number_of_a_word_that_takes_none_is_refused_next_to_shares():
-    assert "remove the numbers of the rows" in refused(text("page 1{i} "))
+    assert after_fields(messages.ROWS_ARE_NUMBERED) in refused(text("page 1{i} "))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +145,7 @@ def test_few_whole_numbers_in_front_are_numbers(text):
         ),
         ("no,yes\n1,2\n2,3", messages.COLUMN_NUMBERS_ROWS.format(first="no")),
         ("head layer\n1 3\n2 4", messages.COLUMN_NUMBERS_ROWS.format(first="head")),
-        ("no,word,x\n1,the,3\n2,cat,4", "Passed over: no."),
+        ("no,word,x\n1,the,3\n2,cat,4", messages.COLUMNS_PASSED_OVER.format(names="no")),
         (
             "Apollo 11,0.1,0.2\nSaturn 5,0.3,0.4",
             messages.LABELS_END_IN_NUMBERS.format(label="Apollo 11"),
@@ -202,17 +214,10 @@ def test_a_number_after_the_row_is_refused(before, after):
     said = refused(text(before, after))
     if before:
         assert said.startswith(f"it, line 1: “{before.format(i=0, w='the')}0.5"[:18])
-        assert "holds “0.25” before its last numbers" in said
+        assert messages.NUMBER_AMONG_WORDS.format(place="", found="0.25") in said
     else:
         mark = after.split()[0]
-        assert said.startswith(f"it, line 1, column 4 holds “{mark}”; a number such as")
-
-
-NO_ROW = "is no row of a matrix; remove it"
-INSIDE = "before its last numbers; write one label"
-NO_NUMBER = "; a number such as 3, -0.5 or 2e-3 is wanted"
-TITLE = "names fewer columns than there are; remove it"
-NUMBERED = "begins with a word and a number"
+        assert said == messages.NOT_A_NUMBER.format(place="it, line 1, column 4", found=mark)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +229,7 @@ NUMBERED = "begins with a word and a number"
         ("epoch 1 loss 0.5 acc 0.9", 1, INSIDE),
         ("epoch: 1 loss: 0.5", 1, NO_ROW),
         ("In [3]: 5", 1, NO_ROW),
-        ("Out[3]: 5", 0, "follows the numbers; nothing is computed"),
+        ("Out[3]: 5", 0, after_fields(messages.TEXT_AFTER_NUMBERS)),
         ("d_k = 4", 1, NO_ROW),
         ("d_k: 4\nloss: 0.5", 1, NO_ROW),
         ("Sum of row 1: 1.0", 1, NO_ROW),
@@ -248,20 +253,34 @@ NUMBERED = "begins with a word and a number"
         ("the 0.5 cat 0.25 sat 0.25", 1, INSIDE),
         ("a 1 2 | 3\nb 3 4 | 7", 1, INSIDE),
         ("1 2 | 3\n3 4 | 7", 1, NO_NUMBER),
-        ("| 1 | 2 |\n| 3 | 4 |", 1, "holds no number"),
-        ("- 0.5 0.3\n- 0.2 0.7", 1, "begins with “-”, as every line does"),
+        ("| 1 | 2 |\n| 3 | 4 |", 1, messages.NO_NUMBER.format(place="it, line 1")),
+        (
+            "- 0.5 0.3\n- 0.2 0.7",
+            1,
+            messages.SIGN_ON_EVERY_LINE.format(place="it, line 1", sign="-"),
+        ),
         ("Head 0 0.34 0.09 0.20 0.37", 1, NUMBERED),
         ("Head 0 1 2\nHead 1 3 4", 1, NUMBERED),
         ("10^3 *\n1 2\n3 4", 1, NO_NUMBER),
-        ("x10^3\n1 2\n3 4", 2, "has 2 numbers; 1 are wanted"),
+        (
+            "x10^3\n1 2\n3 4",
+            2,
+            messages.ROW_LENGTH.format(
+                place="it", line=2, found=2, plural="s", expected=1, first=1
+            ),
+        ),
         ("Weights\n1 2\n3 4", 1, TITLE),
-        ("Step 1:\n1 -2 3\n4 5 -6", 1, "“Step 1:” is above numbers; remove it, or name a matrix"),
+        (
+            "Step 1:\n1 -2 3\n4 5 -6",
+            1,
+            messages.TITLE_ABOVE_NUMBERS.format(place="it, line 1: “Step 1:”"),
+        ),
         ("1 2\n1 -2 3\n4 5 -6", 1, TITLE),
         ("the [1 2] 3\ncat [3 4] 7", 1, INSIDE),
         (
             "# Q\n1 2\n3 4\n# K\n5 6\n7 8",
             4,
-            "is a comment between rows; put an empty line before it",
+            messages.NAME_BETWEEN_ROWS.format(place="it", line=4),
         ),
         ("size 3 4", 1, NO_ROW),
         ("Q.shape 4 3\nK.shape 4 3", 1, NO_ROW),
