@@ -166,6 +166,7 @@ NO_ANSWER_GIVEN = "neither output nor weights is given; give the numbers of the 
 SIZES_DIFFER = "{name} is {a} in A and {b} in B."
 ONLY_ONE_HAS = "Only {side} has {name}."
 TOO_MANY_SCORES_SEARCHED = "{sides} scores are {found}; at most {limit} are searched."
+HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
 DIVIDED_BY_D_K = "The scores are divided by d_k, as where 1/√d_k is applied twice."
 TROUBLE_AFTER_WEIGHTS = (
     "The output follows from the weights given with it: the trouble lies {place}."
@@ -436,6 +437,7 @@ HEAD_TOO_LARGE = (
     "this head has {queries} queries and {keys} keys; Explore shows {limit} of each: capture "
     "fewer, as by queries=range({end})."
 )
+BIAS_OF_EACH_SCORE = "bias set for each score by itself"
 NOT_ON_EXPLORE = (
     "Explore has no {missing}, which this layer of the model has: without, the weights here"
     " differ from the model’s by up to {difference}."
@@ -476,6 +478,7 @@ SCORE_ITSELF = "That is the score itself."
 ROUNDED_TOO_FAR = "That is rounded too far: give it {precision}."
 NEARLY_RIGHT = "Nearly: round only at the end."
 SHOWN_ROUNDED = "These lines are computed with all digits, and shown rounded."
+LARGEST_TAKEN_AWAY = "Taking the largest away first changes no share."
 STEP_OF_PROJECTION = (
     "the row of {row} in {rows} times column {column} of {weight}, number by number, added up"
 )
@@ -575,6 +578,7 @@ SIDE_DOES_NOT_FIT = (
     "{name} is {rows} × {columns}; one of its sides has to be {width}, the width of what it meets."
 )
 READ_AS_D_IN_D_OUT = "{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
+BOTH_WAYS_FIT = "Both ways fit; you chose this one."
 NO_ROOM = "there is no room here for this: {title}."
 UNKNOWN_MISTAKE = "there is no mistake called “{name}”."
 DIFFERS_FIRST = "The numbers differ first in {stage}. {cell}"
@@ -650,7 +654,12 @@ ODD_FOR_TWO_HEADS = "d_k or d_v is odd here, so it cannot be shared by two heads
 NOTHING_TO_ADD = "Q, K and V are typed themselves here, so there is nothing to add {what} to."
 ONE_COLUMN_TO_TURN = "a head of Q and K has one column; rotary positions turn pairs of columns."
 ROTATION_IS_OFF = "A head of one column has no pair to turn: rotary positions are off."
+ALL_COLUMNS_TURN = "Rotary positions turn all {d_k} columns of a head now, as they turn pairs."
+FIRST_COLUMNS_TURN = (
+    "Rotary positions turn the first {turned} of {d_k} columns of a head now, as they turn pairs."
+)
 QUERIES_SEE_NO_KEY = "Queries {queries} see no key: their weights and their outputs are 0."
+QUERY_SEES_NO_KEY = "Query {query} sees no key: its weights and its output are 0."
 EQUAL_COLUMNS = "columns {first} and {second} of {name} are equal"
 OPPOSITE_COLUMNS = "column {second} of {name} is minus column {first}"
 DRAWN_MASK_SIZE = "the drawn mask is {size}; {queries} queries × {keys} keys are wanted."
@@ -670,6 +679,8 @@ HEADS_TO_BE_SAID = (
     "{place} holds Q, K and V of several heads in one; say how many heads the model has "
     "(num_attention_heads in its config.json)."
 )
+STAYED_BEHIND = "The numbers will differ from the model’s: {what}."
+BIAS_STAYED_BEHIND = "its bias stayed behind ({name})"
 TOO_MANY_BYTES = "{place} has {found} bytes; at most {limit} are read."
 LINES_FOR_WORDS = " Of word vectors these lines cut out the words you want."
 TRANSPOSED = "{source}, transposed"
@@ -678,6 +689,7 @@ AXES_EXPECTED = "{place} is {size}; two axes are wanted for {role}. Cut it to th
 AXES_OR_BATCH_EXPECTED = (
     "{place} is {size}; two axes, or three with a batch, are wanted for {role}. Cut it to that."
 )
+TURNED_BY_NAME = "{role} is {name}, by its name stored as (out, in), and transposed."
 CUT_BY_LONGER_SIDE = (
     "{role} is {name}, of which {cut} was cut, by its longer side stored as (in, out)."
 )

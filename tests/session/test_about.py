@@ -123,7 +123,9 @@ def test_a_file_is_said_with_its_tensor_and_slice_and_without_its_folder(bert):
 def test_what_stayed_behind_is_said_once_and_as_the_page_said_it(bert):
     assert what_it_is(bert).behind == (
         NOT_ITS_EMBEDDINGS,
-        f"The numbers will differ from the model’s: its bias stayed behind ({BERT}.query.bias).",
+        messages.STAYED_BEHIND.format(
+            what=messages.BIAS_STAYED_BEHIND.format(name=f"{BERT}.query.bias")
+        ),
     )
 
 

@@ -404,7 +404,7 @@ def test_a_square_weight_is_read_the_way_that_was_chosen(stored, turned):
         four_words(), {"W_Q": select(entry(W), "W_Q", "it", Selection(stored=stored))}
     )
     assert s.matrices["W_Q"].values.tolist() == (W.T if turned else W).tolist()
-    assert remarks[1].endswith("Both ways fit; you chose this one.")
+    assert remarks[1].endswith(messages.BOTH_WAYS_FIT)
 
 
 # ---- use: Q, K and V ----------------------------------------------------------------------------
@@ -662,8 +662,8 @@ def test_biases_that_stay_behind_are_said():
     tensors = linear("attn.query")
     found = opened("m.safetensors", safetensors(tensors))
     (b,) = gather(found, {"W_Q": ("attn.query.weight", Selection())}, "m").values()
-    assert b.behind == (
-        "The numbers will differ from the model’s: its bias stayed behind (attn.query.bias)."
+    assert b.behind == messages.STAYED_BEHIND.format(
+        what=messages.BIAS_STAYED_BEHIND.format(name="attn.query.bias")
     )
 
 
@@ -767,7 +767,7 @@ def test_a_single_weight_of_a_model_has_the_others_rolled_for_its_width():
     assert remarks == [
         messages.NOW_ON_THE_BOARD.format(inputs="W_Q (9 × 6)"),
         messages.DRAWN_ANEW.format(names="X is drawn", width=9),
-        "W_Q is attn.query.weight, by its name stored as (out, in), and transposed.",
+        messages.TURNED_BY_NAME.format(role="W_Q", name="attn.query.weight"),
         messages.ROLLED_ANEW.format(names="W_K and W_V are", d_model=9),
     ]
 

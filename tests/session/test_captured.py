@@ -75,10 +75,10 @@ def test_a_bias_that_goes_by_distance_comes_as_a_table():
 def test_what_stays_behind_is_named():
     rng = np.random.default_rng(0)
     call = replace(recorded("t5")[0], bias=rng.normal(size=(1, 1, 6, 6)).astype(np.float32))
-    assert left_behind(call) == ["bias set for each score by itself"]
+    assert left_behind(call) == [messages.BIAS_OF_EACH_SCORE]
     s = with_head(CAT, recorded("t5"), call, 0, 1)
     assert behind(s)[0].startswith(
-        messages.NOT_ON_EXPLORE.format(missing="bias set for each score by itself", difference=0)
+        messages.NOT_ON_EXPLORE.format(missing=messages.BIAS_OF_EACH_SCORE, difference=0)
     )
 
 

@@ -645,4 +645,4 @@ def test_an_answer_that_is_rounded_too_far_is_told_so():
     assert near.hint(cell) == f"{messages.ROUNDED_TOO_FAR.format(precision=precision)} {look}"
     assert messages.SHOWN_ROUNDED in near.remark(cell)
     assert near.remark(Cell("scores", 2, 0)) == ""
-    assert "changes no share" in near.remark(Cell("weights", 2, 0))
+    assert messages.LARGEST_TAKEN_AWAY in near.remark(Cell("weights", 2, 0))

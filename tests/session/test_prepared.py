@@ -82,16 +82,11 @@ def test_the_width_of_the_rotation_follows_d_k(d_k, width):
     before = replace(before, rotary=replace(before.rotary, width=4))
     s, said = changed(before, changes.set_dimension(before, "d_k", d_k))
     assert s.rotary.width == width
-    assert said == (
-        [f"Rotary positions turn {'all' if d_k == 2 else 'the first'} {said_of(d_k)}"]
-        if d_k < 4
-        else []
-    )
-
-
-def said_of(d_k):
-    columns = "2" if d_k == 2 else f"2 of {d_k}"
-    return f"{columns} columns of a head now, as they turn pairs."
+    turn = {
+        2: [messages.ALL_COLUMNS_TURN.format(d_k=2)],
+        3: [messages.FIRST_COLUMNS_TURN.format(turned=2, d_k=3)],
+    }
+    assert said == turn.get(d_k, [])
 
 
 def test_all_columns_turn_again_where_as_many_as_possible_did():

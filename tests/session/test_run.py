@@ -233,7 +233,7 @@ def test_a_cell_is_looked_for_without_running_the_attention(monkeypatch):
     ("padding", "mask", "sentences"),
     [
         ((), "causal", []),
-        ((0,), "causal", ["Query “w1” sees no key: its weights and its output are 0."]),
+        ((0,), "causal", [messages.QUERY_SEES_NO_KEY.format(query="“w1”")]),
         (
             (0, 1),
             "causal",
