@@ -23,6 +23,13 @@ PACKAGE_MISSING = (
 )
 TOKENS_AND_FEATURES = "{name} has shape {shape}; (tokens, features) is wanted."
 D_K_DIFFERS = "Q has {q} columns and K has {k}; both need the same d_k."
+GAIN_LENGTH = (
+    "gain_{name} holds {length} numbers; {d_k} are wanted, one for each column of a head of {name}"
+    ", or {columns}, one for each of all."
+)
+FINISHED_WEIGHT = "a finished weight, as it was brought"
+HIDDEN_KEY = "this key is hidden"
+WEIGHT_IS_0 = "the weight is 0"
 NO_COLUMNS = "Q and K have no columns; d_k needs to be at least 1."
 ONE_VALUE_FOR_EACH_KEY = "K has {keys} rows and V has {values}; there is one value for each key."
 LEADING_AXES_DIFFER = "the leading axes {q} of Q, {k} of K and {v} of V do not broadcast."
@@ -156,6 +163,11 @@ CELLS_TOO_MANY = (
 
 ANSWER_SHAPE = "{name}: the shape is {shape}; {wanted} is wanted for these inputs."
 NO_ANSWER_GIVEN = "neither output nor weights is given; give the numbers of the other code."
+SIZES_DIFFER = "{name} is {a} in A and {b} in B."
+ONLY_ONE_HAS = "Only {side} has {name}."
+TOO_MANY_SCORES_SEARCHED = "{sides} scores are {found}; at most {limit} are searched."
+HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
+DIVIDED_BY_D_K = "The scores are divided by d_k, as where 1/√d_k is applied twice."
 TROUBLE_AFTER_WEIGHTS = (
     "The output follows from the weights given with it: the trouble lies {place}."
 )
@@ -557,8 +569,24 @@ KEEPS_WITHIN = "it keeps the numbers of Q, K and V within ±{limit}"
 
 # ---- session -------------------------------------------------------------------------------------
 
+CHANGED_BY_HAND = "{source}, changed by hand since"
+EXAMPLE_CHANGED = "example “{title}”, changed since"
+NO_RECORD = "given, and no record of where from"
+ROTATION_IN_WORDS = "rotary positions of Q and K, {pairs}, base {base}, {turned} of {d_k} columns"
+NORM_IN_WORDS = "RMS norm of Q and K, each head, ε {eps}, with a gain, after the rotation"
+NOT_THE_MODELS_EMBEDDINGS = (
+    "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model there "
+    "are the weights alone."
+)
+OF_AN_EXAMPLE = "example “{title}”"
+SINUSOIDAL_POSITIONS = "sinusoidal positions"
+DRAWN_BY_HAND = "drawn by hand"
 WINDOW_REPLACED = "The mask says who sees whom; the window is taken away."
+FROM_ITS_BIAS = "its bias"
+FROM_ITS_RELATIVE_BIAS = "its relative bias"
 MASK_AS_IN_LAYER = "The mask is look-ahead, as in the layer."
+NOTHING_CHOSEN = "choose what the numbers are to be."
+NOW_ON_THE_BOARD = "Now on the board: {inputs}."
 ROWS_WITHOUT_WORDS = "The rows come without words; those on the board stay."
 HEADS_NO_LONGER_GROUPED = "Each head has keys and values of its own now."
 WEIGHTS_STAND_ALONE = "finished weights stand alone; bring nothing beside them."
@@ -572,6 +600,7 @@ X_IS_DRAWN = (
 WEIGHTS_TOO_WIDE = (
     "the weights take {width} numbers in; at most {limit} fit. Cut as many out of each by a slice."
 )
+QKV_GIVE_WAY = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
 DRAWN_ANEW = "{names} anew, {width} numbers for each word: so many the weights take in."
 X_MISSING = "X is missing: Q, K and V are typed themselves now, so embeddings have to come along."
 SECOND_WITHOUT_EMBEDDINGS = "The second sequence has no embeddings and is taken away."
@@ -589,34 +618,80 @@ BRING_ONE_OF_COLUMNS = (
 W_O_DOES_NOT_FIT = "W_O does not fit and is taken away."
 HEADS_CANNOT_SHARE = "{heads} heads cannot share these columns; one has them all."
 PADDING_TAKEN_AWAY = "The padding belongs to other keys and is taken away."
+MASK_SIZE = "the mask is {size}; {queries} queries × {keys} keys are wanted."
 DRAWN_MASK_TAKEN_AWAY = "The drawn mask does not fit and is taken away."
+NOT_AN_ANSWER = "“{text}” is no number; type one such as −0.5, 1/3, 50 % or −∞."
+TO_DECIMALS = "to {digits} decimals"
+CANNOT_BE_EDITED = "“{stage}” cannot be edited."
+NO_SUCH_CELL = "{stage} has no row {row}, column {column}; it is {size}."
 KEY_IS_PADDING = (
     "key “{token}” is padding, hidden from every query; take it off the hidden keys first."
 )
 ROWS_ARE_NO_TOKENS = "the rows of {stage} are no tokens; their number is a dimension."
+ROWS_BY_NOW = "{stage} has {rows} rows by now, not {expected}; nothing changed."
+NO_SUCH_ROW = "{stage} has no row {row}; it has {rows}."
+HEAD_TOO_LARGE = (
+    "this head has {queries} queries and {keys} keys; Explore shows {limit} of each: capture "
+    "fewer, as by queries=range({end})."
+)
+BIAS_OF_EACH_SCORE = "bias set for each score by itself"
 NOT_ON_EXPLORE = (
     "Explore has no {missing}, which this layer of the model has: without, the weights here"
     " differ from the model’s by up to {difference}."
 )
+ONE_HOT_ROWS = "one-hot rows, so that X W is W"
+SIZE_OUT_OF_RANGE = "{name} is {size}; 1 to {most} are allowed."
 EMPTY_TABLE = "the table is empty; at least one token is needed."
 TOO_MANY_TOKENS = "{found} tokens are too many for this page; at most {limit} fit."
 BATCH_ENDS = "The batch ends: embeddings by word take the place of item {item}."
+SENTENCE_TOO_LONG = "the sentence has {found} characters; at most {limit} are read."
 EMPTY_SENTENCE = "the sentence is empty; type at least one word."
+SENTENCE_OF_TOO_MANY_TOKENS = "the sentence has {found} tokens; at most {limit} fit."
 SENTENCE_BESIDE_WEIGHTS = (
     "the sentence has {tokens} tokens, and these finished weights have {count} {side}; type"
     " as many words, or choose an example to leave the weights."
 )
+PRODUCT_OF = "the product of {factors}"
+NO_INPUTS_TO_COMPARE = (
+    "Explore shows finished weights alone; there are no inputs to compare with. Paste them here, "
+    "or choose an example there."
+)
+WRITE_WITH_POINTS = "Write 0.5 for a half, and a space after a comma that separates."
+SAVE_WITH_POINTS = "Save it with points, or put spaces after commas that separate."
+NUMBERS_WANTED = "{place} holds {dtype}; numbers are wanted."
 CHECKED_SHAPE = (
     "{place}: the shape is {shape}; two or three axes and at most {limit} numbers are read here."
 )
+CACHE_KEEPS_ONE_SEQUENCE = (
+    "a cache keeps one sequence; here keys and values come from a second one."
+)
+CACHE_OF_ONE_WORD = "there is one word, so no keys and values are kept yet; add a word."
+STORED_TURNED = "stored as (d_out, d_in) = ({d_out}, {d_in}) and transposed"
 EXERCISE_TOO_LONG = "An exercise has at most {limit} words."
 LOOK_FIRST = "Look at {name} first: this number is made of it."
+LOOK_AT = "Look at {stage}: {step}."
+SIGN_IS_WRONG = "Only the sign is wrong."
+SCORE_ITSELF = "That is the score itself."
 ROUNDED_TOO_FAR = "That is rounded too far: give it {precision}."
+NEARLY_RIGHT = "Nearly: round only at the end."
+SHOWN_ROUNDED = "These lines are computed with all digits, and shown rounded."
+LARGEST_TAKEN_AWAY = "Taking the largest away first changes no share."
+STEP_OF_PROJECTION = (
+    "the row of {row} in {rows} times column {column} of {weight}, number by number, added up"
+)
+STEP_OF_SCORES = "the row of {query} in Q times the row of {key} in K, number by number, added up"
+STEP_OF_SCALED = "divide by √d_k = {root}"
+STEP_OF_MASKED = "what the query may not look at becomes −∞, all else stays as it was"
+STEP_OF_WEIGHTS = "e to the power of each masked score of the row, each divided by their sum"
+STEP_OF_OUTPUT = "each weight of the row times its number in column {column} of V, added up"
+NO_BLANK_THERE = "{stage} has no blank there."
 GIVEN_STAGE = "{stage} is given; there is nothing to work out."
+TOO_MANY_BLANKS = "an exercise has at most {limit} blanks."
 FINISHED_WEIGHTS = (
     "These are finished weights. They stand alone: no embeddings, queries, keys, scores or "
     "output belong to them."
 )
+ZEROS_ARE_MASKED = "What is 0 in every head counts as masked."
 ROWS_OFF_ONE = "Rows are {worst} off 1 at most, and stay as they are."
 HEADS_TOO_WIDE = (
     "{heads} heads of {keys} keys are {columns} columns; at most {limit} fit. Cut heads "
@@ -631,9 +706,35 @@ KEPT_DAMAGED = (
     "saved state under “Your data” on Explore, or bring the numbers again."
 )
 WAY_NEEDS_EMBEDDINGS = "The way begins with embeddings and weights, and here are none."
+WAY_NEEDS_WORDS = "The way is for {fewest} to {most} words."
 WAY_NEEDS_ONE_SEQUENCE = "The way is for one sequence, whose words look at each other."
 WAY_NEEDS_EVEN_WIDTH = "The way ends with two heads, which cannot share an odd d_k or d_v."
 WAY_NEEDS_SOFTMAX = "The way is for softmax and a mask of −∞."
+BLIND_QUERY = "This step asks about a query that sees a key; the one that is followed sees none."
+QUERY_ASKS = "{query} asks with its query, its row of X times W_Q: {row} here."
+KEY_ANSWERS = "{key} answers with its key, its row of X times W_K: {row}."
+PRODUCTS_ADDED_UP = "the products are added up: {total}."
+SCORE_IS_LARGE = "The score is large where the two point the same way."
+DIVIDED_BY_ROOT = (
+    "Every score is divided by √d_k = {root}, so that more numbers in a vector do not make larger "
+    "scores."
+)
+LARGEST_WEIGHT_UNDIVIDED = (
+    "The largest weight of {query} is {divided} then; undivided scores make it {undivided}."
+)
+LOOK_AHEAD_HIDES = "Of these {scores} scores the look-ahead mask hides {hidden}."
+KEYS_ARE_ALIKE = "{keys} are alike: their masked score"
+SHARE_OF_ONE = "Its share is {share}, and all shares of the row add up to {total}."
+SHARE_OF_EACH = "Each has the share {share}, and all shares of the row add up to {total}."
+VALUES_GIVE = "and so on, which gives {row}."
+HALF_OF_THE_COLUMNS = "Of the {columns} columns of Q each of two heads gets {half}."
+WHOLE_NUMBER_WANTED = "a whole number is wanted"
+TOO_MANY_DIGITS = "it has {digits} digits; at most {limit} are read"
+SOFTMAX_WANTED = "0, 1 or sigmoid is wanted"
+QUOTED_WORDS_WANTED = "words in quotation marks are wanted"
+LABELS_WANTED = "labels of {dimensions} are wanted"
+LABELS_TOO_LONG = "labels of at most {limit} characters are wanted"
+FIELDS_WANTED = "{names} are wanted"
 UNKNOWN_EXAMPLE = (
     "The link asks for an example “{name}” that does not exist; this is the first one."
 )
@@ -643,7 +744,19 @@ STATE_NOT_KEPT = (
     "bring them again."
 )
 UNKNOWN_PARAMETER = "The link's parameter “{name}”{verb} unknown and {were} passed over."
+PARAMETER_BEGINS = "The link's parameter {name} "
+PULLED_BACK = (
+    "The link's parameter {name} is {asked}; {least} to {most} are allowed, so {taken} was taken."
+)
+ONLY_ONE_ALLOWED = (
+    "The link's parameter {name} is {asked}; only {only} is allowed, so {taken} was taken."
+)
+NO_SUCH_STAGE = "there is no stage “{stage}”"
+HEAD_NOT_THERE = "there is no head {head}, only 0 to {last}"
 NOT_THERE = "The link's parameter {prefix}{name} asks for what is not there: {why}."
+STAGE_NOT_SHOWN = "the page shows no stage “{stage}”"
+CELL_NOT_THERE = "{stage} has {size} cells, and none at {row}, {column} counted from 0"
+UNREADABLE_PARAMETER = "it cannot be read"
 DAMAGED_PARAMETER = "{name} is damaged; part of the link may be missing."
 ITEMS_DIFFER = "the items of {name} have different shapes."
 NOT_FINITE = "{name} holds NaN or inf; numbers are wanted."
@@ -662,10 +775,17 @@ SIDE_DOES_NOT_FIT = (
     "{name} is {rows} × {columns}; one of its sides has to be {width}, the width of what it meets."
 )
 READ_AS_D_IN_D_OUT = "{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
+BOTH_WAYS_FIT = "Both ways fit; you chose this one."
 NO_ROOM = "there is no room here for this: {title}."
 UNKNOWN_MISTAKE = "there is no mistake called “{name}”."
 DIFFERS_FIRST = "The numbers differ first in {stage}. {cell}"
 STAGE_IS_RIGHT = "All of {stage} follows rightly from what stands before it."
+STAGES_BEFORE_ARE_WRONG = "Numbers before {stage} are wrong already."
+SEEN_AT = "It holds {here} in row {row}, column {column}, and should hold {there}."
+WITH_THAT_MISTAKE = (
+    "With that mistake {stage} would hold {would} in row {row}, column {column}; here it holds "
+    "{here}."
+)
 NOTHING_TO_ADD_TO = "{names} {has} nothing to be added to, and {verb} taken away."
 GAIN_REFITTED = "The gain of {name} has {d_k} numbers now, one for each column of a head."
 NAMELESS_TOKEN = "{token} has no name; type a word."
@@ -680,6 +800,7 @@ SAMPLE_SEED_OUT_OF_RANGE = (
 )
 UNKNOWN_CAPTURE = "there is no capture “{capture}”; choose one of {captures}, or upload your own."
 EXERCISE_CHARACTER = "the {called} of the exercise hold a character that cannot be shown."
+TOO_MANY_ENTRIES = "an exercise has at most {limit} {called}, of {length} characters each."
 TOO_MANY_SEQUENCES = "{batch} sequences are too many; at most {limit} fit."
 BEYOND_LIMIT = "{name} holds numbers beyond ±{limit}, which this page does not take."
 HEADS_DO_NOT_DIVIDE = (
@@ -687,3 +808,93 @@ HEADS_DO_NOT_DIVIDE = (
 )
 TOO_MANY_SCORES = "{cells} scores are too many for this page; at most {limit} fit."
 PASSED_OVER = "The link's {what} passed over: {why}"
+TOO_MANY_ITEMS = "{name} has {found} items; at most {limit} fit."
+INFLATES_TOO_FAR = "{name} is too large; {limit} bytes fit."
+SAVED_ONE_BY_ONE = (
+    "“Take it away” on Compare saves A and B one by one, as files that open again, or as NPZ."
+)
+WRITTEN_BY_VERSION = " Version {wrote} wrote it; this is {reads}."
+ONE_OF_WANTED = "{name} is {given}; one of {known} is wanted."
+RANGE_WANTED = "{name} is {given}; a whole number from {least} to {greatest} is wanted."
+SWITCH_WANTED = "{name} is {given}; true or false is wanted."
+SOME_OF_WANTED = "{name} is {given}; some of {known} are wanted."
+WINDOW_WANTED = (
+    "window is {given}; four whole numbers are wanted: queries from the first to before the last, "
+    "and keys."
+)
+LONG_AXES = (
+    "{place} is {size}; tokens × columns are wanted, with heads and items before them, and as many "
+    "axes of each."
+)
+LONG_ITEMS_DIFFER = (
+    "{place} has {queries} items of queries and {keys} of {name}; as many are wanted."
+)
+LONG_ARRAYS_TOO_LARGE = "the arrays of {place} take {size}; at most {limit} are held."
+LONG_COUNT = "there are {count} {what} of {word}; 1 to {most} are wanted."
+LONG_COLUMNS_DIFFER = "queries have {queries} columns and keys {keys}; as many are wanted."
+LONG_VALUES_DIFFER = (
+    "K is {k} and V is {v}, heads × tokens × columns; as many heads and tokens are wanted."
+)
+LONG_BEYOND_LIMIT = "the {word} hold numbers beyond ±{limit}; finite ones are wanted."
+SERVER_IS_FULL = (
+    "these tokens take {size}, and this server holds {held} already, of {limit} at most: choose "
+    "fewer tokens, or try again later."
+)
+MATRICES_TOO_LARGE = "these matrices hold {found} numbers; at most {limit} fit."
+ROWS_OF_OTHER_WORDS = "{words} words have no {rows} rows."
+NO_ROOM_WITHOUT_SOFTMAX = "there is no room without softmax and −∞ for this: {title}."
+LAST_ROW_OF = "A: the last row of “{words}”"
+ASKS_ALONE = "B: “{word}” asks alone, with the keys and values of all words kept"
+NO_D_MODEL = "Q, K and V are given themselves here, so there is no d_model."
+WIDTHS_ARE_EQUAL = "d_model and d_k are both {d_k} here, so nothing would differ."
+ODD_FOR_TWO_HEADS = "d_k or d_v is odd here, so it cannot be shared by two heads."
+NOTHING_TO_ADD = "Q, K and V are typed themselves here, so there is nothing to add {what} to."
+ONE_COLUMN_TO_TURN = "a head of Q and K has one column; rotary positions turn pairs of columns."
+ROTATION_IS_OFF = "A head of one column has no pair to turn: rotary positions are off."
+ALL_COLUMNS_TURN = "Rotary positions turn all {d_k} columns of a head now, as they turn pairs."
+FIRST_COLUMNS_TURN = (
+    "Rotary positions turn the first {turned} of {d_k} columns of a head now, as they turn pairs."
+)
+QUERIES_SEE_NO_KEY = "Queries {queries} see no key: their weights and their outputs are 0."
+QUERY_SEES_NO_KEY = "Query {query} sees no key: its weights and its output are 0."
+EQUAL_COLUMNS = "columns {first} and {second} of {name} are equal"
+OPPOSITE_COLUMNS = "column {second} of {name} is minus column {first}"
+DRAWN_MASK_SIZE = "the drawn mask is {size}; {queries} queries × {keys} keys are wanted."
+NO_SUCH_KEY = "padding names key {key}; there are {keys} keys."
+TOKEN_TOO_LONG = "{token} has {found} characters; at most {limit} fit."
+UNKNOWN_MASK = "there is no mask “{name}”; choose one of {known}."
+MATRICES_EXPECTED = "the matrices {wanted} are wanted; {present} came."
+SHAPE_EXPECTED = "{name} has shape {shape}; {wanted} is wanted."
+PART_BEYOND_LIMIT = "{name} holds numbers beyond ±{limit}."
+COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
+SIZE_EXPECTED = "{name} is {size}; {wanted} is wanted."
+
+# ---- readers (as session hears them) -------------------------------------------------------------
+
+NOT_EQUAL_PARTS = "{place} is {size}; {parts} equal parts are wanted, for Q, K and V."
+HEADS_TO_BE_SAID = (
+    "{place} holds Q, K and V of several heads in one; say how many heads the model has "
+    "(num_attention_heads in its config.json)."
+)
+STAYED_BEHIND = "The numbers will differ from the model’s: {what}."
+BIAS_STAYED_BEHIND = "its bias stayed behind ({name})"
+TOO_MANY_BYTES = "{place} has {found} bytes; at most {limit} are read."
+LINES_FOR_WORDS = " Of word vectors these lines cut out the words you want."
+TRANSPOSED = "{source}, transposed"
+READ_BY_CONFIG = "{source}, read by the config.json beside it ({kind})"
+AXES_EXPECTED = "{place} is {size}; two axes are wanted for {role}. Cut it to that."
+AXES_OR_BATCH_EXPECTED = (
+    "{place} is {size}; two axes, or three with a batch, are wanted for {role}. Cut it to that."
+)
+TURNED_BY_NAME = "{role} is {name}, by its name stored as (out, in), and transposed."
+CUT_BY_LONGER_SIDE = (
+    "{role} is {name}, of which {cut} was cut, by its longer side stored as (in, out)."
+)
+TAKEN_AS_IF = "{role} is {name}, taken as if stored as (in, out)."
+STORED_AS_YOU_SAY = "as you say stored as"
+MASK_MEANS = "The mask: True and 1 mean {true_means}."
+MASK_IS_ADDED = "The mask: 0 and −∞ are added."
+NO_SUCH_WORD = "{place} has no word “{word}”."
+NEAR_WORDS = "{place} has no word “{word}”; it has {near}."
+ONE_AXIS = "{count} numbers in one axis"
+SLICE_OF_MORE_AXES = "{place} has {axes} axes; the slice “{cut}” has {parts}."

@@ -64,18 +64,22 @@ def typed(s, stage, text="7.25"):
 
 
 def test_an_example_is_said_by_its_title_and_its_draws_by_kind_and_seed():
-    title = "example “The cat sat on the mat”"
+    title = messages.OF_AN_EXAMPLE.format(title="The cat sat on the mat")
     assert sources(CAT) == {
         "X": f"{title}, random integers from -2 to below 3 for each word, seed 56",
         "W_Q": f"{title}, random integers from -1 to below 2, seed 175",
         "W_K": f"{title}, random integers from -1 to below 2, seed 263",
         "W_V": f"{title}, random integers from -1 to below 2, seed 1190",
     }
-    assert set(sources(FOUR).values()) == {"example “Four words, by hand”"}
+    assert set(sources(FOUR).values()) == {
+        messages.OF_AN_EXAMPLE.format(title="Four words, by hand")
+    }
 
 
 def test_a_number_typed_over_an_example_is_said():
-    assert sources(typed(FOUR, "W_Q"))["W_Q"] == ("example “Four words, by hand”, changed since")
+    assert sources(typed(FOUR, "W_Q"))["W_Q"] == messages.EXAMPLE_CHANGED.format(
+        title="Four words, by hand"
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +94,7 @@ def test_a_number_typed_over_an_example_is_said():
 def test_a_drawn_matrix_is_said_by_kind_range_and_seed(recipe, said):
     drawn = editing.roll(FOUR, "W_V", recipe)
     assert sources(drawn)["W_V"] == said
-    assert sources(typed(drawn, "W_V"))["W_V"] == f"{said}, changed by hand since"
+    assert sources(typed(drawn, "W_V"))["W_V"] == messages.CHANGED_BY_HAND.format(source=said)
 
 
 def test_a_new_sentence_is_drawn_and_no_longer_of_the_example():
@@ -101,31 +105,32 @@ def test_a_new_sentence_is_drawn_and_no_longer_of_the_example():
 def test_numbers_of_a_link_that_says_nothing_are_not_said_to_be_typed():
     link = {"example": "own", "X": "1_2;3_4;5_6", "W_Q": "1_0;0_1", "d_model": "2"}
     link |= {"W_K": "1_0;0_1", "W_V": "1;2"}
-    assert set(sources(links.read(link)[0]).values()) == {"given, and no record of where from"}
-    assert set(sources(replace(FOUR, example=OWN)).values()) == {
-        "given, and no record of where from"
-    }
+    assert set(sources(links.read(link)[0]).values()) == {messages.NO_RECORD}
+    assert set(sources(replace(FOUR, example=OWN)).values()) == {messages.NO_RECORD}
 
 
 def test_a_file_is_said_with_its_tensor_and_slice_and_without_its_folder(bert):
     found = sources(bert)
-    assert found["W_Q"] == f"bert.safetensors, {BERT}.query.weight, transposed"
-    assert found["W_K"] == f"bert.safetensors, {BERT}.key.weight[0:4, :], transposed"
-    assert found["X"] == "example “Four words, by hand”"
+    assert found["W_Q"] == messages.TRANSPOSED.format(
+        source=f"bert.safetensors, {BERT}.query.weight"
+    )
+    assert found["W_K"] == messages.TRANSPOSED.format(
+        source=f"bert.safetensors, {BERT}.key.weight[0:4, :]"
+    )
+    assert found["X"] == messages.OF_AN_EXAMPLE.format(title="Four words, by hand")
 
 
 def test_what_stayed_behind_is_said_once_and_as_the_page_said_it(bert):
     assert what_it_is(bert).behind == (
         NOT_ITS_EMBEDDINGS,
-        f"The numbers will differ from the model’s: its bias stayed behind ({BERT}.query.bias).",
+        messages.STAYED_BEHIND.format(
+            what=messages.BIAS_STAYED_BEHIND.format(name=f"{BERT}.query.bias")
+        ),
     )
 
 
 def test_embeddings_that_did_not_come_with_the_weights_of_a_model_are_said_not_to_be_its(bert):
-    assert not_the_models(bert.origins) == (
-        "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model"
-        " there are the weights alone."
-    )
+    assert not_the_models(bert.origins) == messages.NOT_THE_MODELS_EMBEDDINGS
     X = bert.matrices["X"]
     came = replace(X, origin=Origin.of("bert.safetensors, embeddings", X.values))
     with_its_own = bert.with_matrix("X", came)
@@ -146,7 +151,10 @@ def test_embeddings_are_said_not_to_be_the_models_where_nothing_else_stayed_behi
 def test_a_weight_that_was_turned_says_so_with_and_without_a_name_of_a_model():
     s = changes.set_dimension(FOUR, "d_k", 3)
     text = b"1 2 3 4\n5 6 7 8\n9 1 2 3"
-    for content, said in ((text, "w.csv, transposed"), (b"1 2 3\n" * 4, "w.csv")):
+    for content, said in (
+        (text, messages.TRANSPOSED.format(source="w.csv")),
+        (b"1 2 3\n" * 4, "w.csv"),
+    ):
         turned = brought(s, "w.csv", content, {"W_Q": ("numbers", Selection())})
         assert sources(turned)["W_Q"] == said
 
@@ -156,8 +164,8 @@ def test_weights_that_were_read_by_a_config_say_so_and_others_beside_them_do_not
     arrays = opening.opened("b.safetensors", checkpoint())
     picks = {"W_Q": (f"{BERT}.query.weight", Selection())}
     s = adopt.adopt(FOUR, gather(arrays, picks, "b.safetensors", config))[0]
-    assert sources(s)["W_Q"] == (
-        f"b.safetensors, {BERT}.query.weight, transposed, read by the config.json beside it (bert)"
+    assert sources(s)["W_Q"] == messages.READ_BY_CONFIG.format(
+        source=messages.TRANSPOSED.format(source=f"b.safetensors, {BERT}.query.weight"), kind="bert"
     )
     assert "config.json" in to_csv(View.of(run(s)), what_it_is(s)).decode().splitlines()[1]
 
@@ -170,12 +178,12 @@ def test_what_stayed_behind_is_said_while_a_tensor_of_that_model_is_there(bert):
 
 def test_a_number_changed_after_the_file_is_said_and_the_old_one_typed_again_too(bert):
     changed = typed(bert, "W_Q")
-    source = f"bert.safetensors, {BERT}.query.weight, transposed"
-    assert sources(changed)["W_Q"] == f"{source}, changed by hand since"
+    source = messages.TRANSPOSED.format(source=f"bert.safetensors, {BERT}.query.weight")
+    assert sources(changed)["W_Q"] == messages.CHANGED_BY_HAND.format(source=source)
     old = repr(float(bert.matrices["W_Q"].values[0, 0]))
     assert sources(typed(changed, "W_Q", old))["W_Q"] == source
     wider = changes.set_dimension(bert, "d_k", 5)
-    assert sources(wider)["W_Q"] == f"{source}, changed by hand since"
+    assert sources(wider)["W_Q"] == messages.CHANGED_BY_HAND.format(source=source)
 
 
 def test_the_file_is_forgotten_when_the_matrix_is_drawn_or_pasted_or_an_example_taken(bert):
@@ -199,21 +207,22 @@ def test_a_mask_that_was_brought_is_said_and_forgotten_with_another(bert):
     )
     assert sources(s)[MASK] == "mask.txt"
     painted, _ = board_edits.apply(s, [Operation(1, "mask", "masked", 0, 3, "1")])
-    assert sources(painted)[MASK] == "mask.txt, changed by hand since"
+    assert sources(painted)[MASK] == messages.CHANGED_BY_HAND.format(source="mask.txt")
     other = changes.set_mask(changes.set_mask(s, "causal"), "drawn")
-    assert sources(other)[MASK] == "drawn by hand"
+    assert sources(other)[MASK] == messages.DRAWN_BY_HAND
     assert links.read(links.write(s))[0] == s
 
 
 def test_computed_q_and_the_weights_made_of_it_say_what_they_are_made_of(bert):
     projected = changes.start_from(bert, True, run(bert))
-    W_Q = f"bert.safetensors, {BERT}.query.weight, transposed"
-    made = f"X (example “Four words, by hand”) and W_Q ({W_Q})"
-    assert sources(projected)["Q"] == f"the product of {made}"
+    W_Q = messages.TRANSPOSED.format(source=f"bert.safetensors, {BERT}.query.weight")
+    example = messages.OF_AN_EXAMPLE.format(title="Four words, by hand")
+    made = f"X ({example}) and W_Q ({W_Q})"
+    assert sources(projected)["Q"] == messages.PRODUCT_OF.format(factors=made)
     assert what_it_is(projected).behind == what_it_is(bert).behind[1:]
     again = changes.start_from(projected, False, run(projected))
-    assert sources(again)["X"] == "one-hot rows, so that X W is W"
-    assert sources(again)["W_Q"] == f"Q (the product of {made})"
+    assert sources(again)["X"] == messages.ONE_HOT_ROWS
+    assert sources(again)["W_Q"] == f"Q ({messages.PRODUCT_OF.format(factors=made)})"
 
 
 def test_finished_weights_say_their_file():
@@ -226,11 +235,12 @@ def test_numbers_of_an_example_say_so_beside_embeddings_of_a_file():
     text = b"1 2 3 4\n5 6 7 8\n9 1 2 3\n4 5 6 7"
     s = brought(typed(FOUR, "W_K"), "mine.csv", text, {"X": ("numbers", Selection())})
     assert s.example == OWN
+    example = messages.OF_AN_EXAMPLE.format(title="Four words, by hand")
     assert sources(s) == {
         "X": "mine.csv",
-        "W_Q": "example “Four words, by hand”",
-        "W_K": "example “Four words, by hand”, changed by hand since",
-        "W_V": "example “Four words, by hand”",
+        "W_Q": example,
+        "W_K": messages.CHANGED_BY_HAND.format(source=example),
+        "W_V": example,
     }
     assert links.read(links.write(s)) == (s, [])
     assert links.write(s)["origins"].count("Four words") == 1
@@ -258,17 +268,18 @@ def test_a_saved_state_whose_example_is_gone_goes_on_saying_what_its_file_says(f
     forget_example("four-words")
     opened = links.from_file(json.dumps(file).encode())
     assert opened.example == OWN
+    example = messages.OF_AN_EXAMPLE.format(title="Four words, by hand")
     assert sources(opened) == {
-        "X": "example “Four words, by hand”",
+        "X": example,
         "W_Q": "standard normal, seed 4",
-        "W_K": "example “Four words, by hand”",
-        "W_V": "example “Four words, by hand”, changed since",
+        "W_K": example,
+        "W_V": messages.EXAMPLE_CHANGED.format(title="Four words, by hand"),
     }
     assert sources(links.from_file(links.to_file(opened))) == sources(opened)
-    changed = "example “Four words, by hand”, changed by hand since"
+    changed = messages.CHANGED_BY_HAND.format(source=example)
     assert sources(typed(opened, "X"))["X"] == changed
     for content in damaged.values():
-        assert sources(links.from_file(content))["X"] == "given, and no record of where from"
+        assert sources(links.from_file(content))["X"] == messages.NO_RECORD
 
 
 ODD = {"no record": [], "no words": {"X": 3}, "of another input": {"V": "mine.npy"}}
@@ -322,9 +333,9 @@ def test_the_lines_name_program_date_part_inputs_and_what_stayed_behind(bert, mo
     assert what_it_is(s).lines() == [
         f"attention-stages {attention.__version__}, 1970-01-02",
         "head 1 of 0–1",
-        "X, W_V: example “Four words, by hand”",
-        f"W_Q: bert.safetensors, {BERT}.query.weight, transposed",
-        f"W_K: bert.safetensors, {BERT}.key.weight[0:4, :], transposed",
+        "X, W_V: " + messages.OF_AN_EXAMPLE.format(title="Four words, by hand"),
+        "W_Q: " + messages.TRANSPOSED.format(source=f"bert.safetensors, {BERT}.query.weight"),
+        "W_K: " + messages.TRANSPOSED.format(source=f"bert.safetensors, {BERT}.key.weight[0:4, :]"),
         "mask: look-ahead (causal)",
         "padding: key 1 hidden",
         *what_it_is(bert).behind,

@@ -105,8 +105,8 @@ def test_bfloat16_becomes_the_same_numbers():
         (b"1 2\n\xe9 4", messages.NOT_UTF_8_TEXT.format(place="a.txt", position=5, byte="0xe9")),
         (
             bytes(MAX_FILE + 1),
-            "a.txt has 8,388,609 bytes; at most 8,388,608 are read. Of word vectors these lines cut"
-            " out the words you want.",
+            messages.TOO_MANY_BYTES.format(place="a.txt", found="8,388,609", limit="8,388,608")
+            + messages.LINES_FOR_WORDS,
         ),
         (b"", messages.EMPTY_TEXT.format(place="a.txt")),
         (b"PK\x03\x04", messages.DAMAGED_ZIP.format(place="a.txt")),
@@ -157,18 +157,16 @@ def test_a_label_with_spaces_around_it_may_be_typed_without_them():
     labelled = texts.entries('" the",1,2\n"cat ",3,4\n"cat",5,6\n', "it")[ALONE]
     found = select(labelled, "X", "it", Selection(words="the cat"))
     assert (found.tokens, found.values.tolist()) == ((" the", "cat"), [[1, 2], [5, 6]])
-    assert (
-        refused(select, labelled, "X", "it", Selection(words="c"))
-        == "it has no word “c”; it has cat."
-    )
+    message = messages.NEAR_WORDS.format(place="it", word="c", near="cat")
+    assert refused(select, labelled, "X", "it", Selection(words="c")) == message
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("dog cow", "it has no word “cow”."),
-        ("ca", "it has no word “ca”; it has cat, Catalogue."),
-        ("x" * 99, f"it has no word “{'x' * 11}…{'x' * 12}”."),
+        ("dog cow", messages.NO_SUCH_WORD.format(place="it", word="cow")),
+        ("ca", messages.NEAR_WORDS.format(place="it", word="ca", near="cat, Catalogue")),
+        ("x" * 99, messages.NO_SUCH_WORD.format(place="it", word=f"{'x' * 11}…{'x' * 12}")),
     ],
 )
 def test_a_word_that_is_not_there_is_answered_with_near_ones(text, message):
@@ -208,7 +206,7 @@ def test_a_slice_is_numpys(cut, wanted):
 @pytest.mark.parametrize(
     ("cut", "message"),
     [
-        ("0,0,0,0", "it has 3 axes; the slice “0,0,0,0” has 4."),
+        ("0,0,0,0", messages.SLICE_OF_MORE_AXES.format(place="it", axes=3, cut="0,0,0,0", parts=4)),
         ("2", messages.SLICE_OUTSIDE.format(part=2, place="it", size="2 × 3 × 4")),
         ("0, 1:9", messages.SLICE_OUTSIDE.format(part="1:9", place="it", size="2 × 3 × 4")),
         ("0, 2:2", messages.SLICE_OUTSIDE.format(part="2:2", place="it", size="2 × 3 × 4")),
@@ -216,11 +214,11 @@ def test_a_slice_is_numpys(cut, wanted):
         ("::2", messages.NOT_A_SLICE.format(part="::2")),
         (
             "0,0",
-            messages.RESHAPE_TO_ROWS.format(place="it", size="4 numbers in one axis"),
+            messages.RESHAPE_TO_ROWS.format(place="it", size=messages.ONE_AXIS.format(count=4)),
         ),
         (
             "0,0,0",
-            "it is one number; two axes, or three with a batch, are wanted for X. Cut it to that.",
+            messages.AXES_OR_BATCH_EXPECTED.format(place="it", size="one number", role="X"),
         ),
     ],
 )
@@ -230,23 +228,14 @@ def test_a_slice_that_is_not_there_is_explained(cut, message):
 
 def test_what_does_not_have_the_axes_of_its_role_is_refused():
     four = entry(np.ones((1, 1, 2, 2)), "W")
-    assert (
-        refused(select, four, "Q", "it")
-        == "it, W is 1 × 1 × 2 × 2; two axes, or three with a batch, are wanted for Q. Cut it to"
-        " that."
-    )
-    assert (
-        refused(select, entry(CUBE), "W_Q", "it")
-        == "it is 2 × 3 × 4; two axes are wanted for W_Q. Cut it to that."
-    )
-    assert (
-        refused(select, entry(np.ones((0, 3))), "W_Q", "it")
-        == "it is 0 × 3; two axes are wanted for W_Q. Cut it to that."
-    )
-    assert (
-        refused(select, entry(CUBE > 0), "mask", "it")
-        == "it is 2 × 3 × 4; two axes are wanted for mask. Cut it to that."
-    )
+    message = messages.AXES_OR_BATCH_EXPECTED.format(place="it, W", size="1 × 1 × 2 × 2", role="Q")
+    assert refused(select, four, "Q", "it") == message
+    message = messages.AXES_EXPECTED.format(place="it", size="2 × 3 × 4", role="W_Q")
+    assert refused(select, entry(CUBE), "W_Q", "it") == message
+    message = messages.AXES_EXPECTED.format(place="it", size="0 × 3", role="W_Q")
+    assert refused(select, entry(np.ones((0, 3))), "W_Q", "it") == message
+    message = messages.AXES_EXPECTED.format(place="it", size="2 × 3 × 4", role="mask")
+    assert refused(select, entry(CUBE > 0), "mask", "it") == message
 
 
 @pytest.mark.parametrize("role", [role for role in ROLES if role != "mask"])
@@ -286,12 +275,12 @@ SEEN = np.tril(np.ones((4, 4), bool))
 @pytest.mark.parametrize(
     ("values", "means", "said"),
     [
-        (SEEN, "may look", "The mask: True and 1 mean may look."),
-        (~SEEN, "hide", "The mask: True and 1 mean hide."),
-        (SEEN.astype("f4"), "may look", "The mask: True and 1 mean may look."),
-        ((~SEEN).astype("i8"), "hide", "The mask: True and 1 mean hide."),
-        (np.where(SEEN, 0, -np.inf), "may look", "The mask: 0 and −∞ are added."),
-        (np.where(SEEN, 0, -np.inf), "hide", "The mask: 0 and −∞ are added."),
+        (SEEN, "may look", messages.MASK_MEANS.format(true_means="may look")),
+        (~SEEN, "hide", messages.MASK_MEANS.format(true_means="hide")),
+        (SEEN.astype("f4"), "may look", messages.MASK_MEANS.format(true_means="may look")),
+        ((~SEEN).astype("i8"), "hide", messages.MASK_MEANS.format(true_means="hide")),
+        (np.where(SEEN, 0, -np.inf), "may look", messages.MASK_IS_ADDED),
+        (np.where(SEEN, 0, -np.inf), "hide", messages.MASK_IS_ADDED),
     ],
 )
 def test_a_mask_in_either_polarity_lets_the_same_pairs_look(values, means, said):
@@ -299,7 +288,7 @@ def test_a_mask_in_either_polarity_lets_the_same_pairs_look(values, means, said)
     before = set_mask(four_words(), "none")
     s, remarks = adopt(before, {"mask": mask})
     assert np.array_equal(allowed(s), SEEN)
-    assert remarks == ["Now on the board: mask (4 × 4).", said]
+    assert remarks == [messages.NOW_ON_THE_BOARD.format(inputs="mask (4 × 4)"), said]
     trace = run(before)
     expected = oracle.attend(trace.Q, trace.K, trace.V, allowed=SEEN)
     np.testing.assert_allclose(np.squeeze(run(s).weights), expected["weights"], rtol=1e-12)
@@ -314,10 +303,8 @@ def test_a_mask_that_is_the_same_for_every_item_and_head_is_one():
 def test_a_mask_of_other_numbers_is_refused():
     message = messages.MASK_NOT_TRUTH.format(place="it", row=1, column=2, value="0.50")
     assert refused(select, entry([[1, 0.5], [0, 1]]), "mask", "it") == message
-    assert (
-        refused(adopt, four_words(), brought(mask=np.ones((3, 4))))
-        == "the mask is 3 × 4; 4 queries × 4 keys are wanted."
-    )
+    message = messages.MASK_SIZE.format(size="3 × 4", queries=4, keys=4)
+    assert refused(adopt, four_words(), brought(mask=np.ones((3, 4)))) == message
 
 
 # ---- use: X and weights -------------------------------------------------------------------------
@@ -335,7 +322,7 @@ def test_embeddings_bring_their_tokens_and_the_rest_stays():
     assert s.matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
     for name in ("W_Q", "W_K", "W_V"):
         assert np.array_equal(s.matrices[name].values, before.matrices[name].values)
-    assert remarks == ["Now on the board: X (2 × 4)."]
+    assert remarks == [messages.NOW_ON_THE_BOARD.format(inputs="X (2 × 4)")]
     assert before == four_words()
 
 
@@ -345,7 +332,7 @@ def test_weights_that_do_not_fit_are_rolled_anew_and_that_is_said():
     assert [s.shape(name) for name in ("W_Q", "W_K", "W_V")] == [(3, 4)] * 3
     assert all(s.matrices[name].is_rolled for name in ("W_Q", "W_K", "W_V"))
     assert remarks == [
-        "Now on the board: X (5 × 3).",
+        messages.NOW_ON_THE_BOARD.format(inputs="X (5 × 3)"),
         messages.ROLLED_ANEW.format(names="W_Q, W_K and W_V are", d_model=3),
     ]
 
@@ -358,7 +345,7 @@ def test_brought_weights_bring_their_partner_to_the_same_width():
     assert s.matrices["W_K"].values.tolist() == before.matrices["W_K"].values[:, :2].tolist()
     assert s.matrices["W_V"] is before.matrices["W_V"]
     assert remarks == [
-        "Now on the board: W_Q (4 × 2).",
+        messages.NOW_ON_THE_BOARD.format(inputs="W_Q (4 × 2)"),
         messages.READ_AS_D_IN_D_OUT.format(name="W_Q", rows=4, columns=2, note=""),
         messages.FITTED_TO_COLUMNS.format(names="W_K is", columns=2),
     ]
@@ -393,7 +380,7 @@ def test_a_second_sequence_comes_beside_the_first_and_goes_where_it_does_not_fit
     assert messages.SECOND_DOES_NOT_FIT in remarks
     kept, remarks = adopt(s, brought(X=normal(3, 4)))
     assert kept.matrices["memory"] is s.matrices["memory"]
-    assert remarks == ["Now on the board: X (3 × 4)."]
+    assert remarks == [messages.NOW_ON_THE_BOARD.format(inputs="X (3 × 4)")]
 
 
 def test_what_no_longer_fits_is_taken_away_and_that_is_said():
@@ -417,7 +404,7 @@ def test_a_square_weight_is_read_the_way_that_was_chosen(stored, turned):
         four_words(), {"W_Q": select(entry(W), "W_Q", "it", Selection(stored=stored))}
     )
     assert s.matrices["W_Q"].values.tolist() == (W.T if turned else W).tolist()
-    assert remarks[1].endswith("Both ways fit; you chose this one.")
+    assert remarks[1].endswith(messages.BOTH_WAYS_FIT)
 
 
 # ---- use: Q, K and V ----------------------------------------------------------------------------
@@ -427,7 +414,7 @@ def test_q_k_and_v_together_are_attended_themselves():
     Q, K, V = normal(3, 4), normal(5, 4), normal(5, 2)
     s, remarks = adopt(four_words(), brought(Q=Q, K=K, V=V))
     assert (s.tokens, s.memory_tokens) == (("w1", "w2", "w3"), ("k1", "k2", "k3", "k4", "k5"))
-    assert remarks == ["Now on the board: Q (3 × 4), K (5 × 4), V (5 × 2)."]
+    assert remarks == [messages.NOW_ON_THE_BOARD.format(inputs="Q (3 × 4), K (5 × 4), V (5 × 2)")]
     np.testing.assert_allclose(
         np.squeeze(run(s).output), oracle.attend(Q, K, V)["output"], rtol=1e-12
     )
@@ -453,11 +440,11 @@ def typed():
 
 
 REFUSED = {
-    "nothing": (four_words, {}, "choose what the numbers are to be."),
+    "nothing": (four_words, {}, messages.NOTHING_CHOSEN),
     "only Q": (
         four_words,
         {"Q": np.ones((2, 3))},
-        messages.QKV_INCOMPLETE.format(names="K", verb="and V are"),
+        messages.QKV_INCOMPLETE.format(names="K and V", verb="are"),
     ),
     "Q and K": (
         four_words,
@@ -477,12 +464,12 @@ REFUSED = {
     "K of another width": (
         four_words,
         QKV | {"K": np.ones((2, 4))},
-        "Q is 2 × 3; 2 × 4 is wanted.",
+        messages.SIZE_EXPECTED.format(name="Q", size="2 × 3", wanted="2 × 4"),
     ),
     "V of another length": (
         four_words,
         QKV | {"V": np.ones((3, 3))},
-        "V is 3 × 3; 2 × 3 is wanted.",
+        messages.SIZE_EXPECTED.format(name="V", size="3 × 3", wanted="2 × 3"),
     ),
     "weight": (
         four_words,
@@ -499,17 +486,25 @@ REFUSED = {
         {"W_O": np.ones((3, 5))},
         messages.SIDE_DOES_NOT_FIT.format(name="W_O", rows=3, columns=5, width=4),
     ),
-    "memory": (four_words, {"memory": np.ones((2, 3))}, "memory is 2 × 3; 2 × 4 is wanted."),
+    "memory": (
+        four_words,
+        {"memory": np.ones((2, 3))},
+        messages.SIZE_EXPECTED.format(name="memory", size="2 × 3", wanted="2 × 4"),
+    ),
     "many tokens": (
         four_words,
         {"X": np.ones((2049, 4))},
         messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
     ),
-    "wide": (four_words, {"X": np.ones((2, 513))}, "X has 513 columns; 1 to 512 are allowed."),
+    "wide": (
+        four_words,
+        {"X": np.ones((2, 513))},
+        messages.COLUMNS_OUT_OF_RANGE.format(name="X", columns=513, most=512),
+    ),
     "mask": (
         four_words,
         {"mask": np.ones((4, 5))},
-        "the mask is 4 × 5; 4 queries × 4 keys are wanted.",
+        messages.MASK_SIZE.format(size="4 × 5", queries=4, keys=4),
     ),
 }
 
@@ -667,8 +662,8 @@ def test_biases_that_stay_behind_are_said():
     tensors = linear("attn.query")
     found = opened("m.safetensors", safetensors(tensors))
     (b,) = gather(found, {"W_Q": ("attn.query.weight", Selection())}, "m").values()
-    assert b.behind == (
-        "The numbers will differ from the model’s: its bias stayed behind (attn.query.bias)."
+    assert b.behind == messages.STAYED_BEHIND.format(
+        what=messages.BIAS_STAYED_BEHIND.format(name="attn.query.bias")
     )
 
 
@@ -693,12 +688,15 @@ def test_a_fused_tensor_is_split_and_turned_whichever_way_it_is_stored(name):
         if "c_attn" in name:  # GPT-2 keeps it the other way round
             assert np.array_equal(x @ select(entry(fused.T, name), role, "it").values, product)
     message = {
-        "in_proj_weight": "is 7 × 3; 3 equal parts are wanted, for Q, K and V.",
-        "h.0.attn.c_attn.weight": "holds Q, K and V of several heads in one; say how many heads"
-        " the model has (num_attention_heads in its config.json).",
+        "in_proj_weight": messages.NOT_EQUAL_PARTS.format(
+            place="it, in_proj_weight", size="7 × 3", parts=3
+        ),
+        "h.0.attn.c_attn.weight": messages.HEADS_TO_BE_SAID.format(
+            place="it, h.0.attn.c_attn.weight"
+        ),
     }[name]
     odd = entry(np.ones((7, 3)), name)
-    assert refused(select, odd, "W_Q", "it") == f"it, {name} {message}"
+    assert refused(select, odd, "W_Q", "it") == message
 
 
 def test_a_slice_of_a_fused_tensor_is_of_the_part():
@@ -706,8 +704,7 @@ def test_a_slice_of_a_fused_tensor_is_of_the_part():
     b = select(entry(fused, "h.0.attn.c_attn.weight"), "W_K", "it", Selection(cut=":, 0:2"))
     assert np.array_equal(b.values, fused[:, 4:6])
     assert b.remarks == (
-        "W_K is h.0.attn.c_attn.weight, of which :, 0:2 was cut, by its longer side stored as"
-        " (in, out).",
+        messages.CUT_BY_LONGER_SIDE.format(role="W_K", name="h.0.attn.c_attn.weight", cut=":, 0:2"),
     )
 
 
@@ -716,10 +713,12 @@ def test_a_square_tensor_whose_name_is_used_for_both_ways_is_asked_about(stored,
     W = normal(4, 4)
     b = select(entry(W, "h.0.attn.c_proj.weight"), "W_O", "it", Selection(stored=stored))
     assert np.array_equal(b.values, W.T if turned else W)
-    assert "as you say stored as" in b.remarks[0]
+    assert messages.STORED_AS_YOU_SAY in b.remarks[0]
     unsaid = select(entry(W, "h.0.attn.c_proj.weight"), "W_O", "it")
     assert np.array_equal(unsaid.values, W)
-    assert unsaid.remarks == ("W_O is h.0.attn.c_proj.weight, taken as if stored as (in, out).",)
+    assert unsaid.remarks == (
+        messages.TAKEN_AS_IF.format(role="W_O", name="h.0.attn.c_proj.weight"),
+    )
 
 
 def test_a_tensor_that_names_itself_is_not_turned_to_fit():
@@ -759,16 +758,16 @@ def test_weights_of_a_model_alone_get_embeddings_as_wide_as_they_take_in():
     )
     both, remarks = adopt(set_memory(cat, True), weights)
     assert both.shape("memory") == (6, 16) and both.shape("X") == (6, 16)
-    assert remarks[1] == told.replace("X is", "X and Y are")
+    assert remarks[1] == messages.DRAWN_ANEW.format(names="X and Y are drawn", width=16)
 
 
 def test_a_single_weight_of_a_model_has_the_others_rolled_for_its_width():
     s, remarks = adopt(four_words(), of_a_model(9, "Q"))
     assert [s.shape(name) for name in ("X", "W_Q", "W_K", "W_V")] == [(4, 9), *[(9, 6)] * 2, (9, 4)]
     assert remarks == [
-        "Now on the board: W_Q (9 × 6).",
+        messages.NOW_ON_THE_BOARD.format(inputs="W_Q (9 × 6)"),
         messages.DRAWN_ANEW.format(names="X is drawn", width=9),
-        "W_Q is attn.query.weight, by its name stored as (out, in), and transposed.",
+        messages.TURNED_BY_NAME.format(role="W_Q", name="attn.query.weight"),
         messages.ROLLED_ANEW.format(names="W_K and W_V are", d_model=9),
     ]
 
@@ -783,10 +782,7 @@ def test_weights_over_typed_qkv_and_over_a_batch_get_embeddings_by_word():
     typed = check(EXAMPLES["random-qkv"].build())
     s, remarks = adopt(typed, of_a_model(5, *"QKV"))
     assert (s.tokens, s.shape("X"), s.typed_qkv) == (typed.tokens, (4, 5), False)
-    assert (
-        "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
-        in remarks
-    )
+    assert messages.QKV_GIVE_WAY in remarks
     batch, _ = adopt(four_words(), brought(X=normal(3, 2, 4)))
     s, remarks = adopt(batch, of_a_model(5, *"QKV"))
     assert (s.batch, s.shape("X")) == (0, (2, 5))
@@ -808,10 +804,10 @@ def test_a_weight_of_one_axis_is_refused_by_its_name(name):
     found = opened("a.npz", content.getvalue())
     picks = picks_of(found, "weights", None)
     assert (picks["W_Q"], picks["W_K"]) == (name, "Wk")
-    with pytest.raises(
-        BadInput, match=r"^a.npz, \S+ is 4 numbers in one axis; reshape it to \(rows, columns\)\.$"
-    ):
-        gather(found, {"W_Q": (name, Selection())}, "a.npz", None)
+    message = messages.RESHAPE_TO_ROWS.format(
+        place=f"a.npz, {name}", size=messages.ONE_AXIS.format(count=4)
+    )
+    assert refused(gather, found, {"W_Q": (name, Selection())}, "a.npz", None) == message
 
 
 @pytest.mark.parametrize("name", ["mask", "memory"])
@@ -987,10 +983,8 @@ def test_a_batch_that_no_file_could_hold_is_refused():
     message = messages.TOO_MANY_SEQUENCES.format(batch=65, limit=64)
     assert refused(adopt, four_words(), brought(X=normal(65, 3, 4))) == message
     wide = {"X": normal(64, 60, 512)} | {name: normal(512, 8) for name in ("W_Q", "W_K", "W_V")}
-    assert (
-        refused(adopt, four_words(), brought(**wide))
-        == "these matrices hold 1,978,368 numbers; at most 1,572,864 fit."
-    )
+    message = messages.MATRICES_TOO_LARGE.format(found="1,978,368", limit="1,572,864")
+    assert refused(adopt, four_words(), brought(**wide)) == message
 
 
 def test_a_word_that_stands_there_twice_is_taken_row_by_row():

@@ -55,7 +55,7 @@ def brought(content, config, place, asked=Selection()):  # noqa: B008
 
 def left(s):
     """What is said of the model, but for X being none of its embeddings."""
-    return [sentence for sentence in behind(s) if not sentence.startswith("X holds none")]
+    return [sentence for sentence in behind(s) if sentence != messages.NOT_THE_MODELS_EMBEDDINGS]
 
 
 def with_words(s, X):
@@ -81,7 +81,7 @@ def test_a_whole_layer_gives_on_the_page_what_the_model_gave(family, place):
     s = with_words(s, given[f"{place}/X"])
     if family == "t5":
         assert s.parts == ("relative",) and s.scale == 1
-        assert s.matrices["R"].origin.source.endswith("its relative bias")
+        assert s.matrices["R"].origin.source.endswith(messages.FROM_ITS_RELATIVE_BIAS)
     assert not left(s)
     wanted = given[f"{place}/projected" if "W_O" in s.matrices else f"{place}/joined"]
     ours = run(s).projected if "W_O" in s.matrices else run(s).joined
@@ -106,7 +106,7 @@ def test_a_bias_says_where_it_is_from():
     selected, layer = brought(content, config, place)
     s, _ = adopt.adopt(BEGIN, selected, layer=layer)
     source = s.matrices["b_Q"].origin.source
-    assert source.startswith("model.safetensors") and source.endswith("its bias")
+    assert source.startswith("model.safetensors") and source.endswith(messages.FROM_ITS_BIAS)
 
 
 def test_a_cut_or_a_layer_without_heads_is_taken_as_before():

@@ -69,33 +69,39 @@ REFUSED = [
         cell(1, "W_V", 0, 1, "1e308"),
         messages.NUMBER_TOO_LARGE.format(place="W_V, row 1, column 2", found="1e308"),
     ),
-    (cell(1, "X", 4, 0, "1"), "X has no row 5, column 1; it is 4 × 4."),
-    (cell(1, "X", 0, -1, "1"), "X has no row 1, column 0; it is 4 × 4."),
-    (cell(1, "weights", 0, 0, "1"), "“weights” cannot be edited."),
-    (cell(1, "x" * 900, 0, 0, "1"), f"“{'x' * 40}” cannot be edited."),
+    (
+        cell(1, "X", 4, 0, "1"),
+        messages.NO_SUCH_CELL.format(stage="X", row=5, column=1, size="4 × 4"),
+    ),
+    (
+        cell(1, "X", 0, -1, "1"),
+        messages.NO_SUCH_CELL.format(stage="X", row=1, column=0, size="4 × 4"),
+    ),
+    (cell(1, "weights", 0, 0, "1"), messages.CANNOT_BE_EDITED.format(stage="weights")),
+    (cell(1, "x" * 900, 0, 0, "1"), messages.CANNOT_BE_EDITED.format(stage="x" * 40)),
     (
         Operation(1, "mask", "masked", 0, 4, "1"),
-        "the mask has no row 1, column 5; it is 4 × 4.",
+        messages.NO_SUCH_CELL.format(stage="the mask", row=1, column=5, size="4 × 4"),
     ),
     (
         Operation(1, "mask", "masked", 0, 3, "0"),
         messages.KEY_IS_PADDING.format(token="w4"),
     ),
     (Operation(1, "token", "X", 1, 0, " "), messages.NAMELESS_TOKEN.format(token="token 2")),
-    (Operation(1, "token", "X", -1, 0, "a"), "X has no row 0; it has 4."),
+    (Operation(1, "token", "X", -1, 0, "a"), messages.NO_SUCH_ROW.format(stage="X", row=0, rows=4)),
     (
         Operation(1, "token", "W_Q", 0, 0, "a"),
         messages.ROWS_ARE_NO_TOKENS.format(stage="“W_Q”"),
     ),
     (
         Operation(1, "token", "X", 0, 0, "a" * 41),
-        "token 1 has 41 characters; at most 40 fit.",
+        messages.TOKEN_TOO_LONG.format(token="token 1", found=41, limit=40),
     ),
     (
         Operation(1, "add", "X", 0, 3, ""),
-        "X has 4 rows by now, not 3; nothing changed.",
+        messages.ROWS_BY_NOW.format(stage="X", rows=4, expected=3),
     ),
-    (Operation(1, "delete", "X", 4, 4, ""), "X has no row 5; it has 4."),
+    (Operation(1, "delete", "X", 4, 4, ""), messages.NO_SUCH_ROW.format(stage="X", row=5, rows=4)),
 ]
 
 

@@ -241,7 +241,9 @@ def test_more_scores_than_can_be_searched_in_time_are_refused():
     given = {name: np.ones((256, 64)) for name in "QKV"} | {"heads": 4}
     with pytest.raises(BadInput) as refused:
         inputs.bench_of(given)
-    assert str(refused.value) == "4 × 256 × 256 scores are 262,144; at most 131,072 are searched."
+    assert str(refused.value) == messages.TOO_MANY_SCORES_SEARCHED.format(
+        sides="4 × 256 × 256", found="262,144", limit="131,072"
+    )
 
 
 def test_every_mistake_can_be_planted_somewhere():
@@ -399,22 +401,25 @@ def test_tables_json_and_printouts_are_read_as_everywhere(filename, content):
 
 def test_a_row_of_column_numbers_is_named_where_the_shape_is_wrong():
     text = "0 1 2 3\n" + "\n".join(["0.25 0.25 0.25 0.25"] * 4)
-    with pytest.raises(
-        BadInput,
-        match=("wanted for these inputs. " + messages.FIRST_LINE_COUNTS + "$"),
-    ):
+    shape = messages.ANSWER_SHAPE.format(name="your weights", shape="(5, 4)", wanted="(4, 4)")
+    with pytest.raises(BadInput) as refused:
         inputs.explain(bench(), {"weights": text})
+    assert str(refused.value) == f"{shape} {messages.FIRST_LINE_COUNTS}"
 
 
 def test_a_comma_that_can_mean_two_things_is_refused_with_a_way_out():
-    with pytest.raises(
-        BadInput, match="is the comma decimal, or does it separate numbers. Save it with points"
-    ):
+    message = messages.AMBIGUOUS_COMMA.format(
+        place="a.txt", line=1, quoted="0,5 1,5", separated="numbers"
+    )
+    with pytest.raises(BadInput) as refused:
         inputs.from_file("a.txt", b"0,5 1,5", "output")
-    with pytest.raises(
-        BadInput, match="Write 0.5 for a half, and a space after a comma that separates.$"
-    ):
+    assert str(refused.value) == f"{message} {messages.SAVE_WITH_POINTS}"
+    message = messages.AMBIGUOUS_COMMA.format(
+        place="your output", line=1, quoted="0,5 1,5", separated="numbers"
+    )
+    with pytest.raises(BadInput) as refused:
         inputs.explain(bench(), {"output": "0,5 1,5"})
+    assert str(refused.value) == f"{message} {messages.WRITE_WITH_POINTS}"
 
 
 def test_a_text_file_is_its_text_without_a_byte_order_mark():

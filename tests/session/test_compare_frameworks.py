@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -41,7 +42,7 @@ def test_the_switch_hides_what_was_meant_and_the_array_shows_it():
         assert np.allclose(theirs.answer.weights, ours.weights) is not hides
         assert (
             theirs.sentence.startswith(
-                "Hides what you meant to show: True means hide in nn.MultiheadAttention"
+                messages.HIDES_WHAT_YOU_MEANT.format(function="nn.MultiheadAttention")
             )
             is hides
         )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from session.test_parts import EACH
@@ -60,8 +61,8 @@ def test_without_its_offset_the_step_is_another():
 def test_the_comparison_is_told_in_words_and_found_again():
     both = step_of(EXAMPLES["rotary"].build())
     assert pair.differing(both)[:2] == [
-        "A: the last row of “ha ha ha ha ha”",
-        "B: “ha (5)” asks alone, with the keys and values of all words kept",
+        messages.LAST_ROW_OF.format(words="ha ha ha ha ha"),
+        messages.ASKS_ALONE.format(word="ha (5)"),
     ]
     assert pair.preset_of(both) == "step"
     s = check(pair.compared(both))
@@ -71,10 +72,11 @@ def test_the_comparison_is_told_in_words_and_found_again():
 @pytest.mark.parametrize(
     ("s", "message"),
     [
-        (set_memory(EXAMPLES["cat-sat"].build(), True), "a cache keeps one sequence"),
-        (set_tokens(EXAMPLES["four-words"].build(), ("one",), [0]), "there is one word"),
+        (set_memory(EXAMPLES["cat-sat"].build(), True), messages.CACHE_KEEPS_ONE_SEQUENCE),
+        (set_tokens(EXAMPLES["four-words"].build(), ("one",), [0]), messages.CACHE_OF_ONE_WORD),
     ],
 )
 def test_where_there_is_no_step_a_sentence_says_so(s, message):
-    with pytest.raises(BadInput, match=message):
+    with pytest.raises(BadInput) as refused:
         pair.PRESETS["step"].make(s)
+    assert str(refused.value) == message

@@ -7,6 +7,7 @@ float32 carry its rounding, so 3e-6 is the honest tolerance there.
 import math
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from oracle import attend, product
@@ -389,7 +390,7 @@ def test_three_widths_have_their_shapes_and_the_context_adds_up_the_outputs():
     np.testing.assert_allclose(
         trace.context, [math.fsum(column) for column in trace.output.T], rtol=1e-12, atol=1e-14
     )
-    assert s.matrices["W_V"].remark == "stored as (d_out, d_in) = (25, 10) and transposed"
+    assert s.matrices["W_V"].remark == messages.STORED_TURNED.format(d_out=25, d_in=10)
     stored = np.random.default_rng(3).standard_normal((25, 10))
     assert all(s.matrices["W_V"].values[i, j] == stored[j, i] for i in range(10) for j in range(25))
 

@@ -51,20 +51,28 @@ def test_the_numbers_of_every_step_are_those_of_plain_loops():
     found = loops(CAT, CAT.d_k**-0.5)
     best = found["weights"].index(max(found["weights"]))
     undivided = max(loops(CAT, 1.0)["weights"])
+    query, key = (f"“{CAT.tokens[k]}”" for k in (CAT.query, best))
     row = ", ".join(f"{x:g}" for x in found["Q"]).replace("-", "−")
-    assert f"its row of X times W_Q: [{row}]" in said(at("What a query asks"))[0]
+    asks = messages.QUERY_ASKS.format(query=query, row=f"[{row}]")
+    assert asks in said(at("What a query asks"))[0]
     row = ", ".join(f"{x:g}" for x in found["K"][best]).replace("-", "−")
-    assert f"“{CAT.tokens[best]}” answers with its key" in said(at("What keys answer"))[0]
-    assert f"times W_K: [{row}]" in said(at("What keys answer"))[0]
-    assert f"= {found['scores'][best]:g}. The score" in said(at("A score by hand"))[0]
+    answers = messages.KEY_ANSWERS.format(key=key, row=f"[{row}]")
+    assert answers in said(at("What keys answer"))[0]
+    total = f"= {found['scores'][best]:g}. {messages.SCORE_IS_LARGE}"
+    assert total in said(at("A score by hand"))[0]
     idea = said(at("Divided by √d_k"))[0]
-    assert f"by √d_k = {CAT.d_k**0.5:g}" in idea
-    assert f"is {max(found['weights']):.2f} then; undivided scores make it {undivided:.2f}." in idea
+    assert messages.DIVIDED_BY_ROOT.format(root=f"{CAT.d_k**0.5:g}") in idea
+    largest = messages.LARGEST_WEIGHT_UNDIVIDED.format(
+        query=query, divided=f"{max(found['weights']):.2f}", undivided=f"{undivided:.2f}"
+    )
+    assert largest in idea
     assert said(replace(at("Divided by √d_k"), scale=1.0))[0] == idea
-    assert "Of these 36 scores the look-ahead mask hides 15." in said(at("The future is hidden"))[0]
+    hides = messages.LOOK_AHEAD_HIDES.format(scores=36, hidden=15)
+    assert hides in said(at("The future is hidden"))[0]
     row = ", ".join(f"{x:.2f}" for x in found["output"]).replace("-", "−")
-    assert f"which gives [{row}]." in said(at("Values are mixed"))[0]
-    assert "Of the 4 columns of Q each of two heads gets 2." in said(at("Two heads"))[0]
+    assert messages.VALUES_GIVE.format(row=f"[{row}]") in said(at("Values are mixed"))[0]
+    half = messages.HALF_OF_THE_COLUMNS.format(columns=4, half=2)
+    assert half in said(at("Two heads"))[0]
 
 
 def test_the_winner_is_that_of_plain_loops_and_what_is_asked_for_is_hidden():
@@ -74,7 +82,8 @@ def test_the_winner_is_that_of_plain_loops_and_what_is_asked_for_is_hidden():
     weights = loops(s, s.d_k**-0.5)["weights"]
     assert list(asked.right) == [CAT.tokens[weights.index(max(weights))]]
     assert set(asked.right) < set(asked.options)
-    assert f"Its share is {max(weights):.2f}, and all shares of the row add up to 1" in asked.answer
+    share = messages.SHARE_OF_ONE.format(share=f"{max(weights):.2f}", total=1)
+    assert share in asked.answer
     assert {"weights", "output", "projected", "context"} <= set(step.hides)
 
 
@@ -88,7 +97,8 @@ def test_another_sentence_is_no_number_that_was_typed():
 def test_of_wide_queries_the_sum_alone_is_said():
     wide = at("A score by hand", EXAMPLES["three-widths"].build())
     idea = lesson.STEPS[2].idea(wide, view(wide, run(wide)))
-    assert re.search(r"the products are added up: −?\d+(\.\d+)?\. The score", idea)
+    added = re.escape(messages.PRODUCTS_ADDED_UP).replace(r"\{total\}", r"−?\d+(\.\d+)?")
+    assert re.search(f"{added} {re.escape(messages.SCORE_IS_LARGE)}", idea)
 
 
 def test_keys_that_share_the_first_place_are_all_right():
@@ -96,9 +106,9 @@ def test_keys_that_share_the_first_place_are_all_right():
     s = at("Shares that add up to 1", CAT.with_matrix("X", alike))
     asked = lesson.STEPS[s.step - 1].guess(s, view(s, run(s)))
     assert list(asked.right) == list(asked.options)
-    every = "“the (1)”, “cat”, “sat”, “on”, “the (2)”, “mat” are alike: their masked score"
-    assert every in asked.answer
-    assert "Each has the share 0.17, and all" in asked.answer
+    keys = "“the (1)”, “cat”, “sat”, “on”, “the (2)”, “mat”"
+    assert messages.KEYS_ARE_ALIKE.format(keys=keys) in asked.answer
+    assert messages.SHARE_OF_EACH.format(share="0.17", total=1) in asked.answer
 
 
 def turned(s):
@@ -160,7 +170,7 @@ def test_a_guess_about_a_query_that_sees_no_key_is_not_asked():
     seen = np.ones((len(CAT.tokens), len(CAT.tokens)), bool)
     seen[CAT.query] = False
     blind = replace(at("Shares that add up to 1"), mask=DRAWN, drawn=as_drawn(seen))
-    assert "one that is followed sees none" in lesson.suits(blind)
+    assert messages.BLIND_QUERY in lesson.suits(blind)
     assert lesson.suits(replace(blind, query=CAT.query + 1)) == ""
 
 
@@ -171,7 +181,7 @@ def test_a_way_that_cannot_be_gone_says_why():
     one = set_tokens(CAT, ("cat",), [0])
     sentences = {
         messages.WAY_NEEDS_EMBEDDINGS: typed(CAT),
-        "The way is for 2 to 10 words.": one,
+        messages.WAY_NEEDS_WORDS.format(fewest=2, most=10): one,
         messages.WAY_NEEDS_ONE_SEQUENCE: set_memory(CAT, True),
         messages.WAY_NEEDS_EVEN_WIDTH: EXAMPLES["three-widths"].build(),
         messages.WAY_NEEDS_SOFTMAX: replace(CAT, softmax=False),

@@ -95,12 +95,11 @@ def compared(one: Settings) -> Settings:
 def test_a_comparison_of_two_large_states_is_refused_before_it_is_written():
     both = compared(largest(512, "Q, K, V typed"))
     problem = messages.STATE_TOO_LARGE.format(size="21 MB", limit="18 MB")
-    works = (
-        "“Take it away” on Compare saves A and B one by one, as files that open again, or as NPZ."
-    )
-    assert links.too_large(both) == f"{problem} {works}" == links.too_large(both, kept=True)
-    with pytest.raises(BadInput, match=problem):
+    too_large = f"{problem} {messages.SAVED_ONE_BY_ONE}"
+    assert links.too_large(both) == too_large == links.too_large(both, kept=True)
+    with pytest.raises(BadInput) as refused:
         links.to_file(both)
+    assert str(refused.value) == problem
     for alone in (both.pinned, pair.alone(both)):
         assert links.from_file(links.to_file(alone)) == alone
 

@@ -279,11 +279,14 @@ def raw(shape: str, content: bytes) -> str:
         ("*", messages.DAMAGED_PARAMETER.format(name="X")),
         ("*2x2*", messages.DAMAGED_PARAMETER.format(name="X")),
         (raw("2x2", bytes(31)), messages.DAMAGED_PARAMETER.format(name="X")),
-        (raw("2x2", bytes(33)), "X is too large; 32 bytes fit."),
-        (raw("2x2", bytes(50_000_000)), "X is too large; 32 bytes fit."),
+        (raw("2x2", bytes(33)), messages.INFLATES_TOO_FAR.format(name="X", limit=32)),
+        (raw("2x2", bytes(50_000_000)), messages.INFLATES_TOO_FAR.format(name="X", limit=32)),
         (raw("0x2", b""), messages.DAMAGED_PARAMETER.format(name="X")),
         (raw("4097x2", bytes(4097 * 16)), messages.DAMAGED_PARAMETER.format(name="X")),
-        (raw("64x512x512", b""), "these matrices hold 16,777,216 numbers; at most 1,572,864 fit."),
+        (
+            raw("64x512x512", b""),
+            messages.MATRICES_TOO_LARGE.format(found="16,777,216", limit="1,572,864"),
+        ),
         (raw("1x2", np.array([1, np.nan]).tobytes()), messages.NOT_FINITE.format(name="X")),
         (
             raw("1x1", np.array([1.0]).tobytes())[:-6],
@@ -576,21 +579,19 @@ NOTICES = [
     ({"colour": "red"}, messages.UNKNOWN_PARAMETER.format(name="colour", verb=" is", were="was")),
     (
         {"heads": "two"},
-        messages.PASSED_OVER.format(what="parameter heads was", why="a whole number is wanted"),
+        messages.PASSED_OVER.format(what="parameter heads was", why=messages.WHOLE_NUMBER_WANTED),
     ),
     (
         {"softmax": "yes"},
-        messages.PASSED_OVER.format(what="parameter softmax was", why="0, 1 or sigmoid is wanted"),
+        messages.PASSED_OVER.format(what="parameter softmax was", why=messages.SOFTMAX_WANTED),
     ),
     (
         {"tokens": "a,b"},
-        messages.PASSED_OVER.format(what="parameter tokens was", why="it cannot be read"),
+        messages.PASSED_OVER.format(what="parameter tokens was", why=messages.UNREADABLE_PARAMETER),
     ),
     (
         {"tokens": "1,2"},
-        messages.PASSED_OVER.format(
-            what="parameter tokens was", why="words in quotation marks are wanted"
-        ),
+        messages.PASSED_OVER.format(what="parameter tokens was", why=messages.QUOTED_WORDS_WANTED),
     ),
     (
         {"scale": "big"},
@@ -615,7 +616,8 @@ NOTICES = [
     (
         {"X": "identity,0,0x4"},
         messages.PASSED_OVER.format(
-            what="parameter X was", why="X is 0 × 4; 1 to 4,096 are allowed."
+            what="parameter X was",
+            why=messages.SIZE_OUT_OF_RANGE.format(name="X", size="0 × 4", most="4,096"),
         ),
     ),
     (
@@ -626,7 +628,9 @@ NOTICES = [
     ),
     (
         {"X": "!0" * 65},
-        messages.PASSED_OVER.format(what="parameter X was", why="X has 65 items; at most 64 fit."),
+        messages.PASSED_OVER.format(
+            what="parameter X was", why=messages.TOO_MANY_ITEMS.format(name="X", found=65, limit=64)
+        ),
     ),
     (
         {"heads": "3"},
@@ -640,7 +644,7 @@ NOTICES = [
     (
         {"padding": "9"},
         messages.PASSED_OVER.format(
-            what="parameter padding was", why="padding names key 10; there are 4 keys."
+            what="parameter padding was", why=messages.NO_SUCH_KEY.format(key=10, keys=4)
         ),
     ),
 ]
@@ -655,12 +659,30 @@ def test_each_refusal_is_one_sentence_and_leaves_the_example(link, sentence):
 
 # Of 64 sequences of five tokens: what a link asks for, the nearest there is, what is said.
 BEYOND = {
-    "item": ("64", 63, "64; 0 to 63 are allowed, so 63 was taken."),
-    "head": ("-1", 0, "-1; only 0 is allowed, so 0 was taken."),
-    "query": ("5", 4, "5; 0 to 4 are allowed, so 4 was taken."),
-    "digits": ("11", 10, "11; 0 to 10 are allowed, so 10 was taken."),
-    "sample_d_k": ("0", 1, "0; 1 to 1,024 are allowed, so 1 was taken."),
-    "samples": ("1000000", 10_000, "1,000,000; 10 to 10,000 are allowed, so 10,000 was taken."),
+    "item": (
+        "64",
+        63,
+        messages.PULLED_BACK.format(name="item", asked=64, least=0, most=63, taken=63),
+    ),
+    "head": ("-1", 0, messages.ONLY_ONE_ALLOWED.format(name="head", asked=-1, only=0, taken=0)),
+    "query": ("5", 4, messages.PULLED_BACK.format(name="query", asked=5, least=0, most=4, taken=4)),
+    "digits": (
+        "11",
+        10,
+        messages.PULLED_BACK.format(name="digits", asked=11, least=0, most=10, taken=10),
+    ),
+    "sample_d_k": (
+        "0",
+        1,
+        messages.PULLED_BACK.format(name="sample_d_k", asked=0, least=1, most="1,024", taken=1),
+    ),
+    "samples": (
+        "1000000",
+        10_000,
+        messages.PULLED_BACK.format(
+            name="samples", asked="1,000,000", least=10, most="10,000", taken="10,000"
+        ),
+    ),
 }
 
 
@@ -674,7 +696,7 @@ def test_a_number_out_of_range_is_pulled_back_and_said(name):
     text, taken, said = BEYOND[name]
     state, notices = read({"example": "batch", name: text})
     assert state == check(replace(EXAMPLES["batch"].build(), **{name: taken}))
-    assert notices == [f"The link's parameter {name} is {said}"]
+    assert notices == [said]
 
 
 def test_the_widest_numbers_a_link_may_ask_for_pass_in_silence():
@@ -695,7 +717,7 @@ def test_a_number_beyond_what_a_refused_parameter_would_have_made_room_for_is_sa
                 why=messages.HEADS_DO_NOT_DIVIDE.format(heads=3, possible_heads="1, 2, 4"),
             )
         ),
-        "The link's parameter head is 2; only 0 is allowed, so 0 was taken.",
+        messages.ONLY_ONE_ALLOWED.format(name="head", asked=2, only=0, taken=0),
     ]
 
 
@@ -706,14 +728,22 @@ def test_what_can_be_used_is_used_beside_what_cannot():
 
 # Of four words in one head: what a link asks for, and what is said of it.
 MISSING = [
-    ("cell", "scores,4,0", "scores has 4 × 4 cells, and none at 4, 0 counted from 0"),
-    ("cell", "scores,0,-1", "scores has 4 × 4 cells, and none at 0, -1 counted from 0"),
-    ("cell", "W_O,0,0", "the page shows no stage “W_O”"),
-    ("cell", "evil,0,0", "the page shows no stage “evil”"),
-    ("paper_stages", "x", "there is no stage “x”"),
-    ("paper_stages", f"{'x' * 99} y", f"there is no stage “{'x' * 39}…”"),
-    ("paper_heads", "99999", "there is no head 99,999, only 0 to 0"),
-    ("paper_heads", "-1", "there is no head -1, only 0 to 0"),
+    (
+        "cell",
+        "scores,4,0",
+        messages.CELL_NOT_THERE.format(stage="scores", size="4 × 4", row=4, column=0),
+    ),
+    (
+        "cell",
+        "scores,0,-1",
+        messages.CELL_NOT_THERE.format(stage="scores", size="4 × 4", row=0, column=-1),
+    ),
+    ("cell", "W_O,0,0", messages.STAGE_NOT_SHOWN.format(stage="W_O")),
+    ("cell", "evil,0,0", messages.STAGE_NOT_SHOWN.format(stage="evil")),
+    ("paper_stages", "x", messages.NO_SUCH_STAGE.format(stage="x")),
+    ("paper_stages", f"{'x' * 99} y", messages.NO_SUCH_STAGE.format(stage="x" * 39 + "…")),
+    ("paper_heads", "99999", messages.HEAD_NOT_THERE.format(head="99,999", last=0)),
+    ("paper_heads", "-1", messages.HEAD_NOT_THERE.format(head=-1, last=0)),
 ]
 
 
@@ -730,7 +760,7 @@ def test_of_what_is_pinned_the_sentence_names_the_parameter_as_the_link_does(nam
     beyond = {"cell": "scores,99,0", "paper_stages": "x", "paper_heads": "9", "query": "99"}
     state, (sentence,) = read({"a.softcap": "2", f"a.{name}": beyond[name]})
     assert state.pinned.softcap == 2
-    assert sentence.startswith(f"The link's parameter a.{name} ")
+    assert sentence.startswith(messages.PARAMETER_BEGINS.format(name=f"a.{name}"))
 
 
 @pytest.mark.parametrize(
@@ -753,7 +783,8 @@ def test_a_cell_that_a_refused_parameter_would_have_brought_is_not_said_twice(li
 def test_a_cell_that_is_not_there_is_said_beside_a_parameter_that_brings_none(other):
     _, notices = read({"cell": "evil,0,0"} | other)
     assert len(notices) == 2
-    assert "there is no stage" in read({"heads": "3", "paper_stages": "x"})[1][1]
+    why = messages.NO_SUCH_STAGE.format(stage="x")
+    assert why in read({"heads": "3", "paper_stages": "x"})[1][1]
 
 
 def test_a_saved_state_whose_cell_is_not_shown_any_more_opens():
@@ -767,7 +798,7 @@ def test_a_whole_number_that_is_too_long_is_not_said_to_be_none():
     _, notices = read({"heads": "9007199254740993"})
     assert notices == [
         messages.PASSED_OVER.format(
-            what="parameter heads was", why="it has 16 digits; at most 12 are read"
+            what="parameter heads was", why=messages.TOO_MANY_DIGITS.format(digits=16, limit=12)
         )
     ]
 
@@ -891,7 +922,8 @@ def test_parameters_that_only_make_sense_together_are_named_together():
     assert (state.tokens, state.digits) == (("w1", "w2", "w3", "w4"), 5)
     assert notices == [
         messages.PASSED_OVER.format(
-            what="parameters tokens, X were", why="X is 1 × 2; 2 × 2 is wanted."
+            what="parameters tokens, X were",
+            why=messages.SIZE_EXPECTED.format(name="X", size="1 × 2", wanted="2 × 2"),
         )
     ]
 
@@ -932,11 +964,14 @@ def test_labels_of_dimensions_come_from_the_file(monkeypatch):
 @pytest.mark.parametrize(
     ("names", "why"),
     [
-        ("[]", "labels of d_model, d_k, d_v, h·d_v, d_out are wanted"),
-        ('{"queries": ["a"]}', "labels of d_model, d_k, d_v, h·d_v, d_out are wanted"),
-        ('{"d_k": [3]}', "labels of at most 40 characters are wanted"),
-        (json.dumps({"d_k": ["a" * 41]}), "labels of at most 40 characters are wanted"),
-        ('{"d_k": 3}', "it cannot be read"),
+        ("[]", messages.LABELS_WANTED.format(dimensions="d_model, d_k, d_v, h·d_v, d_out")),
+        (
+            '{"queries": ["a"]}',
+            messages.LABELS_WANTED.format(dimensions="d_model, d_k, d_v, h·d_v, d_out"),
+        ),
+        ('{"d_k": [3]}', messages.LABELS_TOO_LONG.format(limit=40)),
+        (json.dumps({"d_k": ["a" * 41]}), messages.LABELS_TOO_LONG.format(limit=40)),
+        ('{"d_k": 3}', messages.UNREADABLE_PARAMETER),
     ],
 )
 def test_broken_labels_of_dimensions_are_passed_over(names, why):
@@ -963,7 +998,7 @@ def test_a_damaged_state_of_another_version_says_which_wrote_it():
     assert str(refused.value) == (
         messages.DAMAGED_STATE_FILE.format(notices="", file="")
         + messages.UNKNOWN_PARAMETER.format(name="rotation", verb=" is", were="was")
-        + f" Version 9.1.0 wrote it; this is {attention.__version__}."
+        + messages.WRITTEN_BY_VERSION.format(wrote="9.1.0", reads=attention.__version__)
     )
 
 

@@ -70,24 +70,61 @@ def test_all_that_is_set_stands_in_the_link_and_an_older_link_keeps_its_mark(lon
     assert ("long" in link) == (long != LongContext())
 
 
+FIELDS = "pattern, tokens, seed, rotary, mask, seen, head, of, also, logarithmic, query, window"
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ('{"tokens": 131073}', "tokens is 131073; a whole number from 1 to 131,072 is wanted"),
-        ('{"tokens": true}', "tokens is True; a whole number from 1 to 131,072 is wanted"),
-        ('{"pattern": "x"}', "pattern is 'x'; one of random, local, induction, sink is wanted"),
-        ('{"mask": ["none"]}', "mask is ['none']; one of causal, window"),
-        ('{"window": [5, 5, 0, 1]}', "window is (5, 5, 0, 1); four whole numbers are wanted"),
-        ('{"window": [0, 5, 0]}', "window is (0, 5, 0); four whole numbers are wanted"),
-        ('{"also": [["x"]]}', "also is (['x'],); some of entropy"),
-        ('{"also": ["first", "first"]}', "also is ('first', 'first'); some of entropy"),
-        ('{"window": 0}', "window is 0; four whole numbers"),
-        ('{"also": ["all"]}', "also is ('all',); some of entropy, first, profile are wanted"),
-        ('{"rotary": 1}', "rotary is 1; true or false is wanted"),
-        ('{"query": -2}', "query is -2; a whole number from -1"),
-        ("[]", "are wanted"),
-        ("null", "are wanted"),
-        ("none", "are wanted"),
+        (
+            '{"tokens": 131073}',
+            messages.RANGE_WANTED.format(name="tokens", given=131073, least=1, greatest="131,072"),
+        ),
+        (
+            '{"tokens": true}',
+            messages.RANGE_WANTED.format(name="tokens", given=True, least=1, greatest="131,072"),
+        ),
+        (
+            '{"pattern": "x"}',
+            messages.ONE_OF_WANTED.format(
+                name="pattern", given="'x'", known="random, local, induction, sink"
+            ),
+        ),
+        (
+            '{"mask": ["none"]}',
+            messages.ONE_OF_WANTED.format(
+                name="mask", given="['none']", known="causal, window, lower_right, none, own"
+            ),
+        ),
+        ('{"window": [5, 5, 0, 1]}', messages.WINDOW_WANTED.format(given="(5, 5, 0, 1)")),
+        ('{"window": [0, 5, 0]}', messages.WINDOW_WANTED.format(given="(0, 5, 0)")),
+        (
+            '{"also": [["x"]]}',
+            messages.SOME_OF_WANTED.format(
+                name="also", given="(['x'],)", known="entropy, first, profile"
+            ),
+        ),
+        (
+            '{"also": ["first", "first"]}',
+            messages.SOME_OF_WANTED.format(
+                name="also", given="('first', 'first')", known="entropy, first, profile"
+            ),
+        ),
+        ('{"window": 0}', messages.WINDOW_WANTED.format(given=0)),
+        (
+            '{"also": ["all"]}',
+            messages.SOME_OF_WANTED.format(
+                name="also", given="('all',)", known="entropy, first, profile"
+            ),
+        ),
+        ('{"rotary": 1}', messages.SWITCH_WANTED.format(name="rotary", given=1)),
+        (
+            '{"query": -2}',
+            messages.RANGE_WANTED.format(name="query", given=-2, least=-1, greatest="131,071"),
+        ),
+        ("[]", messages.FIELDS_WANTED.format(names=FIELDS)),
+        ("null", messages.FIELDS_WANTED.format(names=FIELDS)),
+        ("none", messages.FIELDS_WANTED.format(names=FIELDS)),
     ],
 )
 def test_what_cannot_be_set_is_passed_over_in_a_sentence(given, sentence):
@@ -102,8 +139,9 @@ def test_what_is_no_move_of_the_map_changes_nothing(sent):
 
 @pytest.mark.parametrize("window", [[3, 2, 0, 1], [0, 1], [0.5, 1, 0, 1], [0, 1, 0, 10**9]])
 def test_a_window_that_cannot_be_is_refused(window):
-    with pytest.raises(limits.BadInput, match="four whole numbers are wanted"):
+    with pytest.raises(limits.BadInput) as refused:
         moved(LongContext(), {"window": window})
+    assert str(refused.value) == messages.WINDOW_WANTED.format(given=tuple(window))
 
 
 def test_a_window_is_pulled_back_inside():
@@ -136,24 +174,33 @@ def test_tokens_may_stand_before_heads_and_half_floats_become_floats():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"Q": np.zeros((3, 2)), "K": np.zeros((3, 4))}, "queries have 2 columns and keys 4"),
+        (
+            {"Q": np.zeros((3, 2)), "K": np.zeros((3, 4))},
+            messages.LONG_COLUMNS_DIFFER.format(queries=2, keys=4),
+        ),
         (
             {"Q": np.zeros((3, 9, 2)), "K": np.zeros((2, 8, 2))},
             messages.LONG_HEADS_DO_NOT_SHARE.format(heads=3, given=2, of="keys"),
         ),
-        ({"Q": np.zeros(3), "K": np.zeros((2, 2))}, "a.npz, Q is 3; tokens × columns are wanted"),
+        (
+            {"Q": np.zeros(3), "K": np.zeros((2, 2))},
+            messages.LONG_AXES.format(place="a.npz, Q", size=3),
+        ),
         (
             {"Q": np.zeros((0, 2)), "K": np.zeros((2, 2))},
-            "there are 0 tokens of queries; 1 to 131,072",
+            messages.LONG_COUNT.format(count=0, what="tokens", word="queries", most="131,072"),
         ),
-        ({"Q": [[np.nan]], "K": [[1.0]]}, "the queries hold numbers beyond ±1e+12"),
+        (
+            {"Q": [[np.nan]], "K": [[1.0]]},
+            messages.LONG_BEYOND_LIMIT.format(word="queries", limit="1e+12"),
+        ),
         (
             {"Q": [[1.0]], "K": [[1.0]], "V": [[1.0], [2.0]]},
-            "K is 1 × 1 × 1 and V is 1 × 2 × 1, heads",
+            messages.LONG_VALUES_DIFFER.format(k="1 × 1 × 1", v="1 × 2 × 1"),
         ),
         (
             {"Q": np.zeros((2, 2), bool), "K": np.zeros((2, 2))},
-            "a.npz, Q holds bool; numbers are wanted",
+            messages.NUMBERS_WANTED.format(place="a.npz, Q", dtype="bool"),
         ),
     ],
 )
@@ -184,8 +231,11 @@ def test_an_item_is_chosen_and_said_and_items_must_be_as_many():
     Q = np.arange(3.0)[:, None, None, None] + np.zeros((3, 2, 9, 4))
     inputs = read_inputs(arrays(q=Q, k=Q), {"Q": "q", "K": "k"}, "a.npz", 2)
     assert (inputs.Q == 2).all() and inputs.source == "a.npz: q, k, item 2 of 0–2"
-    with pytest.raises(limits.BadInput, match="3 items of queries and 2 of k"):
+    with pytest.raises(limits.BadInput) as refused:
         read_inputs(arrays(q=Q, k=Q[:2]), {"Q": "q", "K": "k"}, "a.npz")
+    assert str(refused.value) == messages.LONG_ITEMS_DIFFER.format(
+        place="a.npz", queries=3, keys=2, name="k"
+    )
 
 
 def test_arrays_are_bounded_before_they_are_read():
@@ -193,8 +243,11 @@ def test_arrays_are_bounded_before_they_are_read():
         raise AssertionError("it was read")
 
     large = ArrayEntry("q", (2**17, 512), "float64", read)
-    with pytest.raises(limits.BadInput, match="the arrays of a.npz take 1,024 MB; at most 256 MB"):
+    with pytest.raises(limits.BadInput) as refused:
         read_inputs({"q": large, "k": large}, {"Q": "q", "K": "k"}, "a.npz")
+    assert str(refused.value) == messages.LONG_ARRAYS_TOO_LARGE.format(
+        place="a.npz", size="1,024 MB", limit="256 MB"
+    )
 
 
 @pytest.mark.parametrize("kind", [0, 1])
@@ -374,11 +427,13 @@ def test_what_all_people_hold_is_bounded_and_let_go_of(monkeypatch):
     inputs = made_inputs(LongContext(tokens=2000))
     monkeypatch.setattr(long_inputs, "MAX_LONG_HELD", before + inputs.size + 10)
     held = hold(inputs)
-    with pytest.raises(
-        limits.BadInput,
-        match=f"this server holds {megabytes(before + inputs.size)} already",
-    ):
+    with pytest.raises(limits.BadInput) as refused:
         hold(made_inputs(LongContext(tokens=2000)))
+    assert str(refused.value) == messages.SERVER_IS_FULL.format(
+        size=megabytes(inputs.size),
+        held=megabytes(before + inputs.size),
+        limit=megabytes(before + inputs.size + 10),
+    )
     del held, inputs
     gc.collect()
     hold(made_inputs(LongContext(tokens=2000)))

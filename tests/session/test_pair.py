@@ -92,8 +92,9 @@ def test_where_d_model_is_d_k_two_heads_are_compared_whose_keys_are_narrower():
     odd["X"] = Matrix(FIRST.matrices["X"].values[:, :3])
     odd = {name: Matrix(m.values[:3]) if name != "X" else m for name, m in odd.items()}
     odd["W_V"] = Matrix(FIRST.matrices["W_V"].values[:3])
-    with pytest.raises(BadInput, match="d_model and d_k are both 3 here"):
+    with pytest.raises(BadInput) as refused:
         PRESETS["d_model"].make(replace(FIRST, matrices=odd))
+    assert str(refused.value) == messages.WIDTHS_ARE_EQUAL.format(d_k=3)
 
 
 def test_a_comparison_made_is_known_with_what_it_was_made_of():
@@ -149,29 +150,34 @@ def test_two_heads_see_half_of_the_columns_each():
     both = stage(pair, "Q")
     assert both.less is None
     n, d = both.a.shape
-    assert both.why_not == f"Q is {n} × {d} in A and {n} × {d // 2} in B."
+    assert both.why_not == messages.SIZES_DIFFER.format(
+        name="Q", a=f"{n} × {d}", b=f"{n} × {d // 2}"
+    )
     assert stage(pair, "weights").less is not None
-    assert stage(pair, "joined").why_not == "Only B has joined."
+    assert stage(pair, "joined").why_not == messages.ONLY_ONE_HAS.format(side="B", name="joined")
 
 
 def test_a_comparison_that_cannot_be_made_is_refused_by_a_sentence():
     typed = next(s for s in (e.build() for e in EXAMPLES.values()) if s.typed_qkv)
     odd = set_dimension(FIRST, "d_v", 3)
-    with pytest.raises(BadInput, match="^d_k or d_v is odd here, so it cannot be shared by two"):
+    with pytest.raises(BadInput) as refused:
         PRESETS["heads"].make(odd)
-    with pytest.raises(BadInput, match="^Q, K and V are given themselves here, so there is no"):
+    assert str(refused.value) == messages.ODD_FOR_TWO_HEADS
+    with pytest.raises(BadInput) as refused:
         PRESETS["d_model"].make(typed)
-    with pytest.raises(BadInput, match="^" + messages.UNKNOWN_MISTAKE.format(name="x") + "$"):
+    assert str(refused.value) == messages.NO_D_MODEL
+    with pytest.raises(BadInput) as refused:
         views(Pair(FIRST, FIRST, "x"))
-    with pytest.raises(
-        BadInput, match="^" + messages.NO_ROOM.format(title="the mask is inverted") + "$"
-    ):
+    assert str(refused.value) == messages.UNKNOWN_MISTAKE.format(name="x")
+    with pytest.raises(BadInput) as refused:
         views(Pair(FIRST, FIRST, "mask: inverted"))
+    assert str(refused.value) == messages.NO_ROOM.format(title="the mask is inverted")
     for other in (replace(FIRST, softmax=False), replace(FIRST, fill="-1e9")):
-        with pytest.raises(
-            BadInput, match="^there is no room without softmax and −∞ for this: the"
-        ):
+        with pytest.raises(BadInput) as refused:
             views(Pair(FIRST, other, "scale: none"))
+        assert str(refused.value) == messages.NO_ROOM_WITHOUT_SOFTMAX.format(
+            title="the scores are not scaled"
+        )
 
 
 def test_a_number_of_a_mistake_is_not_printed_as_the_0_that_stands_there_without():

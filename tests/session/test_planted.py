@@ -91,9 +91,8 @@ def test_the_first_difference_is_where_the_first_printed_number_is_another():
         i, j = found.cell[1:]
         assert texts[0][i][j] != texts[1][i][j]
         row, column = right.rows(name)[i], right.columns(name)[j]
-        assert seen_at(found) == (
-            f"It holds {texts[1][i][j]} in row {row}, column {column}, and should hold"
-            f" {texts[0][i][j]}."
+        assert seen_at(found) == messages.SEEN_AT.format(
+            here=texts[1][i][j], row=row, column=column, there=texts[0][i][j]
         )
         assert texts[0][i][j] in how(found)[-1]
 
@@ -102,12 +101,9 @@ def test_it_is_found_by_stage_and_then_by_name_and_each_answer_says_why():
     found = planted(4)
     assert (found.mistake.name, found.first) == ("scale: d_k", "scaled")
     assert of_stage(found, "scores") == messages.STAGE_IS_RIGHT.format(stage="scores")
-    assert of_stage(found, "output") == "Numbers before output are wrong already."
-    assert of_stage(found, "scaled") == (
-        messages.DIFFERS_FIRST.format(
-            stage="scaled", cell=("It holds 0.25 in row dogs, column dogs, and should hold 0.50.")
-        )
-    )
+    assert of_stage(found, "output") == messages.STAGES_BEFORE_ARE_WRONG.format(stage="output")
+    seen = messages.SEEN_AT.format(here="0.25", row="dogs", column="dogs", there="0.50")
+    assert of_stage(found, "scaled") == messages.DIFFERS_FIRST.format(stage="scaled", cell=seen)
     s = said(on(4), stage="weights")
     assert Said.of(s) == Said("weights", "", 1, 0)
     assert said(s, mistake="scale: d_k") == s  # first the stage
@@ -118,13 +114,13 @@ def test_it_is_found_by_stage_and_then_by_name_and_each_answer_says_why():
     assert said(s, stage="Q") == s == said(s, stage="nothing")  # what is right stays
     s = said(s, mistake="scale: none")
     assert Said.of(s) == Said("scaled", "scale: none", 1, 1)
-    assert of_mistake(found, "scale: none") == (
-        "With that mistake scaled would hold 1 in row dogs, column dogs; here it holds 0.25."
+    assert of_mistake(found, "scale: none") == messages.WITH_THAT_MISTAKE.format(
+        stage="scaled", would=1, row="dogs", column="dogs", here="0.25"
     )
     assert said(s, mistake="sum: transposed") == s  # it is no option
     s = said(s, mistake="scale: d_k")
     assert Said.of(s) == Said("scaled", "scale: d_k", 1, 1)
-    assert of_mistake(found, "scale: d_k").startswith("The scores are divided by d_k, as where")
+    assert of_mistake(found, "scale: d_k").startswith(messages.DIVIDED_BY_D_K)
     assert said(s, mistake="scale: none") == s
     assert links.read(links.write(s))[0] == s
     assert Said.of(shown_how(on(4))).stage_tries == ENOUGH

@@ -64,13 +64,16 @@ def test_biases_are_random_by_a_seed_or_zero_and_there_is_one_of_the_output_with
 
 @pytest.mark.parametrize("turn", [prepared.set_biases, prepared.set_positions])
 def test_typed_queries_have_nothing_to_be_added_to(turn):
-    with pytest.raises(BadInput, match="typed themselves here"):
+    with pytest.raises(BadInput) as refused:
         turn(TYPED, True)
+    what = {prepared.set_biases: "biases", prepared.set_positions: "positions"}[turn]
+    assert str(refused.value) == messages.NOTHING_TO_ADD.format(what=what)
 
 
 def test_a_head_of_one_column_cannot_turn():
-    with pytest.raises(BadInput, match="one column"):
+    with pytest.raises(BadInput) as refused:
         prepared.set_rotary(EXAMPLES["customers"].build(), True)
+    assert str(refused.value) == messages.ONE_COLUMN_TO_TURN
 
 
 @pytest.mark.parametrize(("d_k", "width"), [(3, 2), (5, 4), (2, None), (8, 4)])
@@ -79,16 +82,11 @@ def test_the_width_of_the_rotation_follows_d_k(d_k, width):
     before = replace(before, rotary=replace(before.rotary, width=4))
     s, said = changed(before, changes.set_dimension(before, "d_k", d_k))
     assert s.rotary.width == width
-    assert said == (
-        [f"Rotary positions turn {'all' if d_k == 2 else 'the first'} {said_of(d_k)}"]
-        if d_k < 4
-        else []
-    )
-
-
-def said_of(d_k):
-    columns = "2" if d_k == 2 else f"2 of {d_k}"
-    return f"{columns} columns of a head now, as they turn pairs."
+    turn = {
+        2: [messages.ALL_COLUMNS_TURN.format(d_k=2)],
+        3: [messages.FIRST_COLUMNS_TURN.format(turned=2, d_k=3)],
+    }
+    assert said == turn.get(d_k, [])
 
 
 def test_all_columns_turn_again_where_as_many_as_possible_did():
@@ -98,7 +96,7 @@ def test_all_columns_turn_again_where_as_many_as_possible_did():
     even, said = changed(odd, changes.set_dimension(odd, "d_k", 6))
     assert even.rotary.width is None and not said
     none, said = changed(before, changes.set_dimension(before, "d_k", 1))
-    assert none.rotary is None and "rotary positions are off" in said[0]
+    assert none.rotary is None and messages.ROTATION_IS_OFF in said[0]
 
 
 def test_own_frequencies_are_cut_to_the_pairs_there_are():
@@ -147,7 +145,7 @@ def test_what_is_brought_takes_the_parts_along():
     after, said = adopt(s, Q)
     assert not after.matrices.keys() & {"P", "b_Q", "b_K", "b_V"} and after.norm
     gone = messages.NOTHING_TO_ADD_TO.format(
-        names="P,", has="b_Q, b_K, b_V and b_O have", verb="are"
+        names="P, b_Q, b_K, b_V and b_O", has="have", verb="are"
     )
     assert gone in said
 
@@ -175,9 +173,9 @@ def test_files_say_how_queries_and_keys_are_made():
         replace(FOUR, norm=RMSNorm(gain_Q=[2] * 4, after_rotary=True), rotary=Rotary(width=2))
     )
     said = what_it_is(prepared.set_positions(s, True)).inputs
-    assert said["norm"] == (
-        "RMS norm of Q and K, each head, ε 1e-06, with a gain, after the rotation"
+    assert said["norm"] == messages.NORM_IN_WORDS.format(eps="1e-06")
+    assert said["rotary"] == messages.ROTATION_IN_WORDS.format(
+        pairs="halves", base=10000, turned=2, d_k=4
     )
-    assert said["rotary"] == "rotary positions of Q and K, halves, base 10000, 2 of 4 columns"
-    assert said["P"] == "sinusoidal positions"
+    assert said["P"] == messages.SINUSOIDAL_POSITIONS
     assert prepared_by(FOUR) == {}

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
@@ -232,19 +233,16 @@ def test_a_cell_is_looked_for_without_running_the_attention(monkeypatch):
     ("padding", "mask", "sentences"),
     [
         ((), "causal", []),
-        ((0,), "causal", ["Query “w1” sees no key: its weights and its output are 0."]),
+        ((0,), "causal", [messages.QUERY_SEES_NO_KEY.format(query="“w1”")]),
         (
             (0, 1),
             "causal",
-            ["Queries “w1” and “w2” see no key: their weights and their outputs are 0."],
+            [messages.QUERIES_SEE_NO_KEY.format(queries="“w1” and “w2”")],
         ),
         (
             (0, 1, 2, 3),
             "none",
-            [
-                "Queries “w1”, “w2”, “w3” and “w4” see no key: their weights and their outputs"
-                " are 0."
-            ],
+            [messages.QUERIES_SEE_NO_KEY.format(queries="“w1”, “w2”, “w3” and “w4”")],
         ),
     ],
 )
@@ -260,9 +258,8 @@ def test_one_sentence_names_all_queries_that_see_no_key(padding, mask, sentences
 def test_one_sentence_stays_short_where_many_queries_see_no_key():
     s = check(changes.set_sentence(FOUR, " ".join(f"word{k}x" for k in range(64))))
     (sentence,) = no_key_sentences(view(s, run(replace(s, padding=tuple(range(64))))))
-    assert sentence == (
-        "Queries “word0x”, “word1x”, “word2x”, “word3x”, “word4x” and 59 more see no key: their"
-        " weights and their outputs are 0."
+    assert sentence == messages.QUERIES_SEE_NO_KEY.format(
+        queries="“word0x”, “word1x”, “word2x”, “word3x”, “word4x” and 59 more"
     )
 
 

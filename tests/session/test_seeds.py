@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+import messages
 import numpy as np
 import pytest
 
@@ -143,7 +144,9 @@ def test_equal_columns_are_named_once_for_each_weight():
     W_Q, W_V = (s.matrices[name].values for name in ("W_Q", "W_V"))
     said = seeds.repetition(s)
     assert (W_Q[:, 0] == W_Q[:, 1]).all() and (W_V[:, 0] == -W_V[:, 1]).all()
-    assert said == "columns 1 and 2 of W_Q are equal and column 2 of W_V is minus column 1"
+    equal = messages.EQUAL_COLUMNS.format(first=1, second=2, name="W_Q")
+    opposite = messages.OPPOSITE_COLUMNS.format(first=1, second=2, name="W_V")
+    assert said == f"{equal} and {opposite}"
     assert seeds.repetition(editing.randomize(first(), 5, "normal")) == ""
 
 

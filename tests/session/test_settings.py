@@ -153,7 +153,7 @@ def test_growing_and_shrinking_back_gives_the_same_numbers():
 def test_a_dimension_out_of_bounds_is_refused(size):
     with pytest.raises(BadInput) as refused:
         changes.set_dimension(FOUR, "d_k", size)
-    assert str(refused.value) == f"d_k is {size}; 1 to 512 are allowed."
+    assert str(refused.value) == messages.SIZE_OUT_OF_RANGE.format(name="d_k", size=size, most=512)
 
 
 # ---- tokens -------------------------------------------------------------------------------------
@@ -414,7 +414,11 @@ def without(name, base=FOUR):
 REFUSED = [
     (FOUR, {"tokens": ()}, messages.EMPTY_TABLE),
     (FOUR, {"tokens": ("a", " ", "c", "d")}, messages.NAMELESS_TOKEN.format(token="token 2")),
-    (FOUR, {"tokens": ("a" * 41, "b", "c", "d")}, "token 1 has 41 characters; at most 40 fit."),
+    (
+        FOUR,
+        {"tokens": ("a" * 41, "b", "c", "d")},
+        messages.TOKEN_TOO_LONG.format(token="token 1", found=41, limit=40),
+    ),
     (FOUR, {"tokens": ("a", "b\nc", "c", "d")}, messages.CONTROL_CHARACTER.format(token="token 2")),
     (
         FOUR,
@@ -438,11 +442,15 @@ REFUSED = [
         {"tokens": ("a",) * 2049},
         messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
     ),
-    (FOUR, {"tokens": ("a", "b")}, "X is 4 × 4; 2 × 4 is wanted."),
+    (
+        FOUR,
+        {"tokens": ("a", "b")},
+        messages.SIZE_EXPECTED.format(name="X", size="4 × 4", wanted="2 × 4"),
+    ),
     (
         FOUR,
         {"mask": "some"},
-        "there is no mask “some”; choose one of none, causal, causal_lower_right, drawn.",
+        messages.UNKNOWN_MASK.format(name="some", known="none, causal, causal_lower_right, drawn"),
     ),
     (
         FOUR,
@@ -452,14 +460,14 @@ REFUSED = [
     (FOUR, {"scale": 0.0}, messages.SCALE_OUT_OF_RANGE.format(scale=0)),
     (FOUR, {"scale": -1.0}, messages.SCALE_OUT_OF_RANGE.format(scale="-1")),
     (FOUR, {"scale": float("nan")}, messages.SCALE_OUT_OF_RANGE.format(scale="nan")),
-    (FOUR, {"fill": "0"}, messages.UNKNOWN_FILL.format(fill=0, fills="-inf or -1e9")),
-    (FOUR, {"mask": DRAWN}, "the drawn mask is 0 × 0; 4 queries × 4 keys are wanted."),
+    (FOUR, {"fill": "0"}, messages.UNKNOWN_FILL.format(fill="0", fills="-inf or -1e9")),
+    (FOUR, {"mask": DRAWN}, messages.DRAWN_MASK_SIZE.format(size="0 × 0", queries=4, keys=4)),
     (
         FOUR,
         {"mask": DRAWN, "drawn": ((True,),)},
-        "the drawn mask is 1 × 1; 4 queries × 4 keys are wanted.",
+        messages.DRAWN_MASK_SIZE.format(size="1 × 1", queries=4, keys=4),
     ),
-    (FOUR, {"padding": (0, 4)}, "padding names key 5; there are 4 keys."),
+    (FOUR, {"padding": (0, 4)}, messages.NO_SUCH_KEY.format(key=5, keys=4)),
     (FOUR, {"heads": 3}, messages.HEADS_DO_NOT_DIVIDE.format(heads=3, possible_heads="1, 2, 4")),
     (FOUR, {"heads": 0}, messages.HEADS_DO_NOT_DIVIDE.format(heads=0, possible_heads="1, 2, 4")),
     (
@@ -467,14 +475,46 @@ REFUSED = [
         {"heads": -2},
         messages.HEADS_DO_NOT_DIVIDE.format(heads="-2", possible_heads="1, 2, 4"),
     ),
-    (FOUR, matrix("W_Q", (3, 4)), "W_Q is 3 × 4; 4 × 4 is wanted."),
-    (FOUR, matrix("W_Q", (4, 3)), "W_Q is 4 × 3; 4 × 4 is wanted."),
-    (FOUR, matrix("W_V", (3, 4)), "W_V is 3 × 4; 4 × 4 is wanted."),
-    (FOUR, matrix("W_V", (4, 0)), "W_V has 0 columns; 1 to 4,096 are allowed."),
-    (FOUR, matrix("W_V", (4, 5000)), "W_V has 5,000 columns; 1 to 4,096 are allowed."),
-    (FOUR, matrix("W_V", (4, 1024)), "d_v is 1,024; 1 to 512 are allowed."),
-    (FOUR, matrix("W_V", (4, 513)), "d_v is 513; 1 to 512 are allowed."),
-    (FOUR, matrix("W_O", (3, 4)), "W_O is 3 × 4; 4 × 4 is wanted."),
+    (
+        FOUR,
+        matrix("W_Q", (3, 4)),
+        messages.SIZE_EXPECTED.format(name="W_Q", size="3 × 4", wanted="4 × 4"),
+    ),
+    (
+        FOUR,
+        matrix("W_Q", (4, 3)),
+        messages.SIZE_EXPECTED.format(name="W_Q", size="4 × 3", wanted="4 × 4"),
+    ),
+    (
+        FOUR,
+        matrix("W_V", (3, 4)),
+        messages.SIZE_EXPECTED.format(name="W_V", size="3 × 4", wanted="4 × 4"),
+    ),
+    (
+        FOUR,
+        matrix("W_V", (4, 0)),
+        messages.COLUMNS_OUT_OF_RANGE.format(name="W_V", columns=0, most="4,096"),
+    ),
+    (
+        FOUR,
+        matrix("W_V", (4, 5000)),
+        messages.COLUMNS_OUT_OF_RANGE.format(name="W_V", columns="5,000", most="4,096"),
+    ),
+    (
+        FOUR,
+        matrix("W_V", (4, 1024)),
+        messages.SIZE_OUT_OF_RANGE.format(name="d_v", size="1,024", most=512),
+    ),
+    (
+        FOUR,
+        matrix("W_V", (4, 513)),
+        messages.SIZE_OUT_OF_RANGE.format(name="d_v", size=513, most=512),
+    ),
+    (
+        FOUR,
+        matrix("W_O", (3, 4)),
+        messages.SIZE_EXPECTED.format(name="W_O", size="3 × 4", wanted="4 × 4"),
+    ),
     (
         FOUR,
         matrix("X", (4, 4), np.inf),
@@ -485,21 +525,45 @@ REFUSED = [
         matrix("X", (4, 4), np.nan),
         messages.BEYOND_LIMIT.format(name="X", limit="1e+12"),
     ),
-    (FOUR, matrix("W_Q", (2, 4, 4)), "W_Q has shape (2, 4, 4); (4, 4) is wanted."),
+    (
+        FOUR,
+        matrix("W_Q", (2, 4, 4)),
+        messages.SHAPE_EXPECTED.format(name="W_Q", shape="(2, 4, 4)", wanted="(4, 4)"),
+    ),
     (
         FOUR,
         matrix("memory", (4, 4)),
-        "the matrices W_K, W_Q, W_V, X are wanted; W_K, W_Q, W_V, X, memory came.",
+        messages.MATRICES_EXPECTED.format(
+            wanted="W_K, W_Q, W_V, X", present="W_K, W_Q, W_V, X, memory"
+        ),
     ),
-    (FOUR, without("W_K"), "the matrices W_K, W_Q, W_V, X are wanted; W_Q, W_V, X came."),
+    (
+        FOUR,
+        without("W_K"),
+        messages.MATRICES_EXPECTED.format(wanted="W_K, W_Q, W_V, X", present="W_Q, W_V, X"),
+    ),
     (
         FOUR,
         {"memory_tokens": ("a",)},
-        "the matrices W_K, W_Q, W_V, X, memory are wanted; W_K, W_Q, W_V, X came.",
+        messages.MATRICES_EXPECTED.format(
+            wanted="W_K, W_Q, W_V, X, memory", present="W_K, W_Q, W_V, X"
+        ),
     ),
-    (FOUR, matrix("Q", (4, 4)), "the matrices K, Q, V are wanted; Q, W_K, W_Q, W_V, X came."),
-    (BATCH, matrix("K", (5, 64), base=BATCH), "K has shape (5, 64); (64, 5, 64) is wanted."),
-    (BATCH, matrix("V", (2, 5, 64), base=BATCH), "V has shape (2, 5, 64); (64, 5, 64) is wanted."),
+    (
+        FOUR,
+        matrix("Q", (4, 4)),
+        messages.MATRICES_EXPECTED.format(wanted="K, Q, V", present="Q, W_K, W_Q, W_V, X"),
+    ),
+    (
+        BATCH,
+        matrix("K", (5, 64), base=BATCH),
+        messages.SHAPE_EXPECTED.format(name="K", shape="(5, 64)", wanted="(64, 5, 64)"),
+    ),
+    (
+        BATCH,
+        matrix("V", (2, 5, 64), base=BATCH),
+        messages.SHAPE_EXPECTED.format(name="V", shape="(2, 5, 64)", wanted="(64, 5, 64)"),
+    ),
     (
         FOUR,
         {"distribution": "evil"},
@@ -508,7 +572,7 @@ REFUSED = [
     (
         FOUR,
         {"tokens": ("a" * 1234, *"bcd")},
-        "token 1 has 1,234 characters; at most 40 fit.",
+        messages.TOKEN_TOO_LONG.format(token="token 1", found="1,234", limit=40),
     ),
     (
         FOUR,
@@ -663,10 +727,10 @@ def test_the_box_shows_a_sentence_that_gives_the_tokens_again():
     [
         ("", messages.EMPTY_SENTENCE),
         (" \n\u200b", messages.EMPTY_SENTENCE),
-        ("猫" * 20_001, "the sentence has 20,001 characters; at most 20,000 are read."),
-        ("word " * 2049, "the sentence has 2,049 tokens; at most 2,048 fit."),
-        ("猫" * 2599, "the sentence has 2,599 tokens; at most 2,048 fit."),
-        ("a " + "b" * 41, "token 2 has 41 characters; at most 40 fit."),
+        ("猫" * 20_001, messages.SENTENCE_TOO_LONG.format(found="20,001", limit="20,000")),
+        ("word " * 2049, messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,049", limit="2,048")),
+        ("猫" * 2599, messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,599", limit="2,048")),
+        ("a " + "b" * 41, messages.TOKEN_TOO_LONG.format(token="token 2", found=41, limit=40)),
     ],
 )
 @pytest.mark.parametrize("settings", [FOUR, BATCH])
@@ -697,7 +761,7 @@ def test_embeddings_by_word_travel_as_a_recipe_in_a_link(kind):
 @pytest.mark.parametrize(
     ("link", "why"),
     [
-        ({"X": "normal.words,1,3x4"}, "4 words have no 3 rows."),
+        ({"X": "normal.words,1,3x4"}, messages.ROWS_OF_OTHER_WORDS.format(words=4, rows=3)),
         ({"W_Q": "normal.words,1,4x4"}, messages.VECTORS_BY_WORD),
         (
             {"X": "xavier.words,1,4x4"},
