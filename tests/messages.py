@@ -112,6 +112,107 @@ NAMES_EXPECTED = (
 WORDS_EXPECTED = "{argument} is {words}; a list of words is wanted."
 HALF_A_CHARACTER_IN = "{name} holds {half}, half of a character; the other half is missing."
 EMPTY_RANGE = "the range {low} … {high} is empty; the first number needs to be the smaller one."
+HIDDEN_FROM_QUERY = "this query may not look at this key"
+SEEN_BY_QUERY = "this query may look at this key"
+EVERY_KEY_HIDDEN = "every key of this query is hidden"
+HIDDEN_KEY = "this key is hidden"
+WEIGHT_IS_0 = "the weight is 0"
+OUTPUT_IS_0 = "the output is 0"
+COLUMN_NOT_ROTATED = "only the first {columns} columns are rotated; this one stays"
+EACH_BY_ITSELF = "each weight by itself"
+NUMBERS_EXPECTED = "{name} {seen}; real numbers are wanted."
+BIAS_NUMBERS_EXPECTED = "bias {seen}; numbers to add to the scores are wanted."
+SHAPE_EXPECTED = "{name} has shape {shape}; {wanted} is wanted."
+ITEM_OR_HEAD = (
+    "{name} has shape {shape} and the scores {scores}; write {item} (one per item) or {head} (one"
+    " per head)."
+)
+COUNT_TOO_LARGE = "{name} is {given}; at most {most} is allowed."
+FINITE_ROW_EXPECTED = "{name} {seen}; finite numbers in one row are wanted."
+TWO_BUCKETS = "at least 2 buckets"
+FOUR_BUCKETS = "an even number of buckets, at least 4"
+TABLE_FOR_OTHER_HEADS = (
+    "the table of relative has {columns} columns and there are {heads} heads; one column for each"
+    " head is wanted, or one for all."
+)
+TABLE_FOR_ONE_HEAD = (
+    "the table of relative has {columns} columns and there is 1 head; one column for each head is"
+    " wanted, or one for all."
+)
+RELATIVE_EXPECTED = "relative is {given}; attention.RelativeBias(table) is wanted."
+CANCELLED = "cancelled after {done} of {total} blocks."
+BIAS_FOR_EACH_SCORE = "Added: a bias for each score."
+BIAS_AND_FILL = "Added: a bias for each score, and −1e9 where the key is hidden."
+BIAS_IS_ADDED = "The bias is added."
+BIAS_HIDES = "The bias is added; hidden keys get −∞."
+BIAS_FILLS = "The bias is added; hidden keys get −1e9 besides."
+SINK_TAKES = "Rows add up to less than 1: a sink takes {shares}."
+SINK_TAKES_LITTLE = "A sink takes less than 1 % of each row."
+LIST_IN_ITSELF = "holds itself"
+LISTS_TOO_DEEP = "is more than 64 lists deep"
+BLOCK_FAILED = "the block of {place} failed: {error}."
+CELLS_HIDDEN = "{hidden} of {cells} cells hidden"
+QUERY_WITHOUT_KEYS = (
+    "{hidden} of {cells} cells hidden; 1 query sees no key, weights and output are 0 there"
+)
+OTHERS_IN_WARNINGS = "The others are in trace.warnings."
+MET_BY_QUERIES = "{queries}, counted from 0: {reason}."
+Q_NOT_FINITE = "Q holds NaN or infinity"
+K_NOT_FINITE = "K holds NaN or infinity at a visible key"
+V_NOT_FINITE = "V holds NaN or infinity at a visible key"
+SCORES_TOO_LARGE = "the scores go beyond {kind}, which ends at {end}; make Q or K smaller"
+SCALE_TOO_LARGE = "the scale takes the scores beyond {kind}, which ends at {end}"
+BIAS_NOT_FINITE = "the bias makes scores infinite or NaN in {kind}, which ends at {end}"
+OUTPUT_NOT_FINITE = "the output is not finite, or goes beyond {kind}, which ends at {end}"
+W_O_NOT_FINITE = "W_O holds NaN or infinity, or leads beyond {kind}, which ends at {end}"
+GIVE_ARGUMENT = "give {argument}="
+GIVE_ARGUMENT_TO = "give {argument}= to attention.{function}"
+GIVE_IT_TO = "give it to attention.{function}"
+GIVE_ALLOWED_OR_BIAS = (
+    "give allowed=, True where a query may look at a key, or bias= for numbers to add"
+)
+GIVE_CAUSAL = "give allowed=attention.causal(n_q, n_k)"
+GIVE_PLACES_CAUSAL = "give allowed=attention.places.causal()"
+GIVE_PADDING = "give allowed=attention.{padding}, True where a token is real"
+GIVE_MASK_MOD = "give mask_mod=, a function (b, h, q, k)"
+LEAVE_DROPOUT_OUT = "leave it out, as no weight is dropped here"
+REPEAT_HEADS = "repeat the heads of K and V by attention.repeat_heads(K, heads)"
+OUT_OF_RECORD = "{name} is {given}; 0 to {last} are there."
+SLICE_EXPECTED = "{name} is {given}; a slice or two numbers from 0 to {count} are wanted."
+RISING_SLICE_EXPECTED = (
+    "{name} is {given}; a slice or two numbers from 0 to {count} are wanted, the first below the"
+    " second."
+)
+UNKNOWN_RESULT = "there is no result {name}; choose among {known}."
+LONG_SOFTMAX_EXPECTED = (
+    'softmax is {softmax}; True or "{sigmoid}" is wanted: any other is what'
+    " scaled_dot_product_attention takes."
+)
+SIGMOID_WITHOUT_SINKS = "sinks stand in the sum of a softmax; a sigmoid has none."
+FUNCTION_EXPECTED = "{name} is {given}; a function of {arguments} is wanted."
+TOKEN_COUNTS_EXPECTED = "lengths is {lengths}; numbers of tokens from 0 are wanted."
+REAL_TOKENS_EXPECTED = "real {seen}; booleans are wanted, True for a real token."
+MASK_OR_BIAS_EXPECTED = "the mask {seen}; booleans or numbers to add are wanted."
+CACHED_KEYS_EXPECTED = "past is {past}; numbers of cached keys are wanted."
+CALLED_AT_ONCE = "it is called once for all scores, so write &, | and np.where for and, or and if"
+GAIN_LENGTH = (
+    "gain_{name} holds {length} numbers; {d_k} are wanted, one for each column of a head of {name}"
+    ", or {columns}, one for each of all."
+)
+UNKNOWN_PATTERN = "there is no pattern {name}; choose one of {known}."
+TOKENS_DO_NOT_FIT = "{name} has {tokens} tokens; there are {count} {what}."
+ITEMS_DO_NOT_FIT = "{name} is given for {given} items; there are {items}."
+RECORD_EXPECTED = "{name} is {given}; attention.{record}(…) is wanted."
+FREQUENCIES_LENGTH = (
+    "frequencies holds {length} numbers; {pairs} are wanted, one for each pair of {columns}"
+    " columns."
+)
+EVEN_WIDTH_EXPECTED = "{name} is {width}; an even number is wanted, as columns turn in pairs."
+SINKS_TOO_LARGE = "sinks is {sinks}; numbers that fit into {dtype} are wanted."
+OUT_OF_RANGE = "{word} is {place}; there are {count} {word}s, counted from 0."
+ONLY_ONE = "{word} is {place}; there is 1 {word}, number 0."
+SIZES_EXPECTED = "shape is {shape}; the numbers of rows and columns are wanted, such as (4, 3)."
+SEED_EXPECTED = "seed is {seed}; a whole number from 0 is wanted, or a list of them."
 
 # ---- exports -------------------------------------------------------------------------------------
 
@@ -151,6 +252,7 @@ CELLS_TOO_MANY = (
     "these stages hold {cells} cells; at most {max_drawn} can be drawn. Choose fewer "
     "stages, or trace fewer tokens."
 )
+TEXT_EXPECTED = "{name} is {given}; text is wanted."
 
 # ---- frameworks ----------------------------------------------------------------------------------
 
@@ -219,6 +321,7 @@ LINES_WITHOUT_SOFTMAX = "lines are drawn of shares, which softmax makes; here it
 LINES_TOO_MANY_WORDS = (
     "lines are drawn between at most {most} words; here are {count}, which the map shows."
 )
+WALK_ADDS_A_BIAS = "Mask: a bias is added to {added} of {keys} keys; hidden ones get −1e9 besides."
 
 # ---- launch --------------------------------------------------------------------------------------
 
@@ -490,3 +593,4 @@ HEADS_DO_NOT_DIVIDE = (
 )
 TOO_MANY_SCORES = "{cells} scores are too many for this page; at most {limit} fit."
 PASSED_OVER = "The link's {what} passed over: {why}"
+COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
