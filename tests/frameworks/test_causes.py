@@ -36,7 +36,7 @@ def with_dropout() -> str:
 @pytest.mark.parametrize("digits", [15, 4])
 def test_dropout_of_the_weights_is_named_and_not_laid_before_them(digits):
     found = diagnose(Q, K, V, output=(DROPPED @ V).round(digits), weights=DROPPED.round(digits))
-    assert (messages.OUTPUT_FOLLOWS.format(said=with_dropout())) in found.notes
+    assert messages.OUTPUT_FOLLOWS.format(said=with_dropout()) in found.notes
     assert BEFORE not in str(found)
 
 

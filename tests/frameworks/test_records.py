@@ -482,15 +482,15 @@ def test_numbers_that_float32_cannot_hold_leave_no_digit():
 
 def test_the_other_polarity_is_named():
     mask = np.array([[True, False, True]] * 3)
-    assert sentence("torch_mha", *numbers(), mask=mask) == (whole(HIDES))
-    assert sentence("torch_mha", *numbers(), mask=~mask & False) == (
-        whole(messages.SHOWS_WHAT_YOU_MEANT.format(function="nn.MultiheadAttention"))
+    assert sentence("torch_mha", *numbers(), mask=mask) == whole(HIDES)
+    assert sentence("torch_mha", *numbers(), mask=~mask & False) == whole(
+        messages.SHOWS_WHAT_YOU_MEANT.format(function="nn.MultiheadAttention")
     )
 
 
 def test_a_mask_of_ones_hides_every_key_where_true_means_hide():
-    assert sentence("torch_mha", *numbers(), mask=np.ones((3, 3), bool)) == (
-        whole(HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1, 2 and 3", there=messages.NAN_THERE))
+    assert sentence("torch_mha", *numbers(), mask=np.ones((3, 3), bool)) == whole(
+        HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1, 2 and 3", there=messages.NAN_THERE)
     )
 
 
@@ -525,16 +525,16 @@ def test_a_row_may_be_named_by_its_label_and_many_are_counted():
         messages.ROW_SEES_NO_KEY.format(row="cat", there=EVENLY)
     )
     none = np.zeros((7, 3), bool)
-    assert sentence("jax", *numbers(7, 3, dtype="float32"), mask=none) == (
-        whole(messages.ROWS_SEE_NO_KEY.format(rows="1, 2, 3 and 4 more", there=EVENLY))
+    assert sentence("jax", *numbers(7, 3, dtype="float32"), mask=none) == whole(
+        messages.ROWS_SEE_NO_KEY.format(rows="1, 2, 3 and 4 more", there=EVENLY)
     )
 
 
 def test_a_row_hidden_in_one_head_alone_says_in_how_many():
     mask = np.ones((2, 3, 3), bool)
     mask[1, 2] = False
-    assert sentence("jax", *numbers(lead=(2,), dtype="float32"), mask=mask) == (
-        whole(messages.ROW_SEES_NO_KEY_IN.format(row=3, some=1, items=2, there=EVENLY))
+    assert sentence("jax", *numbers(lead=(2,), dtype="float32"), mask=mask) == whole(
+        messages.ROW_SEES_NO_KEY_IN.format(row=3, some=1, items=2, there=EVENLY)
     )
 
 
@@ -542,9 +542,9 @@ def test_the_missing_scale_is_named_and_no_scale_on_our_side_removes_it():
     single = numbers(dtype="float32")
     assert sentence("keras_attention", *single) == whole(messages.DOES_NOT_DIVIDE)
     assert sentence("keras_attention", *single, scale=1.0) == AGREES_7
-    assert sentence("torch_sdpa", *single, scale=1.0) == (whole(messages.DIVIDES.format(scale=1)))
-    assert sentence("keras_attention", *single, scale=2.0) == (
-        whole(messages.DOES_NOT_DIVIDE_BUT.format(scale=2))
+    assert sentence("torch_sdpa", *single, scale=1.0) == whole(messages.DIVIDES.format(scale=1))
+    assert sentence("keras_attention", *single, scale=2.0) == whole(
+        messages.DOES_NOT_DIVIDE_BUT.format(scale=2)
     )
 
 
@@ -576,13 +576,13 @@ def test_a_switch_that_hides_nothing_from_a_single_query_is_named_where_it_matte
 
 def test_two_modes_of_a_framework_have_two_sentences():
     single = numbers(dtype="float32")
-    assert sentence("keras_mha", *single, mask=BLIND) == (
-        whole(messages.ROW_SEES_NO_KEY.format(row=2, there=EVENLY))
+    assert sentence("keras_mha", *single, mask=BLIND) == whole(
+        messages.ROW_SEES_NO_KEY.format(row=2, there=EVENLY)
     )
     assert sentence("keras_mha_scores", *single, mask=BLIND) == AGREES_7
     ones = np.ones((3, 3), bool)
-    assert sentence("torch_mha", *single, mask=ones) == (
-        whole(HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1, 2 and 3", there=messages.NAN_THERE))
+    assert sentence("torch_mha", *single, mask=ones) == whole(
+        HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1, 2 and 3", there=messages.NAN_THERE)
     )
     assert sentence("torch_mha_no_weights", *single, mask=ones) == whole(HIDES)
 
@@ -602,11 +602,11 @@ def test_two_roots_of_the_scale_cost_digits_of_large_scores():
 def test_a_finite_filler_that_a_score_outweighs_is_named():
     Q, K, V = np.array([[1.0]]), np.array([[-2e9], [0.0]]), np.array([[1.0], [2.0]])
     mask = np.array([[True, False]])
-    assert sentence("keras_attention", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == (
-        whole(messages.FILLER_KEEPS_WEIGHT.format(share=1))
+    assert sentence("keras_attention", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == whole(
+        messages.FILLER_KEEPS_WEIGHT.format(share=1)
     )
-    assert sentence("keras_mha_scores", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == (
-        whole(messages.FILLER_LOSES_WEIGHT.format(share=1))
+    assert sentence("keras_mha_scores", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == whole(
+        messages.FILLER_LOSES_WEIGHT.format(share=1)
     )
     assert sentence("torch_sdpa", Q, K, V, mask=mask) == AGREES_16
 
@@ -635,22 +635,20 @@ def test_what_only_ours_was_given_is_not_blamed_on_them():
 
 def test_causes_that_undo_each_other_are_no_difference():
     Q, K, V = numbers(2, 1)
-    assert sentence("torch_mha", Q, K, V, mask=np.array([[True]])) == (
-        whole(HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1 and 2", there=messages.NAN_THERE))
+    assert sentence("torch_mha", Q, K, V, mask=np.array([[True]])) == whole(
+        HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1 and 2", there=messages.NAN_THERE)
     )
 
 
 def test_several_causes_stand_in_one_sentence():
     assert sentence(
         "keras_attention", *numbers(2, 4), mask=np.zeros((1, 4), bool), causal=True
-    ) == (whole(messages.ROWS_SEE_NO_KEY.format(rows="1 and 2", there=EVENLY)))
+    ) == whole(messages.ROWS_SEE_NO_KEY.format(rows="1 and 2", there=EVENLY))
     mask = np.array([[False, True, True]])
-    assert sentence("keras_attention", *numbers(), mask=mask, causal=True) == (
-        whole(
-            messages.DOES_NOT_DIVIDE,
-            messages.ROW_SEES_NO_KEY.format(row=1, there=EVENLY),
-            messages.COMPUTES_IN_FLOAT32,
-        )
+    assert sentence("keras_attention", *numbers(), mask=mask, causal=True) == whole(
+        messages.DOES_NOT_DIVIDE,
+        messages.ROW_SEES_NO_KEY.format(row=1, there=EVENLY),
+        messages.COMPUTES_IN_FLOAT32,
     )
 
 
