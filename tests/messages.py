@@ -119,6 +119,107 @@ NAMES_EXPECTED = (
 WORDS_EXPECTED = "{argument} is {words}; a list of words is wanted."
 HALF_A_CHARACTER_IN = "{name} holds {half}, half of a character; the other half is missing."
 EMPTY_RANGE = "the range {low} … {high} is empty; the first number needs to be the smaller one."
+HIDDEN_FROM_QUERY = "this query may not look at this key"
+SEEN_BY_QUERY = "this query may look at this key"
+EVERY_KEY_HIDDEN = "every key of this query is hidden"
+HIDDEN_KEY = "this key is hidden"
+WEIGHT_IS_0 = "the weight is 0"
+OUTPUT_IS_0 = "the output is 0"
+COLUMN_NOT_ROTATED = "only the first {columns} columns are rotated; this one stays"
+EACH_BY_ITSELF = "each weight by itself"
+NUMBERS_EXPECTED = "{name} {seen}; real numbers are wanted."
+BIAS_NUMBERS_EXPECTED = "bias {seen}; numbers to add to the scores are wanted."
+SHAPE_EXPECTED = "{name} has shape {shape}; {wanted} is wanted."
+ITEM_OR_HEAD = (
+    "{name} has shape {shape} and the scores {scores}; write {item} (one per item) or {head} (one"
+    " per head)."
+)
+COUNT_TOO_LARGE = "{name} is {given}; at most {most} is allowed."
+FINITE_ROW_EXPECTED = "{name} {seen}; finite numbers in one row are wanted."
+TWO_BUCKETS = "at least 2 buckets"
+FOUR_BUCKETS = "an even number of buckets, at least 4"
+TABLE_FOR_OTHER_HEADS = (
+    "the table of relative has {columns} columns and there are {heads} heads; one column for each"
+    " head is wanted, or one for all."
+)
+TABLE_FOR_ONE_HEAD = (
+    "the table of relative has {columns} columns and there is 1 head; one column for each head is"
+    " wanted, or one for all."
+)
+RELATIVE_EXPECTED = "relative is {given}; attention.RelativeBias(table) is wanted."
+CANCELLED = "cancelled after {done} of {total} blocks."
+BIAS_FOR_EACH_SCORE = "Added: a bias for each score."
+BIAS_AND_FILL = "Added: a bias for each score, and −1e9 where the key is hidden."
+BIAS_IS_ADDED = "The bias is added."
+BIAS_HIDES = "The bias is added; hidden keys get −∞."
+BIAS_FILLS = "The bias is added; hidden keys get −1e9 besides."
+SINK_TAKES = "Rows add up to less than 1: a sink takes {shares}."
+SINK_TAKES_LITTLE = "A sink takes less than 1 % of each row."
+LIST_IN_ITSELF = "holds itself"
+LISTS_TOO_DEEP = "is more than 64 lists deep"
+BLOCK_FAILED = "the block of {place} failed: {error}."
+CELLS_HIDDEN = "{hidden} of {cells} cells hidden"
+QUERY_WITHOUT_KEYS = (
+    "{hidden} of {cells} cells hidden; 1 query sees no key, weights and output are 0 there"
+)
+OTHERS_IN_WARNINGS = "The others are in trace.warnings."
+MET_BY_QUERIES = "{queries}, counted from 0: {reason}."
+Q_NOT_FINITE = "Q holds NaN or infinity"
+K_NOT_FINITE = "K holds NaN or infinity at a visible key"
+V_NOT_FINITE = "V holds NaN or infinity at a visible key"
+SCORES_TOO_LARGE = "the scores go beyond {kind}, which ends at {end}; make Q or K smaller"
+SCALE_TOO_LARGE = "the scale takes the scores beyond {kind}, which ends at {end}"
+BIAS_NOT_FINITE = "the bias makes scores infinite or NaN in {kind}, which ends at {end}"
+OUTPUT_NOT_FINITE = "the output is not finite, or goes beyond {kind}, which ends at {end}"
+W_O_NOT_FINITE = "W_O holds NaN or infinity, or leads beyond {kind}, which ends at {end}"
+GIVE_ARGUMENT = "give {argument}="
+GIVE_ARGUMENT_TO = "give {argument}= to attention.{function}"
+GIVE_IT_TO = "give it to attention.{function}"
+GIVE_ALLOWED_OR_BIAS = (
+    "give allowed=, True where a query may look at a key, or bias= for numbers to add"
+)
+GIVE_CAUSAL = "give allowed=attention.causal(n_q, n_k)"
+GIVE_PLACES_CAUSAL = "give allowed=attention.places.causal()"
+GIVE_PADDING = "give allowed=attention.{padding}, True where a token is real"
+GIVE_MASK_MOD = "give mask_mod=, a function (b, h, q, k)"
+LEAVE_DROPOUT_OUT = "leave it out, as no weight is dropped here"
+REPEAT_HEADS = "repeat the heads of K and V by attention.repeat_heads(K, heads)"
+OUT_OF_RECORD = "{name} is {given}; 0 to {last} are there."
+SLICE_EXPECTED = "{name} is {given}; a slice or two numbers from 0 to {count} are wanted."
+RISING_SLICE_EXPECTED = (
+    "{name} is {given}; a slice or two numbers from 0 to {count} are wanted, the first below the"
+    " second."
+)
+UNKNOWN_RESULT = "there is no result {name}; choose among {known}."
+LONG_SOFTMAX_EXPECTED = (
+    'softmax is {softmax}; True or "{sigmoid}" is wanted: any other is what'
+    " scaled_dot_product_attention takes."
+)
+SIGMOID_WITHOUT_SINKS = "sinks stand in the sum of a softmax; a sigmoid has none."
+FUNCTION_EXPECTED = "{name} is {given}; a function of {arguments} is wanted."
+TOKEN_COUNTS_EXPECTED = "lengths is {lengths}; numbers of tokens from 0 are wanted."
+REAL_TOKENS_EXPECTED = "real {seen}; booleans are wanted, True for a real token."
+MASK_OR_BIAS_EXPECTED = "the mask {seen}; booleans or numbers to add are wanted."
+CACHED_KEYS_EXPECTED = "past is {past}; numbers of cached keys are wanted."
+CALLED_AT_ONCE = "it is called once for all scores, so write &, | and np.where for and, or and if"
+GAIN_LENGTH = (
+    "gain_{name} holds {length} numbers; {d_k} are wanted, one for each column of a head of {name}"
+    ", or {columns}, one for each of all."
+)
+UNKNOWN_PATTERN = "there is no pattern {name}; choose one of {known}."
+TOKENS_DO_NOT_FIT = "{name} has {tokens} tokens; there are {count} {what}."
+ITEMS_DO_NOT_FIT = "{name} is given for {given} items; there are {items}."
+RECORD_EXPECTED = "{name} is {given}; attention.{record}(…) is wanted."
+FREQUENCIES_LENGTH = (
+    "frequencies holds {length} numbers; {pairs} are wanted, one for each pair of {columns}"
+    " columns."
+)
+EVEN_WIDTH_EXPECTED = "{name} is {width}; an even number is wanted, as columns turn in pairs."
+SINKS_TOO_LARGE = "sinks is {sinks}; numbers that fit into {dtype} are wanted."
+OUT_OF_RANGE = "{word} is {place}; there are {count} {word}s, counted from 0."
+ONLY_ONE = "{word} is {place}; there is 1 {word}, number 0."
+SIZES_EXPECTED = "shape is {shape}; the numbers of rows and columns are wanted, such as (4, 3)."
+SEED_EXPECTED = "seed is {seed}; a whole number from 0 is wanted, or a list of them."
 
 # ---- exports -------------------------------------------------------------------------------------
 
@@ -158,6 +259,7 @@ CELLS_TOO_MANY = (
     "these stages hold {cells} cells; at most {max_drawn} can be drawn. Choose fewer "
     "stages, or trace fewer tokens."
 )
+TEXT_EXPECTED = "{name} is {given}; text is wanted."
 
 # ---- frameworks ----------------------------------------------------------------------------------
 
@@ -224,6 +326,132 @@ BOOLEAN_MASK_EXPECTED = (
 ROUNDING_TRIED_ON = "What rounding the inputs changes was tried on {queries} of the {n_q} queries."
 MIXED_QUERIES_NOT_TRIED = "Mistakes that mix queries were not tried: there are too many scores."
 MIXED_QUERIES_ALONE = "Mistakes that mix queries were tried alone, not with others."
+OUTPUT_FOLLOWS = "{said} The output follows from them."
+OUTPUT_RIGHT_ALL_THE_SAME = "{said} The output is right, and was not made with them."
+OUTPUT_DOES_NOT_FOLLOW = "{said} The output does not follow from them."
+TIMES_WHAT_THEY_WERE = "{factor} times what they were"
+WEIGHTS_AVERAGED = "The weights given are the mean of the right ones over the {axes}."
+BEFORE_WEIGHTS = "before the weights, in Q, K, the scores, the mask or the softmax"
+IN_WEIGHTS = "in these weights, whose rows do not sum to 1, or {before}"
+TROUBLE_IN_V = (
+    "The weights are right: the trouble lies after them, in V, the heads' joining or what follows."
+)
+OUTPUT_BEYOND_THE_TYPE = "They are just those beyond {limit}, the most that {kind} holds."
+FEW_DIFFER = (
+    "{count} of the {size} numbers of the {name} differ from right attention, the first at"
+    " [{first}]."
+)
+EVERY_NUMBER_LOST = "every number of the {name} is {what}"
+LOST_BEFORE = (
+    "a number is NaN or infinite already before the attention, or the softmax divides 0 by 0 or"
+    " overflows"
+)
+MASK_IS_WRONG = (
+    "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied by −∞),"
+    " no softmax follows it, {queries}or an input there is NaN or infinite already"
+)
+SOFTMAX_OVER_QUERIES = "the softmax runs over the queries (0/0 for a key that no query sees), "
+NO_QUERY_SEES_A_KEY = (
+    "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN; give such rows weights 0"
+)
+EXP_OVERFLOWS = (
+    "scores reach {most}, and exp of more than {limit} is infinite in float32; subtract each row's"
+    " maximum before exp"
+)
+SCORES_OVERFLOW = "scores reach {most}, more than float16 holds ({limit})"
+INPUT_NOT_FINITE = "{name} holds NaN or infinite numbers"
+DECIMALS_OF_WHAT_IS_NOT_GIVEN = "decimals names {name}; it may name {there}, which are given."
+WHAT_FOLLOWS = "{nothing}. What follows is about the {other} alone. {verdict}"
+NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
+RIGHT_IN_TYPE = "These numbers are right, to {digits}, as near as {kind} comes."
+RIGHT_WHEN_ROUNDED = (
+    "These numbers are right, to {digits}, as near as inputs rounded to {decimals} allow."
+)
+RIGHT_IN_HALF = (
+    "These numbers are right if they were computed in half precision ({kind}), which numbers as"
+    " short as these do not show: they are off by up to {error}."
+)
+OR_A_MISTAKE = "{said} Or there is a mistake, and the numbers cannot tell: {titles}."
+NO_KNOWN_MISTAKE = (
+    "None of the known mistakes explains these numbers, nor do two of them together ({tried} sets"
+    " tried)."
+)
+EQUALLY_WELL = (
+    "These explain the numbers equally well, and the numbers cannot tell which: {titles}."
+)
+WITH_THAT = (
+    "{titles}. With that, all numbers agree to {digits}; the first difference is in {stage}."
+)
+DIGITS_CANNOT_TELL = "{digits} cannot tell them from numbers with one of these mistakes: {titles}."
+HALF_WOULD_EXPLAIN = "Half precision ({kind}) would explain them; the numbers do not show it."
+NEXT_TO_RIGHT = (
+    "Next to right attention, the output by up to {output} and the weights by up to {weights}."
+)
+QUERIES_COMPARED = "Only {compared} of the {queries} queries were compared."
+NUMBERS_IN_FULL = (
+    "M.tolist(), or after np.set_printoptions(floatmode='unique') or"
+    " torch.set_printoptions(precision=16, sci_mode=True)"
+)
+PRINT_IN_FULL = "print them in full, by {numbers}"
+BEFORE_CONVERSION = "give the numbers as they were before conversion to {kind}"
+AGREES = "agrees to {digits} digits"
+AGREES_BUT = "agrees to {digits} digits: {cause}"
+DIFFERS_AT_ONCE = "differs from the first digit: {cause}"
+HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
+SHOWS_WHAT_YOU_MEANT = "Shows what you meant to hide: True means hide in {function}"
+CORNERS_DIFFER = "its causal mask is aligned {theirs}, ours {ours}"
+SWITCH_HIDES_NOTHING = "its look-ahead switch hides nothing from a single query"
+DOES_NOT_DIVIDE = "does not divide by √d_k: its weights are sharper"
+DOES_NOT_DIVIDE_BUT = (
+    "does not divide by √d_k, where ours multiplies by {scale}: its weights are flatter"
+)
+DIVIDES = "divides by √d_k, where ours multiplies by {scale}: its weights are flatter"
+FILLER_LOSES_WEIGHT = "its filler is finite: up to {share} of a row's weight is lost to hidden keys"
+FILLER_KEEPS_WEIGHT = "its filler is finite: a hidden key keeps up to {share} of a row's weight"
+NAN_REACHES_ANSWER = "lets NaN or ∞ at a hidden key reach its answer"
+ROOTS_OF_SCALE = "it multiplies Q and K by √scale each"
+COMPUTES_IN_FLOAT32 = "it computes in float32"
+SOFTMAX_IN_FLOAT32 = "its softmax computes in float32"
+ROW_SEES_NO_KEY = "row {row} sees no key: {there}"
+ROWS_SEE_NO_KEY = "rows {rows} see no key: {there}"
+ROW_SEES_NO_KEY_IN = "row {row} sees no key in {some} of {items} items: {there}"
+WHERE_OURS_IS_0 = "{there}, where ours is 0"
+NAN_THERE = "NaN there"
+SPREADS_EVENLY = "it spreads its weight evenly"
+AS_IF_NOTHING_WERE_HIDDEN = "it shares its weight as if nothing were hidden"
+OURS_WAS_GIVEN_MORE = "ours is without softmax, or has a bias or a soft cap, and it was not told"
+HIDES_OTHERWISE = "it hides by the mask, and ours by something else, such as −1e9 added"
+LEAVES_A_PART_OUT = "leaves the {part} out: {why}"
+BIAS_WITHOUT_MATRIX = "{name} is given without {matrix}; it belongs to it."
+SIGMOID_EXPECTED = 'softmax is {softmax}; True or "{sigmoid}" is wanted.'
+NOT_SCALED = "the scores are not scaled"
+MULTIPLY_BY_SCALE = (
+    "Multiply the scores by the scale, by default 1/√d_k, before they are masked and become"
+    " weights."
+)
+Q_AND_K_SWAPPED = "Q and K are swapped"
+LEFT_OUT = "{name} is left out"
+MASK_INVERTED = "the mask is inverted"
+MASK_MAY_MEAN_THE_OTHER = (
+    "Find out what True means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the"
+    " mask."
+)
+SCORES_BECOME_0 = "hidden scores become 0: filled with it or with 1e-9, or multiplied by the mask"
+FILLED_WITH = "hidden scores are filled with {number}"
+FILLED_WITH_SOME_NUMBER = (
+    "hidden scores are filled with a finite number, and these numbers do not tell which"
+)
+MASK_BEFORE_WEIGHTS = "Mask the scores before they become weights."
+NO_SOFTMAX = "there is no softmax"
+TAKE_ONE_SOFTMAX = "Take one softmax, over the last axis, the keys."
+SOFTMAX_FOR_SIGMOID = "a softmax stands in for the sigmoid"
+ALIBI_ADDED = "ALiBi is added to the scores"
+SEARCHED_IN_PART = (
+    "{shape} scores: up to {sets} sets of mistakes are tried on {searched} of {queries} queries,"
+    " and what fits there on all, in about {seconds} s at most."
+)
+PAIRS_TRIED = "Of {pairs} pairs the {tried} commonest were tried."
+MASK_ADDED = "the mask is added to the scores as 0 and 1"
 
 # ---- html ----------------------------------------------------------------------------------------
 
@@ -231,6 +459,7 @@ LINES_WITHOUT_SOFTMAX = "lines are drawn of shares, which softmax makes; here it
 LINES_TOO_MANY_WORDS = (
     "lines are drawn between at most {most} words; here are {count}, which the map shows."
 )
+WALK_ADDS_A_BIAS = "Mask: a bias is added to {added} of {keys} keys; hidden ones get −1e9 besides."
 
 # ---- launch --------------------------------------------------------------------------------------
 
@@ -898,3 +1127,4 @@ NO_SUCH_WORD = "{place} has no word “{word}”."
 NEAR_WORDS = "{place} has no word “{word}”; it has {near}."
 ONE_AXIS = "{count} numbers in one axis"
 SLICE_OF_MORE_AXES = "{place} has {axes} axes; the slice “{cut}” has {parts}."
+COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."

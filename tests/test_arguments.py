@@ -162,21 +162,45 @@ def test_an_odd_argument_of_what_draws_or_writes_is_used_or_refused_by_a_sentenc
     check(getattr(attention, function), WRITTEN[function], name)
 
 
-SHAPE = "the numbers of rows and columns are wanted, such as (4, 3)."
-SEED = "a whole number from 0 is wanted, or a list of them."
-
-
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: initialise("normal", 4, 1), ValueError, f"shape is 4; {SHAPE}"),
-        (lambda: initialise("normal", (4, 3, 2), 1), ValueError, f"shape is (4, 3, 2); {SHAPE}"),
-        (lambda: initialise("normal", (4, -1), 1), ValueError, f"shape is (4, -1); {SHAPE}"),
-        (lambda: initialise("normal", (2.0, 3), 1), ValueError, f"shape is (2.0, 3); {SHAPE}"),
-        (lambda: initialise("normal", (2, 3), -1), ValueError, f"seed is -1; {SEED}"),
-        (lambda: initialise("normal", (2, 3), 1.5), ValueError, f"seed is 1.5; {SEED}"),
-        (lambda: initialise("normal", (2, 3), None), ValueError, f"seed is None; {SEED}"),
-        (lambda: initialise("normal", (2, 3), [1, "a"]), ValueError, f"seed is [1, 'a']; {SEED}"),
+        (lambda: initialise("normal", 4, 1), ValueError, messages.SIZES_EXPECTED.format(shape="4")),
+        (
+            lambda: initialise("normal", (4, 3, 2), 1),
+            ValueError,
+            messages.SIZES_EXPECTED.format(shape="(4, 3, 2)"),
+        ),
+        (
+            lambda: initialise("normal", (4, -1), 1),
+            ValueError,
+            messages.SIZES_EXPECTED.format(shape="(4, -1)"),
+        ),
+        (
+            lambda: initialise("normal", (2.0, 3), 1),
+            ValueError,
+            messages.SIZES_EXPECTED.format(shape="(2.0, 3)"),
+        ),
+        (
+            lambda: initialise("normal", (2, 3), -1),
+            ValueError,
+            messages.SEED_EXPECTED.format(seed="-1"),
+        ),
+        (
+            lambda: initialise("normal", (2, 3), 1.5),
+            ValueError,
+            messages.SEED_EXPECTED.format(seed="1.5"),
+        ),
+        (
+            lambda: initialise("normal", (2, 3), None),
+            ValueError,
+            messages.SEED_EXPECTED.format(seed="None"),
+        ),
+        (
+            lambda: initialise("normal", (2, 3), [1, "a"]),
+            ValueError,
+            messages.SEED_EXPECTED.format(seed="[1, 'a']"),
+        ),
         (
             lambda: initialise("uniform", (2, 3), 1, low="a"),
             TypeError,
@@ -192,7 +216,7 @@ SEED = "a whole number from 0 is wanted, or a list of them."
         (
             lambda: soft_cap([["a"]], 2.0),
             TypeError,
-            "scaled holds text; real numbers are wanted.",
+            messages.NUMBERS_EXPECTED.format(name="scaled", seen="holds text"),
         ),
         (
             lambda: softmax_in("int32"),
@@ -212,12 +236,12 @@ SEED = "a whole number from 0 is wanted, or a list of them."
         (
             lambda: lengthened([["a"]], 2),
             TypeError,
-            "the mask holds text; booleans or numbers to add are wanted.",
+            messages.MASK_OR_BIAS_EXPECTED.format(seen="holds text"),
         ),
         (
             lambda: attention.causal(2**40, 2),
             ValueError,
-            "n_q is 1099511627776; at most 2,147,483,647 is allowed.",
+            messages.COUNT_TOO_LARGE.format(name="n_q", given=2**40, most="2,147,483,647"),
         ),
         (
             lambda: View.of(TRACE, names={"d_v": 4}),
@@ -242,7 +266,7 @@ SEED = "a whole number from 0 is wanted, or a list of them."
         pytest.param(
             lambda: attention.figure(TRACE, title=3),
             TypeError,
-            "title is 3; text is wanted.",
+            messages.TEXT_EXPECTED.format(name="title", given=3),
             marks=pytest.mark.skipif(
                 find_spec("plotly") is None, reason="the extra [app] is not installed"
             ),

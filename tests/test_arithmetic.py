@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -73,7 +74,7 @@ def test_the_terms_multiply_up_and_add_up_to_the_cell(name, stage):
     for i, j in places(now.stages.get(stage, np.zeros((0, 0))), 12):
         lines = cell(now, stage, i, j, 10)
         if len(lines) < 4:
-            assert lines[0].startswith(("an input: ", "every key of this query is hidden"))
+            assert lines[0].startswith(("an input: ", messages.EVERY_KEY_HIDDEN))
             continue
         if " more … " in lines[-3]:
             continue
@@ -118,8 +119,8 @@ def test_the_scale_is_shown_as_a_root_or_as_the_number_chosen():
 
 def test_a_mask_hides_keeps_or_adds():
     now = shown("random-qkv")
-    assert cell(now, "masked", 0, 1) == ["this query may not look at this key", "1.12 becomes −∞"]
-    assert cell(now, "masked", 1, 1) == ["this query may look at this key", "1.75 stays 1.75"]
+    assert cell(now, "masked", 0, 1) == [messages.HIDDEN_FROM_QUERY, "1.12 becomes −∞"]
+    assert cell(now, "masked", 1, 1) == [messages.SEEN_BY_QUERY, "1.75 stays 1.75"]
     assert cell(shown("minus-1e9"), "masked", 0, 1) == ["0.06 + (−1.0e9)", "= −1.0e9"]
 
 
@@ -130,25 +131,25 @@ def test_alibi_is_slope_times_distance_and_hides_nothing_by_itself():
     assert cell(now, "mask", 2, 0, 4) == ["−slope × distance = −0.0039 × 2", "M = −0.0078"]
     assert describe(now, "mask") == {
         "formula": "−slope × distance",
-        "sentence": "Added: a bias for each score.",
+        "sentence": messages.BIAS_FOR_EACH_SCORE,
     }
-    assert describe(now, "masked")["sentence"] == "The bias is added."
+    assert describe(now, "masked")["sentence"] == messages.BIAS_IS_ADDED
     hidden = replace(s, mask="causal_lower_right")
-    assert describe(view(hidden, run(hidden)), "masked")["sentence"].endswith("keys get −∞.")
+    assert describe(view(hidden, run(hidden)), "masked")["sentence"] == messages.BIAS_HIDES
 
 
 def test_alibi_beside_minus_1e9_says_what_hidden_keys_get():
     s = replace(EXAMPLES["four-words"].build(), fill="-1e9", mask="causal", alibi=True)
     now = view(s, run(s))
-    assert cell(now, "mask", 0, 2) == ["this query may not look at this key", "M = −1.0e9"]
+    assert cell(now, "mask", 0, 2) == [messages.HIDDEN_FROM_QUERY, "M = −1.0e9"]
     assert cell(now, "mask", 2, 0, 4)[0] == "−slope × distance = −0.0039 × 2"
     said = {name: describe(now, name)["sentence"] for name in ("mask", "masked")}
     assert said == {
-        "mask": "Added: a bias for each score, and −1e9 where the key is hidden.",
-        "masked": "The bias is added; hidden keys get −1e9 besides.",
+        "mask": messages.BIAS_AND_FILL,
+        "masked": messages.BIAS_FILLS,
     }
     walked = " ".join(walk_sentences(now, walk(now, 0), "w1", 2))
-    assert "Mask: a bias is added to 3 of 4 keys; hidden ones get −1e9 besides." in walked
+    assert messages.WALK_ADDS_A_BIAS.format(added=3, keys=4) in walked
 
 
 def test_a_weight_shows_max_exp_sum_and_quotient():
@@ -159,10 +160,10 @@ def test_a_weight_shows_max_exp_sum_and_quotient():
         "1 ÷ 1.7358",
         "= 0.5761",
     ]
-    assert cell(shown("softmax"), "weights", 1, 1) == ["this key is hidden", "the weight is 0"]
+    assert cell(shown("softmax"), "weights", 1, 1) == [messages.HIDDEN_KEY, messages.WEIGHT_IS_0]
     assert cell(shown("hidden row"), "weights", 0, 1) == [
-        "every key of this query is hidden",
-        "the weight is 0",
+        messages.EVERY_KEY_HIDDEN,
+        messages.WEIGHT_IS_0,
     ]
 
 
@@ -175,8 +176,8 @@ def test_an_output_leaves_the_hidden_keys_out():
         "= 5",
     ]
     assert cell(shown("hidden row"), "output", 0, 0) == [
-        "every key of this query is hidden",
-        "the output is 0",
+        messages.EVERY_KEY_HIDDEN,
+        messages.OUTPUT_IS_0,
     ]
 
 

@@ -185,7 +185,7 @@ def test_a_list_that_holds_itself_is_refused_with_a_sentence():
         own = list(before)
         own += [own, own]
         message = refusal(TypeError, lambda own=own: scaled_dot_product_attention(own, EYE, EYE))
-        assert message == messages.ARRAY_EXPECTED.format(name="Q", found="holds itself")
+        assert message == messages.ARRAY_EXPECTED.format(name="Q", found=messages.LIST_IN_ITSELF)
 
 
 def test_more_lists_in_each_other_than_numpy_has_axes_are_refused_with_a_sentence():
@@ -193,7 +193,7 @@ def test_more_lists_in_each_other_than_numpy_has_axes_are_refused_with_a_sentenc
     for _ in range(5000):
         deep = [deep, 1.0]
     message = refusal(TypeError, lambda: scaled_dot_product_attention(deep, EYE, EYE))
-    assert message == messages.ARRAY_EXPECTED.format(name="Q", found="is more than 64 lists deep")
+    assert message == messages.ARRAY_EXPECTED.format(name="Q", found=messages.LISTS_TOO_DEEP)
 
 
 def test_large_numbers_in_a_list_are_read_without_a_warning():
@@ -296,7 +296,7 @@ def test_a_table_of_text_is_refused():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     table = pd.DataFrame({"word": ["the", "cat"], "x": [1.0, 2.0]}, dtype=object)
     message = refusal(TypeError, lambda: scaled_dot_product_attention(table, EYE, EYE))
-    assert message == "Q holds objects such as 'the'; real numbers are wanted."
+    assert message == messages.NUMBERS_EXPECTED.format(name="Q", seen="holds objects such as 'the'")
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -331,23 +331,31 @@ REFUSALS = {
         TypeError,
         messages.MASKED_ARRAY.format(name="allowed", hidden=1, plural="", again="allowed"),
     ),
-    "complex": (of(Q=EYE * 1j), TypeError, "Q holds complex128; real numbers are wanted."),
-    "text": (of(Q=[["1", "2"]]), TypeError, "Q holds text; real numbers are wanted."),
+    "complex": (
+        of(Q=EYE * 1j),
+        TypeError,
+        messages.NUMBERS_EXPECTED.format(name="Q", seen="holds complex128"),
+    ),
+    "text": (
+        of(Q=[["1", "2"]]),
+        TypeError,
+        messages.NUMBERS_EXPECTED.format(name="Q", seen="holds text"),
+    ),
     "dates": (
         of(Q=np.zeros((2, 2), "M8[s]")),
         TypeError,
-        "Q holds dates; real numbers are wanted.",
+        messages.NUMBERS_EXPECTED.format(name="Q", seen="holds dates"),
     ),
     "objects": (
         of(V=[[1.0, Fraction(1, 2)], [None, 2.0]]),
         TypeError,
-        "V holds objects such as None; real numbers are wanted.",
+        messages.NUMBERS_EXPECTED.format(name="V", seen="holds objects such as None"),
     ),
-    "nothing": (of(K=None), TypeError, "K is None; real numbers are wanted."),
+    "nothing": (of(K=None), TypeError, messages.NUMBERS_EXPECTED.format(name="K", seen="is None")),
     "bias of text": (
         of(bias="causal"),
         TypeError,
-        "bias holds text; numbers to add to the scores are wanted.",
+        messages.BIAS_NUMBERS_EXPECTED.format(seen="holds text"),
     ),
     "a mask of text": (
         of(allowed="causal"),
@@ -422,17 +430,17 @@ REFUSALS = {
     "tokens of text": (
         lambda: padding(["the", "cat"]),
         TypeError,
-        "real holds text; booleans are wanted, True for a real token.",
+        messages.REAL_TOKENS_EXPECTED.format(seen="holds text"),
     ),
     "one axis to split": (
         lambda: split_heads([1, 2], 2),
         ValueError,
-        "M has shape (2,); (…, n, h · d) is wanted.",
+        messages.SHAPE_EXPECTED.format(name="M", shape="(2,)", wanted="(…, n, h · d)"),
     ),
     "two axes to repeat": (
         lambda: repeat_heads(EYE, 2),
         ValueError,
-        "M has shape (2, 2); (…, g, n, d) is wanted.",
+        messages.SHAPE_EXPECTED.format(name="M", shape="(2, 2)", wanted="(…, g, n, d)"),
     ),
 }
 

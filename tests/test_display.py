@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from html.parser import HTMLParser
 
+import messages
 import numpy as np
 import pytest
 
@@ -133,19 +134,19 @@ def test_of_a_large_trace_the_scale_and_the_mask_are_still_those_of_the_whole():
     seen[20, 20] = False
     words = Page(scaled_dot_product_attention(x, x, x, allowed=seen)._repr_html_()).words
     assert "scaled  = scores / √d_k" in words
-    assert "1 of 900 cells hidden" in words
+    assert messages.CELLS_HIDDEN.format(hidden=1, cells=900) in words
 
 
 def test_the_text_names_sizes_scale_hidden_rows_and_where_further_warnings_are():
     assert repr(broken()).split("\n")[:3] == [
         "AttentionTrace: 30 queries × 30 keys, d_k 4, d_v 4, leading axes (2, 8), float64",
         "  scores × 0.5000 = 1/√d_k; capped at ±3; softmax of each row",
-        "  6,960 of 14,400 cells hidden",
+        "  " + messages.CELLS_HIDDEN.format(hidden="6,960", cells="14,400"),
     ]
-    assert repr(broken()).endswith("\n  The others are in trace.warnings.")
+    assert repr(broken()).endswith(f"\n  {messages.OTHERS_IN_WARNINGS}")
     x = draw(3, 2)
     text = repr(scaled_dot_product_attention(x, x, x, allowed=np.arange(9).reshape(3, 3) > 2))
-    assert "  3 of 9 cells hidden; 1 query sees no key, weights and output are 0 there" in text
+    assert f"  {messages.QUERY_WITHOUT_KEYS.format(hidden=3, cells=9)}\n" in text
 
 
 def test_a_label_is_text():

@@ -1,7 +1,6 @@
 """The hard cases of attention, each with the answer it has to give."""
 
 import math
-import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -542,9 +541,12 @@ def told(name) -> str:
 
 @pytest.mark.parametrize("name", ["allowed", "bias"])
 def test_a_mask_of_three_axes_whose_first_could_be_two_is_refused_with_the_shapes(name):
-    assert told(name) == (
-        f"{name} has shape (2, 3, 4) and the scores (2, 2, 3, 4); write {name}[:, None] (one per"
-        f" item) or {name}[None] (one per head)."
+    assert told(name) == messages.ITEM_OR_HEAD.format(
+        name=name,
+        shape=(2, 3, 4),
+        scores=(2, 2, 3, 4),
+        item=f"{name}[:, None]",
+        head=f"{name}[None]",
     )
 
 
@@ -552,9 +554,10 @@ def test_a_mask_of_three_axes_whose_first_could_be_two_is_refused_with_the_shape
 def test_each_way_out_that_the_refusal_names_is_taken_and_means_what_it_says(name):
     matrices, shape = DOUBTFUL
     mask = draw(shape, 7) > 0
-    ways = re.search(
-        r"write (.+) \(one per item\) or (.+) \(one per head\)\.$", told(name)
-    ).groups()
+    ways = f"{name}[:, None]", f"{name}[None]"
+    assert told(name) == messages.ITEM_OR_HEAD.format(
+        name=name, shape=shape, scores=(2, 2, 3, 4), item=ways[0], head=ways[1]
+    )
     masks = (as_argument(name, eval(way, {name: mask})) for way in ways)
     batch, other = (scaled_dot_product_attention(*matrices, **given).allowed for given in masks)
     for b in range(2):
@@ -835,8 +838,8 @@ def test_a_lengthened_mask_hides_the_keys_it_does_not_mention(shape, n_k, dtype)
 
 
 def test_a_mask_of_integers_0_and_1_is_not_lengthened_into_a_bias():
-    with pytest.raises(ValueError, match="^the mask holds only 0 and 1, like a mask; give "):
-        lengthened([[1, 0]], 3)
+    message = refusal(ValueError, lambda: lengthened([[1, 0]], 3))
+    assert message == messages.BIAS_LIKE_A_MASK.format(name="the mask")
 
 
 def test_a_lengthened_bias_of_integers_is_minus_infinity_at_the_keys_it_does_not_mention():

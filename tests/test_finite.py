@@ -1,6 +1,7 @@
 """A trace says where its numbers stop being finite, and why; what is hidden does not count."""
 
 import math
+import re
 
 import messages
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from attention import causal, multi_head_attention, scaled_dot_product_attention, self_attention
 
 nan, inf = math.nan, math.inf
-ENDS = "float32, which ends at 3.4e+38"
+ENDS = {"kind": "float32", "end": "3.4e+38"}
 
 
 def ones(*shape, dtype="f4"):
@@ -25,46 +26,56 @@ def at(place, value, shape=(3, 2)):
 CASES = {
     "a NaN in a query": (
         {"Q": at((1, 0), nan)},
-        "Query 1, counted from 0: Q holds NaN or infinity.",
+        "Query 1",
+        messages.Q_NOT_FINITE,
     ),
     "a NaN in a key": (
         {"K": at((1, 0), nan), "allowed": causal(3, 3)},
-        "Queries 1 and 2, counted from 0: K holds NaN or infinity at a visible key.",
+        "Queries 1 and 2",
+        messages.K_NOT_FINITE,
     ),
     "an infinity in a value": (
         {"V": at((2, 0), inf), "allowed": causal(3, 3)},
-        "Query 2, counted from 0: V holds NaN or infinity at a visible key.",
+        "Query 2",
+        messages.V_NOT_FINITE,
     ),
     "large scores": (
         {"Q": at(0, 1e30), "K": 1e30 * ones(3, 2)},
-        f"Query 0, counted from 0: the scores go beyond {ENDS}; make Q or K smaller.",
+        "Query 0",
+        messages.SCORES_TOO_LARGE.format(**ENDS),
     ),
     "large scores below 0, whose weights are 0": (
         {"Q": at(0, 1e30), "K": at(1, -1e30)},
-        f"Query 0, counted from 0: the scores go beyond {ENDS}; make Q or K smaller.",
+        "Query 0",
+        messages.SCORES_TOO_LARGE.format(**ENDS),
     ),
     "large scores under a cap": (
         {"Q": at(0, 1e30), "K": 1e30 * ones(3, 2), "softcap": 5},
-        f"Query 0, counted from 0: the scores go beyond {ENDS}; make Q or K smaller.",
+        "Query 0",
+        messages.SCORES_TOO_LARGE.format(**ENDS),
     ),
     "a large scale": (
         {"Q": at(0, 1e30), "scale": 1e30},
-        f"Query 0, counted from 0: the scale takes the scores beyond {ENDS}.",
+        "Query 0",
+        messages.SCALE_TOO_LARGE.format(**ENDS),
     ),
     "a bias of infinity": (
         {"bias": at((2, 0), inf, (3, 3))},
-        f"Query 2, counted from 0: the bias makes scores infinite or NaN in {ENDS}.",
+        "Query 2",
+        messages.BIAS_NOT_FINITE.format(**ENDS),
     ),
     "large values": (
         {"V": 3e38 * ones(3, 2), "softmax": False},
-        f"Queries 0, 1 and 2, counted from 0: the output is not finite, or goes beyond {ENDS}.",
+        "Queries 0, 1 and 2",
+        messages.OUTPUT_NOT_FINITE.format(**ENDS),
     ),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_warning_names_the_queries_and_the_first_cause(case):
-    given, sentence = CASES[case]
+    given, queries, reason = CASES[case]
+    sentence = messages.MET_BY_QUERIES.format(queries=queries, reason=reason)
     plain = {"Q": ones(3, 2), "K": ones(3, 2), "V": ones(3, 2)}
     assert scaled_dot_product_attention(**plain | given).warnings == (sentence,)
 
@@ -91,30 +102,27 @@ def test_where_all_that_is_visible_is_finite_nothing_is_said(case):
     assert scaled_dot_product_attention(**plain | QUIET[case]).warnings == ()
 
 
+def no_numbers_in_q(queries: str) -> str:
+    return messages.MET_BY_QUERIES.format(queries=queries, reason=messages.Q_NOT_FINITE)
+
+
 def test_item_and_head_are_named_as_far_as_there_are_such_axes():
     Q = ones(2, 3, 4)
     Q[1, 2, 3] = nan  # the second head's column
     of = multi_head_attention(Q, ones(2, 3, 4), ones(2, 3, 4), heads=2)
-    assert of.warnings == ("Item 1, head 1, query 2, counted from 0: Q holds NaN or infinity.",)
-    assert (
-        multi_head_attention(*[Q] * 3).warnings[0].startswith("Item 1, query 2, counted from 0: ")
-    )
-    assert multi_head_attention(*[Q[1]] * 3, heads=2).warnings[0].startswith("Head 1, query 2, ")
+    assert of.warnings == (no_numbers_in_q("Item 1, head 1, query 2"),)
+    assert multi_head_attention(*[Q] * 3).warnings[0] == no_numbers_in_q("Item 1, query 2")
+    of = multi_head_attention(*[Q[1]] * 3, heads=2)
+    assert of.warnings[0] == no_numbers_in_q("Head 1, query 2")
     four = np.stack([Q, Q])  # items, heads, tokens, features
-    assert (
-        scaled_dot_product_attention(*[four] * 3)
-        .warnings[0]
-        .startswith("Item 0, head 1, query 2, ")
-    )
+    of = scaled_dot_product_attention(*[four] * 3)
+    assert of.warnings[0] == no_numbers_in_q("Item 0, head 1, query 2")
 
 
 def test_one_sentence_and_all_of_them_are_bounded():
     Q = np.full((30, 40, 2), nan)
     first, *_, last = warnings = scaled_dot_product_attention(Q, Q, Q).warnings
-    assert (
-        first
-        == "Item 0, queries 0, 1, 2, 3, 4 and 35 more, counted from 0: Q holds NaN or infinity."
-    )
+    assert first == no_numbers_in_q("Item 0, queries 0, 1, 2, 3, 4 and 35 more")
     assert last == messages.WARNINGS_LEFT_OUT.format(left=22)
     assert len(warnings) == 9
 
@@ -126,13 +134,17 @@ def test_weights_behind_the_heads_are_named_where_they_spoil_the_numbers():
         [[1, 0], [0, 1]], *[np.eye(2)] * 3, W_O=W_O, allowed=causal(2, 2)
     ).warnings
     assert found == (
-        "Queries 0 and 1, counted from 0: W_O holds NaN or infinity, or leads beyond float64, which"
-        " ends at 1.8e+308.",
+        messages.MET_BY_QUERIES.format(
+            queries="Queries 0 and 1",
+            reason=messages.W_O_NOT_FINITE.format(kind="float64", end="1.8e+308"),
+        ),
     )
 
 
 def test_what_each_query_is_told_equals_a_search_cell_by_cell():
     rng = np.random.default_rng(0)
+    before, between, after = map(re.escape, re.split(r"\{\w+\}", messages.MET_BY_QUERIES))
+    about = re.compile(f"{before}(.+){between}.+{after}")
     for _ in range(40):
         Q, K, V = (
             rng.choice([1.0, 2.0, 1e200, nan, -inf], (2, 4, 2), p=[0.5, 0.35, 0.05, 0.05, 0.05])
@@ -142,8 +154,8 @@ def test_what_each_query_is_told_equals_a_search_cell_by_cell():
         trace = scaled_dot_product_attention(Q, K, V, allowed=see)
         told = set()
         for sentence in trace.warnings:
-            place, _, rest = sentence.removeprefix("Item ").partition(", ")
-            names = rest.split(", counted")[0].removeprefix("queries ").removeprefix("query ")
+            place, _, rest = about.fullmatch(sentence)[1].removeprefix("Item ").partition(", ")
+            names = rest.removeprefix("queries ").removeprefix("query ")
             told |= {(int(place), int(i)) for i in names.replace(" and ", ", ").split(", ")}
         expected = set()
         for b, i in np.ndindex(2, 4):

@@ -305,7 +305,7 @@ def test_the_angle_and_the_root_stand_in_the_lines():
         "= −0.87",
     ]
     assert cell(view, "K_rotated", 1, 2) == [
-        "only the first 2 columns are rotated; this one stays",
+        messages.COLUMN_NOT_ROTATED.format(columns=2),
         "= 1.22",
     ]
 
@@ -389,14 +389,21 @@ def test_every_part_has_a_function_of_the_package():
         ({"positions": X[:2]}, messages.POSITIONS_SHAPE.format(p="(2, 4)", wanted="(3, 4)")),
         (
             {"norm": RMSNorm(gain_K=[1, 2, 3])},
-            messages.BIAS_LENGTH.format(
-                bias="gain_K", length=3, columns=4, name="a head of K, or 8, one for each of all"
-            ),
+            messages.GAIN_LENGTH.format(name="K", length=3, d_k=4, columns=8),
         ),
         ({"rotary": Rotary(width=6)}, messages.ROTARY_TOO_WIDE.format(columns=6, d_k=4)),
-        ({"rotary": Rotary(frequencies=[1, 2, 3])}, "rotary turns 6 columns; a head of"),
-        ({"norm": True}, "norm is True; attention.RMSNorm(…) is wanted."),
-        ({"rotary": 10000}, "rotary is 10000; attention.Rotary(…) is wanted."),
+        (
+            {"rotary": Rotary(frequencies=[1, 2, 3])},
+            messages.ROTARY_TOO_WIDE.format(columns=6, d_k=4),
+        ),
+        (
+            {"norm": True},
+            messages.RECORD_EXPECTED.format(name="norm", given=True, record="RMSNorm"),
+        ),
+        (
+            {"rotary": 10000},
+            messages.RECORD_EXPECTED.format(name="rotary", given=10000, record="Rotary"),
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_by_a_sentence(more, message):
@@ -408,16 +415,28 @@ def test_what_does_not_fit_is_refused_by_a_sentence(more, message):
     ("make", "message"),
     [
         (lambda: Rotary(pairs="both"), messages.ROTARY_PAIRS.format(pairs="'both'")),
-        (lambda: Rotary(width=3), "width is 3; an even number is wanted, as columns turn in pairs"),
-        (lambda: Rotary(width=2, frequencies=[1, 2]), "frequencies holds 2 numbers; 1 are wanted"),
+        (lambda: Rotary(width=3), messages.EVEN_WIDTH_EXPECTED.format(name="width", width=3)),
+        (
+            lambda: Rotary(width=2, frequencies=[1, 2]),
+            messages.FREQUENCIES_LENGTH.format(length=2, pairs=1, columns=2),
+        ),
         (lambda: Rotary(base=0), messages.POSITIVE_EXPECTED.format(name="base", given=0)),
         (
             lambda: RMSNorm(gain_Q=3.0),
             messages.ONE_ROW_EXPECTED.format(name="gain_Q", numbers="()"),
         ),
-        (lambda: Rotary(frequencies=[]), "frequencies holds no number; finite numbers in one row"),
-        (lambda: Rotary(frequencies=[np.nan]), "frequencies holds NaN or ∞; finite numbers in"),
-        (lambda: RMSNorm(gain_K=[1, np.inf]), "gain_K holds NaN or ∞; finite numbers in one row"),
+        (
+            lambda: Rotary(frequencies=[]),
+            messages.FINITE_ROW_EXPECTED.format(name="frequencies", seen="holds no number"),
+        ),
+        (
+            lambda: Rotary(frequencies=[np.nan]),
+            messages.FINITE_ROW_EXPECTED.format(name="frequencies", seen="holds NaN or ∞"),
+        ),
+        (
+            lambda: RMSNorm(gain_K=[1, np.inf]),
+            messages.FINITE_ROW_EXPECTED.format(name="gain_K", seen="holds NaN or ∞"),
+        ),
         (lambda: RMSNorm(whole=1), messages.TRUE_OR_FALSE_EXPECTED.format(name="whole", given=1)),
         (
             lambda: scaled_dot_product_attention(*[np.ones((2, 3))] * 3, rotary=Rotary()),

@@ -140,7 +140,7 @@ def test_what_it_says_fits_on_the_board_fits_together_and_what_is_more_is_refuse
     assert check(replace(s, heads=8)).heads == 8
     refused = {
         (2049, 4): messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
-        (2, 513): "X has 513 columns; 1 to 512 are allowed.",
+        (2, 513): messages.COLUMNS_OUT_OF_RANGE.format(name="X", columns=513, most=512),
     }
     for sizes, sentence in refused.items():
         with pytest.raises(BadInput) as problem:

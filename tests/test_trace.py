@@ -376,9 +376,17 @@ REFUSALS = [
         ValueError,
         messages.ROWS_OF_DIFFERENT_LENGTHS.format(name="Q"),
     ),
-    ({"K": [["a", "b"]]}, TypeError, "K holds text; real numbers are wanted."),
-    ({"V": TWO * 1j}, TypeError, "V holds complex128; real numbers are wanted."),
-    ({"V": [[None, 1]] * 2}, TypeError, "V holds objects such as None; real numbers are wanted."),
+    ({"K": [["a", "b"]]}, TypeError, messages.NUMBERS_EXPECTED.format(name="K", seen="holds text")),
+    (
+        {"V": TWO * 1j},
+        TypeError,
+        messages.NUMBERS_EXPECTED.format(name="V", seen="holds complex128"),
+    ),
+    (
+        {"V": [[None, 1]] * 2},
+        TypeError,
+        messages.NUMBERS_EXPECTED.format(name="V", seen="holds objects such as None"),
+    ),
     ({"Q": [1, 2]}, ValueError, messages.TOKENS_AND_FEATURES.format(name="Q", shape="(2,)")),
     ({"K": np.ones((2, 3))}, ValueError, messages.D_K_DIFFERS.format(q=2, k=3)),
     (
@@ -414,7 +422,7 @@ REFUSALS = [
     (
         {"bias": [[True, False]] * 2},
         TypeError,
-        "bias holds bool; numbers to add to the scores are wanted.",
+        messages.BIAS_NUMBERS_EXPECTED.format(seen="holds bool"),
     ),
     (
         {"bias": np.full((2, 3), 0.5)},

@@ -111,9 +111,9 @@ def test_labels_are_the_words_and_numbers_elsewhere():
 
 TRACE = scaled_dot_product_attention(draw(2, 3, 4), draw(2, 5, 4), draw(2, 5, 4))
 REFUSED = [
-    ({"item": 2}, "item is 2; there are 2 items, counted from 0."),
-    ({"item": -1}, "item is -1; there are 2 items, counted from 0."),
-    ({"head": 1}, "head is 1; there is 1 head, number 0."),
+    ({"item": 2}, messages.OUT_OF_RANGE.format(word="item", place="2", count=2)),
+    ({"item": -1}, messages.OUT_OF_RANGE.format(word="item", place="-1", count=2)),
+    ({"head": 1}, messages.ONLY_ONE.format(word="head", place=1)),
     ({"head": "a"}, messages.WHOLE_NUMBER_EXPECTED.format(argument="head", given="'a'")),
     ({"item": 1.0}, messages.WHOLE_NUMBER_EXPECTED.format(argument="item", given="1.0")),
     (

@@ -11,6 +11,7 @@ from attention.frameworks.mistakes import BY_NAME
 
 rng = np.random.default_rng(0)
 Q, K, V = rng.normal(size=(3, 12, 7))
+BEFORE = messages.BEFORE_WEIGHTS.partition(",")[0]
 
 
 def softmax(scores):
@@ -25,22 +26,26 @@ DROPPED = np.where(np.random.default_rng(1).random((12, 12)) < 0.3, 0, WEIGHTS /
 # ---- where the trouble lies ----------------------------------------------------------------------
 
 
+def with_dropout() -> str:
+    gone = int((DROPPED == 0).sum())
+    return messages.WEIGHTS_WITH_DROPOUT.format(
+        sum=gone, sum_2=144, by=messages.TIMES_WHAT_THEY_WERE.format(factor=1.429)
+    )
+
+
 @pytest.mark.parametrize("digits", [15, 4])
 def test_dropout_of_the_weights_is_named_and_not_laid_before_them(digits):
     found = diagnose(Q, K, V, output=(DROPPED @ V).round(digits), weights=DROPPED.round(digits))
-    gone = int((DROPPED == 0).sum())
-    assert (
-        messages.WEIGHTS_WITH_DROPOUT.format(sum=gone, sum_2=144, by="1.429 times what they were")
-        + " The output follows from them."
-    ) in found.notes
-    assert "before the weights" not in str(found)
+    assert messages.OUTPUT_FOLLOWS.format(said=with_dropout()) in found.notes
+    assert BEFORE not in str(found)
 
 
 def test_dropout_of_weights_that_were_not_used_is_told_from_the_output():
     said = str(diagnose(Q, K, V, output=WEIGHTS @ V, weights=DROPPED))
-    assert "The output is right, and was not made with them." in said
+    assert messages.OUTPUT_RIGHT_ALL_THE_SAME.format(said=with_dropout()) in said
     said = str(diagnose(Q, K, V, output=rng.normal(size=(12, 7)), weights=DROPPED))
-    assert "The output does not follow from them." in said and "both sides" not in said
+    assert messages.OUTPUT_DOES_NOT_FOLLOW.format(said=with_dropout()) in said
+    assert messages.TROUBLE_ON_BOTH_SIDES not in said
 
 
 def test_averaged_weights_are_named_and_not_laid_before_them():
@@ -50,28 +55,22 @@ def test_averaged_weights_are_named_and_not_laid_before_them():
     mean = np.stack([weights.mean(axis=0)] * 2)
     output = np.concatenate([mean[0] @ v[:, h] for h in heads], axis=1)
     found = diagnose(q, k, v, heads=2, output=output, weights=mean)
-    assert (
-        "The weights given are the mean of the right ones over the heads. The output follows from"
-        " them."
-    ) in found.notes
-    assert "before the weights" not in str(found)
+    averaged = messages.WEIGHTS_AVERAGED.format(axes="heads")
+    assert messages.OUTPUT_FOLLOWS.format(said=averaged) in found.notes
+    assert BEFORE not in str(found)
     batch = np.stack([q[:, :4], q[:, 4:]]), np.stack([k[:, :4], k[:, 4:]]), np.stack([v, v])
     said = str(diagnose(*batch, output=mean @ batch[2], weights=mean))
-    assert "the mean of the right ones over the items or heads" in said
+    assert messages.WEIGHTS_AVERAGED.format(axes="items or heads") in said
 
 
 def test_weights_that_no_softmax_gives_may_be_the_trouble_themselves():
     other = np.random.default_rng(3).dirichlet(np.ones(12), 12)
     said = str(diagnose(Q, K, V, output=other @ V, weights=other))
-    assert (
-        messages.TROUBLE_AFTER_WEIGHTS.format(
-            place=("before the weights, in Q, K, the scores, the mask or the softmax")
-        )
-        in said
-    )
+    assert messages.TROUBLE_AFTER_WEIGHTS.format(place=messages.BEFORE_WEIGHTS) in said
     grown = other * np.linspace(1, 2, 12)[:, None]
     said = str(diagnose(Q, K, V, output=grown @ V, weights=grown))
-    assert "in these weights, whose rows do not sum to 1, or before the weights" in said
+    place = messages.IN_WEIGHTS.format(before=messages.BEFORE_WEIGHTS)
+    assert messages.TROUBLE_AFTER_WEIGHTS.format(place=place) in said
 
 
 def test_no_side_is_blamed_where_a_mistake_explains_both_answers():
@@ -84,6 +83,15 @@ def test_no_side_is_blamed_where_a_mistake_explains_both_answers():
 
 
 # ---- what overflowed -----------------------------------------------------------------------------
+
+
+JUST_THOSE = messages.BEYOND_THE_TYPE.partition(" of ")[0]
+
+
+def lost_numbers(count, hold, first):
+    return messages.NAN_OR_INFINITE.format(
+        sum=count, lost=84, name="output", hold=hold, first=first
+    )
 
 
 def in_float16(q, k, v):
@@ -99,13 +107,14 @@ def test_queries_whose_scores_overflow_in_float16_are_named_as_just_those():
     lost = np.isnan(output).sum()
     assert 0 < lost < 84
     said = str(diagnose(q, k, V, output=output))
-    assert f"{lost} of the 84 numbers of the output are NaN or infinite" in said
+    first = ", ".join(map(str, np.argwhere(np.isnan(output))[0]))
+    assert lost_numbers(lost, "are", first) in said
     assert (
         messages.BEYOND_THE_TYPE.format(what="a score Q Kᵀ", limit="65,504", kind="float16") in said
     )
     output = output.copy()
     output[np.isnan(output).all(axis=1).argmin()] = np.nan  # another one
-    assert "They are just those" not in str(diagnose(q, k, V, output=output))
+    assert JUST_THOSE not in str(diagnose(q, k, V, output=output))
 
 
 @pytest.mark.parametrize("both", [True, False])
@@ -125,7 +134,7 @@ def test_outputs_beyond_what_float16_holds_are_named_as_just_those():
         output = (WEIGHTS @ (6e4 * V)).astype("f2")
     assert 0 < np.isinf(output).sum() < 84
     said = str(diagnose(Q, K, 6e4 * V, output=output))
-    assert "They are just those beyond 65,504, the most that float16 holds." in said
+    assert messages.OUTPUT_BEYOND_THE_TYPE.format(limit="65,504", kind="float16") in said
 
 
 def test_the_heads_of_lost_rows_are_told_apart():
@@ -142,14 +151,16 @@ def test_the_heads_of_lost_rows_are_told_apart():
             axis=1,
         )
     assert not np.isnan(output[:, :4]).any() and 0 < np.isnan(output[:, 4:]).sum() < 24
-    assert "a score Q Kᵀ beyond 65,504" in str(diagnose(q, k, v, heads=2, output=output))
+    assert messages.BEYOND_THE_TYPE.format(
+        what="a score Q Kᵀ", limit="65,504", kind="float16"
+    ) in str(diagnose(q, k, v, heads=2, output=output))
 
 
 def test_a_number_that_is_lost_for_another_reason_has_no_cause_named():
     output = (WEIGHTS @ V).copy()
     output[3, 2] = np.nan
     said = str(diagnose(Q, K, V, output=output))
-    assert "1 of the 84 numbers" in said and "They are just" not in said
+    assert lost_numbers(1, "is", "3, 2") in said and JUST_THOSE not in said
 
 
 # ---- names that are true beside each other -------------------------------------------------------
@@ -165,16 +176,19 @@ def test_a_fill_is_named_only_where_its_number_was_singled_out(number):
     far = np.ones((5, 4)), np.abs(k) - 5.5e4, v  # scores of about −1.1e5
     given = {"allowed": causal(5, 5)}
     found = diagnose(*far, **given, output=filled(*far, number))
-    assert found.verdict.startswith(
-        "Hidden scores are filled with a finite number, and these numbers do not tell which."
-    ), str(found)
+    some_number = f"{messages.FILLED_WITH_SOME_NUMBER.capitalize()}."
+    assert found.verdict.startswith(some_number), str(found)
     assert len(found.explanations) == 1
     if number in (0.0, -1.0, -10.0):
         found = diagnose(q, k, v, **given, output=filled(q, k, v, number))
-        said = {0.0: "become 0:", -1.0: "filled with −1.", -10.0: "filled with −10."}[number]
-        assert found.verdict.startswith("Hidden scores ") and said in found.verdict
+        title = {
+            0.0: messages.SCORES_BECOME_0,
+            -1.0: messages.FILLED_WITH.format(number="−1"),
+            -10.0: messages.FILLED_WITH.format(number="−10"),
+        }[number]
+        assert found.verdict.startswith(f"{title.capitalize()}.")
     right = diagnose(q, k, v, **given, output=filled(q, k, v, -np.inf))
-    assert "filled with −" not in str(right)
+    assert messages.FILLED_WITH.format(number="−") not in str(right).lower()
 
 
 def test_no_sentence_speaks_of_a_softmax_beside_one_that_says_there_is_none():
@@ -185,7 +199,7 @@ def test_no_sentence_speaks_of_a_softmax_beside_one_that_says_there_is_none():
         wrong = (BY_NAME[hiding], BY_NAME["softmax: none"])
         found = diagnose(**given, output=bench.run(wrong)["output"])
         said = str(found).lower()
-        assert "there is no softmax" in said
+        assert messages.NO_SOFTMAX in said
         for fix in {m.fix for e in found.explanations for m in e.mistakes}:
             said = said.replace(fix.lower(), "")
-        assert said.count("softmax") == said.count("there is no softmax"), said
+        assert said.count("softmax") == said.count(messages.NO_SOFTMAX), said

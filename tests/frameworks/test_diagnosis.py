@@ -41,6 +41,8 @@ from attention.frameworks.search import Search
 
 inf, nan = np.inf, np.nan
 PAIRS = amount(8, 1000)  # planted in each system
+NOTHING_FINITE = messages.NOTHING_TO_COMPARE.partition("{")[0]
+NOTHING_FINITE += messages.EVERY_NUMBER_LOST.partition("{")[0]
 
 
 # ---- what is given -------------------------------------------------------------------------------
@@ -296,12 +298,12 @@ def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apar
     given = [output, *([weights] if what == "both" else [])]
     finite = [bool(np.isfinite(numbers).any()) for numbers in given]
     if not any(finite):
-        assert str(found).startswith(
-            messages.NOTHING_TO_COMPARE.partition("{")[0] + "every number of the "
-        )
+        assert str(found).startswith(NOTHING_FINITE)
         return
     if not all(finite):
-        assert str(found).startswith(f"Every number of the {('output', 'weights')[finite[0]]} is ")
+        lost = ("output", "weights")[finite[0]]
+        every = messages.EVERY_NUMBER_LOST.format(name=lost, what="")
+        assert str(found).startswith(every.capitalize())
     sets = [set(e.mistakes) for e in found.explanations]
     assert sets, str(found)
     assert found.explanations[0].half is None
@@ -346,7 +348,7 @@ def test_right_numbers_are_declared_right_however_they_were_written_down(system,
     found = diagnose(**inputs(system), output=written(how)(output), decimals=decimals)
     assert found.correct, str(found)
     assert abs(found.explanations[0].digits - digits) <= 1
-    assert str(found).startswith("These numbers are right, to ")
+    assert str(found).startswith(messages.NUMBERS_ARE_RIGHT.partition("{")[0])
 
 
 def test_attention_computed_in_float32_is_right():
@@ -522,9 +524,7 @@ def test_explanations_that_fit_equally_well_are_all_named():
         ("ignored",),
         ("0/1 added",),
     }
-    assert str(found).startswith(
-        "These explain the numbers equally well, and the numbers cannot tell which: the mask is "
-    )
+    assert str(found).startswith(messages.EQUALLY_WELL.partition("{")[0] + messages.MASK_ADDED)
 
 
 def narrow_heads():
@@ -581,9 +581,7 @@ def test_noise_is_not_explained_away(system, dtype, size):
     )
     assert found.explanations == ()
     assert not found.correct
-    assert str(found).startswith(
-        "None of the known mistakes explains these numbers, nor do two of them together ("
-    )
+    assert str(found).startswith(messages.NO_KNOWN_MISTAKE.partition("{")[0])
     assert found.closest is None or found.closest.error > size / 10
 
 
@@ -650,7 +648,7 @@ def test_bfloat16_is_half_precision():
     output = (weights.astype("f4") @ V.astype("f4")).astype(ml_dtypes.bfloat16)
     found = diagnose(Q, K, V, output=output)
     assert found.correct
-    assert str(found).startswith("These numbers are right, to 2 digits, as near as bfloat16 comes.")
+    assert str(found).startswith(messages.RIGHT_IN_TYPE.format(digits="2 digits", kind="bfloat16"))
 
 
 @pytest.mark.parametrize(("heads", "lead"), [(4, ()), (2, (3,)), (3, (3,))])
@@ -666,8 +664,9 @@ def test_a_table_of_as_many_columns_as_items_is_refused_for_one_head():
     rng = np.random.default_rng(9)
     X, *W = rng.standard_normal((2, 4, 4)), *rng.standard_normal((3, 4, 4))
     given = dict(zip(("W_Q", "W_K", "W_V"), W, strict=True)) | {"X": X, "output": X}
-    with pytest.raises(ValueError, match="the table of relative has 2 columns and there is 1 head"):
+    with pytest.raises(ValueError) as refused:
         diagnose(**given, relative=RelativeBias(rng.standard_normal((4, 2))))
+    assert str(refused.value) == messages.TABLE_FOR_ONE_HEAD.format(columns=2)
     right = self_attention(X, *W, relative=RelativeBias(np.ones((4, 1))))
     given["output"] = right.output
     assert diagnose(**given, relative=RelativeBias(np.ones((4, 1)))).correct
@@ -694,9 +693,7 @@ def test_an_inverted_look_ahead_mask_and_another_are_found_whatever_becomes_of_t
     output = applied(given, wrong)[0]
     found = diagnose(**given, output=output)
     if np.isnan(output).all():
-        assert str(found).startswith(
-            messages.NOTHING_TO_COMPARE.partition("{")[0] + "every number of the"
-        )
+        assert str(found).startswith(NOTHING_FINITE)
         return
     assert any(set(e.mistakes) <= wrong for e in found.explanations), str(found)
     assert (
@@ -712,7 +709,7 @@ def test_float16_printed_with_four_decimals_is_seen_in_the_numbers():
     grown = np.exp(scaled - scaled.max(-1, keepdims=True))
     output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f8").round(4)
     said = str(diagnose(2 * Q, K, V, output=output))
-    assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+    assert said.startswith(messages.RIGHT_IN_TYPE.format(digits="3 digits", kind="float16"))
 
 
 @pytest.mark.parametrize("seed", range(5, 9))
@@ -722,7 +719,7 @@ def test_float16_rounded_to_decimals_in_float32_is_seen_in_the_numbers(seed):
     grown = np.exp(scaled - scaled.max(-1, keepdims=True))
     output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f4").round(6)
     said = str(diagnose(2 * Q, K, V, output=output))
-    assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+    assert said.startswith(messages.RIGHT_IN_TYPE.format(digits="3 digits", kind="float16"))
 
 
 def in_float16(M):
@@ -802,11 +799,9 @@ def test_a_mistake_beside_right_half_precision_is_named_as_the_other_possibility
     found = diagnose(*QKV, weights=printed)
     assert found.correct
     assert [[m.name for m in e.mistakes] for e in found.explanations] == [[], ["bias: added"]]
-    assert re.fullmatch(
-        r"These numbers are right if they were computed in half precision \(float16\), which"
-        r" numbers as short as these do not show: they are off by up to 0\.000526\. Or there is"
-        r" a mistake, and the numbers cannot tell: ALiBi is added to the scores\.",
-        found.verdict,
+    assert found.verdict == messages.OR_A_MISTAKE.format(
+        said=messages.RIGHT_IN_HALF.format(kind="float16", error="0.000526"),
+        titles=messages.ALIBI_ADDED,
     )
 
 
@@ -823,10 +818,9 @@ def test_of_two_answers_each_is_said_how_far_it_is_off():
     output, weights = applied(given, ())
     found = diagnose(**given, output=output, weights=weights[0][::-1])
     apart = np.abs(weights[0][::-1] - weights[0]).max()
-    said = str(found).split(" Next to right attention, ")[1]
-    assert re.fullmatch(
-        rf"the output by up to (0|\d\S*e-1\d) and the weights by up to {apart:.3g}\. .*", said
-    )
+    apart = messages.NEXT_TO_RIGHT.format(output="OUTPUT", weights=f"{apart:.3g}")
+    before, after = map(re.escape, apart.split("OUTPUT"))
+    said = re.search(rf" {before}(0|\d\S*e-1\d){after} (.*)", str(found))[2]
     assert messages.OUTPUT_RIGHT_WEIGHTS_NOT in said
 
 
@@ -845,7 +839,7 @@ def test_float16_all_the_way_is_called_float16():
     scaled = (Q @ K.T) * np.float16(0.25)
     grown = np.exp(scaled - scaled.max(-1, keepdims=True))
     found = diagnose(Q, K, V, output=(grown / grown.sum(-1, keepdims=True)) @ V)
-    assert str(found).startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+    assert str(found).startswith(messages.RIGHT_IN_TYPE.format(digits="3 digits", kind="float16"))
 
 
 # ---- where it begins, and what to do -------------------------------------------------------------
@@ -875,51 +869,41 @@ def test_the_answer_is_a_sentence_with_the_fix():
     output, _ = applied(given, (NAMES["mask: inverted"], NAMES["scale: none"]))
     found = re.sub("1[56] digits", "15 digits", str(diagnose(**given, output=output)))
     assert found == (  # 16 where the processor rounds as the other hand does
-        "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 15"
-        " digits; the first difference is in scaled. Multiply the scores by the scale, by default"
-        " 1/√d_k, before they are masked and become weights. Find out what True"
-        " means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask."
+        messages.WITH_THAT.format(
+            titles=f"{messages.NOT_SCALED.capitalize()}, and {messages.MASK_INVERTED}",
+            digits="15 digits",
+            stage="scaled",
+        )
+        + f" {messages.MULTIPLY_BY_SCALE} {messages.MASK_MAY_MEAN_THE_OTHER}"
     )
 
 
 # ---- what cannot be compared ---------------------------------------------------------------------
 
 
-BEFORE = (
-    "a number is NaN or infinite already before the attention, or the softmax divides 0 by 0"
-    " or overflows"
-)
-MASK = (
-    "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied by −∞),"
-    " no softmax follows it, {}or an input there is NaN or infinite already"
-)
-
-
 @pytest.mark.parametrize(
     ("given", "output", "cause"),
     [
-        ({}, nan, BEFORE),
-        ({}, inf, BEFORE),
-        ({"allowed": causal(6, 6)}, nan, MASK.format("")),
+        ({}, nan, messages.LOST_BEFORE),
+        ({}, inf, messages.LOST_BEFORE),
+        ({"allowed": causal(6, 6)}, nan, messages.MASK_IS_WRONG.format(queries="")),
         (
             {"allowed": np.arange(6) < 4 + 0 * np.arange(6)[:, None]},
             nan,
-            MASK.format("the softmax runs over the queries (0/0 for a key that no query sees), "),
+            messages.MASK_IS_WRONG.format(queries=messages.SOFTMAX_OVER_QUERIES),
         ),
         (
             {"allowed": np.zeros((6, 6), bool)},
             nan,
-            "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN;"
-            " give such rows weights 0",
+            messages.NO_QUERY_SEES_A_KEY,
         ),
         (
             {"scale": 30.0},
             nan,
-            "scores reach 139, and exp of more than 88.7 is infinite in float32;"
-            " subtract each row's maximum before exp",
+            messages.EXP_OVERFLOWS.format(most=139, limit=88.7),
         ),
-        ({"scale": 1e5}, inf, "scores reach 4.62e+05, more than float16 holds (65,504)"),
-        ({"V": np.full((6, 6), nan)}, nan, "V holds NaN or infinite numbers"),
+        ({"scale": 1e5}, inf, messages.SCORES_OVERFLOW.format(most="4.62e+05", limit="65,504")),
+        ({"V": np.full((6, 6), nan)}, nan, messages.INPUT_NOT_FINITE.format(name="V")),
     ],
 )
 def test_numbers_that_are_not_finite_are_not_explained_but_traced_to_a_likely_cause(
@@ -929,7 +913,7 @@ def test_numbers_that_are_not_finite_are_not_explained_but_traced_to_a_likely_ca
     what = "NaN" if np.isnan(output) else "infinite"
     assert str(found) == (
         messages.NOTHING_TO_COMPARE.format(
-            nothing=f"every number of the output is {what}", cause=cause
+            nothing=messages.EVERY_NUMBER_LOST.format(name="output", what=what), cause=cause
         )
     )
     assert not found.correct and found.explanations == () and found.closest is None
@@ -973,9 +957,14 @@ def test_of_an_answer_without_finite_numbers_that_is_said_and_the_other_one_is_j
     answers = {"output": output, "weights": weights} | {lost: np.full((6, 6), nan)}
     found = diagnose(**SYSTEMS["one head"], **answers)
     other = "output" if lost == "weights" else "weights"
+    every = messages.EVERY_NUMBER_LOST.format(name=lost, what="NaN")
+    not_scaled = f"{messages.NOT_SCALED.capitalize()}."
     assert found.verdict.startswith(
-        f"Every number of the {lost} is NaN. What follows is about the {other} alone. "
-        + ("The scores are not scaled." if wrong else "These numbers are right, to ")
+        messages.WHAT_FOLLOWS.format(
+            nothing=every[0].upper() + every[1:],
+            other=other,
+            verdict=not_scaled if wrong else messages.NUMBERS_ARE_RIGHT.partition("{")[0],
+        )
     )
     assert [[m.name for m in e.mistakes] for e in found.explanations] == [[*wrong]]
     assert not found.correct and set(found.answers) == {"output", "weights"}
@@ -991,9 +980,11 @@ def test_one_digit_names_the_mistakes_it_cannot_tell_apart():
     found = diagnose(Q, K, V, output=scaled_dot_product_attention(Q, K, V).output, decimals=1)
     assert found.correct and NAMES["scale: none"] in found.unseen
     assert str(found).startswith(
-        "These numbers are right, to 1 digit. 1 digit cannot tell them from numbers with one of"
-        " these"
-        " mistakes: Q and K are swapped; the scores are not scaled;"
+        messages.NUMBERS_ARE_RIGHT.format(digits="1 digit")
+        + " "
+        + messages.DIGITS_CANNOT_TELL.removesuffix(".").format(
+            digits="1 digit", titles=f"{messages.Q_AND_K_SWAPPED}; {messages.NOT_SCALED};"
+        )
     )
 
 
@@ -1047,7 +1038,7 @@ def test_half_precision_that_nothing_shows_is_a_possibility_and_no_explanation()
     output *= 1 + 4e-4 * np.random.default_rng(3).standard_normal(output.shape)
     found = diagnose(**given, output=output)
     assert found.explanations == ()
-    assert "Half precision (float16) would explain them; the numbers do not show it." in found.notes
+    assert messages.HALF_WOULD_EXPLAIN.format(kind="float16") in found.notes
 
 
 def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
@@ -1056,17 +1047,9 @@ def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
     rng = np.random.default_rng(5)
     other = rng.dirichlet(np.ones(6), 6)
     before = diagnose(**given, output=other @ given["V"], weights=other)
-    assert (
-        messages.TROUBLE_AFTER_WEIGHTS.format(
-            place=("before the weights, in Q, K, the scores, the mask or the softmax")
-        )
-        in before.notes
-    )
+    assert messages.TROUBLE_AFTER_WEIGHTS.format(place=messages.BEFORE_WEIGHTS) in before.notes
     after = diagnose(**given, output=weights @ rng.standard_normal((6, 6)), weights=weights)
-    assert (
-        "The weights are right: the trouble lies after them, in V, the heads' joining or what"
-        " follows." in after.notes
-    )
+    assert messages.TROUBLE_IN_V in after.notes
     both = diagnose(**given, output=rng.standard_normal((6, 6)), weights=other)
     assert messages.TROUBLE_ON_BOTH_SIDES in both.notes
 
@@ -1080,7 +1063,7 @@ def test_no_trouble_is_placed_where_half_precision_may_be_all_there_is():
         for name, M in (("output", output), ("weights", weights))
     }
     said = str(diagnose(**given, **off))
-    assert "Half precision (float16) would explain them; the numbers do not show it." in said
+    assert messages.HALF_WOULD_EXPLAIN.format(kind="float16") in said
     assert "trouble" not in said
 
 
@@ -1116,7 +1099,7 @@ def test_few_wrong_numbers_are_counted_and_the_first_is_named():
     output[3, 2] += 0.01
     output[4, 0] += 0.01
     assert (
-        "2 of the 36 numbers of the output differ from right attention, the first at [3, 2]."
+        messages.FEW_DIFFER.format(count=2, size=36, name="output", first="3, 2")
         in diagnose(**SYSTEMS["one head"], output=output).notes
     )
 
@@ -1134,7 +1117,9 @@ def test_numbers_lost_to_nan_or_infinity_are_counted_and_the_first_is_named():
 def test_the_name_of_a_bias_keeps_its_small_letter_at_the_head_of_a_sentence():
     given = inputs("a whole layer, look-ahead and padding")
     output, _ = theirs(SYSTEMS["a whole layer, look-ahead and padding"], {"b_O: left out"})
-    assert diagnose(**given, output=output).verdict.startswith("b_O is left out. With that,")
+    titles = messages.LEFT_OUT.format(name="b_O")
+    left_out = messages.WITH_THAT.partition("{digits}")[0].format(titles=titles)
+    assert diagnose(**given, output=output).verdict.startswith(left_out)
 
 
 class HalfWithGradient:
@@ -1211,11 +1196,11 @@ def test_of_many_queries_a_part_is_searched_and_what_was_planted_is_found(wrong)
     mistakes = tuple(NAMES[name] for name in wrong)
     found = diagnose(**given, output=applied(given, mistakes)[0], announce=told.append)
     assert set(mistakes) in [set(e.mistakes) for e in found.explanations], str(found)
-    assert re.fullmatch(
-        r"2 × 300 × 300 scores: up to \d+ sets of mistakes are tried on 27 of 300 queries, and what"
-        r" fits there on all, in about \S+ s at most\.",
-        told[0],
+    plan = messages.SEARCHED_IN_PART.format(
+        shape="2 × 300 × 300", sets="SETS", searched=27, queries=300, seconds="SECONDS"
     )
+    plan = re.escape(plan).replace("SETS", r"\d+").replace("SECONDS", r"\S+")
+    assert re.fullmatch(plan, told[0])
 
 
 @pytest.mark.parametrize("what", ["output", "weights", "both"])
@@ -1308,9 +1293,11 @@ def test_what_would_be_too_much_work_is_left_out_and_said(monkeypatch):
     noisy = applied(given, ())[0] + np.random.default_rng(1).standard_normal((300, 16))
     found = diagnose(**given, output=noisy)
     assert found.explanations == ()
-    assert "Only 54 of the 300 queries were compared." in found.notes
+    assert messages.QUERIES_COMPARED.format(compared=54, queries=300) in found.notes
     assert messages.MIXED_QUERIES_NOT_TRIED in found.notes
-    assert any(re.fullmatch(r"Of \d+ pairs the 64 commonest were tried\.", n) for n in found.notes)
+    pairs = re.escape(messages.PAIRS_TRIED.format(pairs="PAIRS", tried=64))
+    pairs = pairs.replace("PAIRS", r"\d+")
+    assert any(re.fullmatch(pairs, note) for note in found.notes)
 
 
 # ---- refusals ------------------------------------------------------------------------------------
@@ -1394,12 +1381,12 @@ ONE = {"Q": np.ones((2, 3)), "K": np.ones((4, 3)), "V": np.ones((4, 5))}
         (
             ONE | {"b_Q": [1.0], "output": [[1.0]]},
             ValueError,
-            "b_Q is given without X; it belongs to it.",
+            messages.BIAS_WITHOUT_MATRIX.format(name="b_Q", matrix="X"),
         ),
         (
             ONE | {"b_O": [1.0], "output": [[1.0]]},
             ValueError,
-            "b_O is given without W_O; it belongs to it.",
+            messages.BIAS_WITHOUT_MATRIX.format(name="b_O", matrix="W_O"),
         ),
         (
             ONE | {"bias": np.full((3, 3), 0.5), "output": [[1.0]]},
@@ -1462,7 +1449,7 @@ def test_a_sigmoid_may_be_right_and_a_softmax_in_its_place_is_found():
     assert [m.name for m in found.explanations[0].mistakes] == ["softmax: sigmoid"]
     shares = scaled_dot_product_attention(**given).weights
     found = diagnose(**given, softmax="sigmoid", weights=shares)
-    assert str(found.explanations[0]) == "a softmax stands in for the sigmoid"
+    assert str(found.explanations[0]) == messages.SOFTMAX_FOR_SIGMOID
     unscaled = np.where(given["allowed"], 1 / (1 + np.exp(-given["Q"] @ given["K"].T)), 0)
     found = diagnose(**given, softmax="sigmoid", weights=unscaled)
     assert [m.name for m in found.explanations[0].mistakes] == ["scale: none"]
@@ -1470,10 +1457,13 @@ def test_a_sigmoid_may_be_right_and_a_softmax_in_its_place_is_found():
 
 def test_what_stands_in_the_place_of_the_softmax_is_known_and_has_no_sinks():
     given, weights, _ = sigmoids()
-    with pytest.raises(ValueError, match="softmax is 'relu'; True or \"sigmoid\" is wanted."):
+    with pytest.raises(ValueError) as refused:
         diagnose(**given, softmax="relu", weights=weights)
-    with pytest.raises(ValueError, match="sinks are scores in a softmax's sum"):
+    wanted = messages.SIGMOID_EXPECTED.format(softmax="'relu'", sigmoid="sigmoid")
+    assert str(refused.value) == wanted
+    with pytest.raises(ValueError) as refused:
         diagnose(**given, softmax="sigmoid", sinks=0.0, weights=weights)
+    assert str(refused.value) == messages.SINKS_NEED_SOFTMAX
 
 
 def test_advice_names_the_softmax_only_where_the_softmax_is_wrong():
@@ -1487,15 +1477,15 @@ def test_advice_is_true_where_there_is_no_softmax():
     scores = given["Q"] @ given["K"].T
     scaled_after = np.where(given["allowed"], 1 / (1 + np.exp(-scores)) / 2, 0)
     found = diagnose(**given, softmax="sigmoid", weights=scaled_after)
-    assert found.verdict.endswith(
-        "Multiply the scores by the scale, by default 1/√d_k, before they are masked and become"
-        " weights."
-    ), found
+    assert found.verdict.endswith(messages.MULTIPLY_BY_SCALE), found
     found = diagnose(**given, weights=np.where(given["allowed"], scores / 2, 0))
     assert [m.name for m in found.explanations[0].mistakes] == [
         "hiding: after softmax",
         "softmax: none",
     ]
-    assert "Mask the scores before they become weights." in found.verdict
+    assert messages.MASK_BEFORE_WEIGHTS in found.verdict
+    assert messages.TAKE_ONE_SOFTMAX in {mistake.fix for mistake in MISTAKES}
     found = diagnose(**given, softmax="sigmoid", weights=scores / 2)
-    assert found.explanations and "Take one softmax" not in found.verdict, found
+    assert (
+        found.explanations and messages.TAKE_ONE_SOFTMAX.partition(",")[0] not in found.verdict
+    ), found

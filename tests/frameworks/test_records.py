@@ -1,7 +1,6 @@
 """Every convention against what its library answered, each way of calling it."""
 
 import json
-import re
 import warnings
 from dataclasses import fields, replace
 
@@ -26,6 +25,18 @@ RECORDED = json.loads(FILE.read_text(encoding="utf-8"))
 WITH_PARTS = json.loads(PARTS_FILE.read_text(encoding="utf-8"))
 MASK_OR_SWITCH = ("torch_sdpa_math", "torch_sdpa_lower_right")
 BLIND = np.array([[True, False, True], [False, False, False], [True, True, False]])
+
+
+def whole(*causes: str) -> str:
+    """The causes as one sentence."""
+    text = "; ".join(causes)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+AGREES = messages.AGREES.partition("{")[0].capitalize()
+AGREES_7, AGREES_16 = (whole(messages.AGREES.format(digits=digits)) for digits in (7, 16))
+EVENLY = messages.WHERE_OURS_IS_0.format(there=messages.SPREADS_EVENLY)
+HIDES = messages.HIDES_WHAT_YOU_MEANT.format(function="nn.MultiheadAttention")
 
 
 def numbers(n_q=3, n_k=3, lead=(), dtype="float64", seed=0):
@@ -194,11 +205,12 @@ def test_a_part_is_answered_as_ours_or_left_out_and_that_is_said(name, part):
     without = answer(name, Q, K, V)
     if part in CONVENTIONS[name].takes:
         scaled = CONVENTIONS[name].scale != "1"
-        assert said.startswith("Agrees to ") == scaled and "out:" not in said
+        assert said.startswith(AGREES) == scaled and "out:" not in said
     else:
         assert theirs.output.tolist() == without.output.tolist()
         text = getattr(CONVENTIONS[name], part)
-        assert said.lower().startswith(f"leaves the {PARTS[part]} out: {text}".lower())
+        left_out = messages.LEAVES_A_PART_OUT.format(part=PARTS[part], why=text)
+        assert said.lower().startswith(left_out.lower())
     assert differs(name, scaled_dot_product_attention(Q, K, V), without, parts=NO_PARTS) == (
         differs(name, scaled_dot_product_attention(Q, K, V), without)
     )
@@ -213,7 +225,9 @@ def test_a_window_of_fewer_queries_is_aligned_as_the_table_says():
         ours = scaled_dot_product_attention(Q, K, V, allowed=window(2, 4, 2, 2 - past))
         parts = checked_parts((2, 4), np.dtype("f4"), window=2)
         said = differs(name, ours, answer(name, Q, K, V, window=2), parts=parts)
-        assert said.startswith(f"Its causal mask is aligned {CONVENTIONS[name].corner}, ours ")
+        corners = ("lower right", "upper left")[:: 1 if past else -1]
+        differ = messages.CORNERS_DIFFER.format(theirs=corners[0], ours=corners[1])
+        assert said.startswith(whole(differ).removesuffix("."))
 
 
 def test_a_window_has_no_room_beside_causal_lower_right():
@@ -443,131 +457,134 @@ def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(change, kind,
 
 
 def test_the_same_arithmetic_agrees_to_every_digit():
-    assert sentence("torch_sdpa", *numbers(), mask=BLIND) == "Agrees to 16 digits."
-    assert sentence("torch_sdpa", *numbers(dtype="float32")) == "Agrees to 7 digits."
+    assert sentence("torch_sdpa", *numbers(), mask=BLIND) == AGREES_16
+    assert sentence("torch_sdpa", *numbers(dtype="float32")) == AGREES_7
 
 
 def test_float32_is_named_where_ours_is_float64_and_not_where_it_is_float32():
-    agrees = "Agrees to [67] digits"  # by the processor
     jax, eager = (sentence(name, *numbers()) for name in ("jax", "hf_eager"))
-    assert re.fullmatch(f"{agrees}: it computes in float32[.]", jax)
-    assert re.fullmatch(f"{agrees}: its softmax computes in float32[.]", eager)
-    assert re.fullmatch(f"{agrees}[.]", sentence("jax", *numbers(dtype="float32")))
+    for said, cause in (
+        (jax, messages.COMPUTES_IN_FLOAT32),
+        (eager, messages.SOFTMAX_IN_FLOAT32),
+    ):
+        agrees = [messages.AGREES_BUT.format(digits=digits, cause=cause) for digits in (6, 7)]
+        assert said in map(whole, agrees)  # by the processor
+    agrees = [messages.AGREES.format(digits=digits) for digits in (6, 7)]
+    assert sentence("jax", *numbers(dtype="float32")) in map(whole, agrees)
 
 
 def test_numbers_that_float32_cannot_hold_leave_no_digit():
     Q, K, V = numbers()
-    assert (
-        sentence("jax", Q * 1e25, K * 1e25, V)
-        == "Differs from the first digit: it computes in float32."
+    assert sentence("jax", Q * 1e25, K * 1e25, V) == whole(
+        messages.DIFFERS_AT_ONCE.format(cause=messages.COMPUTES_IN_FLOAT32)
     )
 
 
 def test_the_other_polarity_is_named():
     mask = np.array([[True, False, True]] * 3)
-    assert sentence("torch_mha", *numbers(), mask=mask) == (
-        "Hides what you meant to show: True means hide in nn.MultiheadAttention."
-    )
-    assert sentence("torch_mha", *numbers(), mask=~mask & False) == (
-        "Shows what you meant to hide: True means hide in nn.MultiheadAttention."
+    assert sentence("torch_mha", *numbers(), mask=mask) == whole(HIDES)
+    assert sentence("torch_mha", *numbers(), mask=~mask & False) == whole(
+        messages.SHOWS_WHAT_YOU_MEANT.format(function="nn.MultiheadAttention")
     )
 
 
 def test_a_mask_of_ones_hides_every_key_where_true_means_hide():
-    assert sentence("torch_mha", *numbers(), mask=np.ones((3, 3), bool)) == (
-        "Hides what you meant to show: True means hide in nn.MultiheadAttention;"
-        " rows 1, 2 and 3 see no key: NaN there."
+    assert sentence("torch_mha", *numbers(), mask=np.ones((3, 3), bool)) == whole(
+        HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1, 2 and 3", there=messages.NAN_THERE)
     )
 
 
 def test_a_hidden_row_is_told_by_what_stands_there():
     single = numbers(dtype="float32")
-    assert sentence("torch_sdpa", *single, mask=BLIND) == "Agrees to 7 digits."
-    assert (
-        sentence("jax", *single, mask=BLIND)
-        == "Row 2 sees no key: it spreads its weight evenly, where ours is 0."
+    assert sentence("torch_sdpa", *single, mask=BLIND) == AGREES_7
+    assert sentence("jax", *single, mask=BLIND) == whole(
+        messages.ROW_SEES_NO_KEY.format(row=2, there=EVENLY)
     )
     assert sentence("hf_eager", *numbers(), mask=BLIND) == (
-        "Row 2 sees no key: NaN there, where ours is 0; its softmax computes in float32."
+        whole(
+            messages.ROW_SEES_NO_KEY.format(
+                row=2, there=messages.WHERE_OURS_IS_0.format(there=messages.NAN_THERE)
+            ),
+            messages.SOFTMAX_IN_FLOAT32,
+        )
     )
     far = [np.array(M, "f4") for M in ([[1.0]], [[0.0], [6400.0]], [[1.0], [2.0]])]
     assert sentence("keras_attention", *far, mask=np.zeros((1, 2), bool)) == (
-        "Row 1 sees no key: it shares its weight as if nothing were hidden, where ours is 0."
+        whole(
+            messages.ROW_SEES_NO_KEY.format(
+                row=1,
+                there=messages.WHERE_OURS_IS_0.format(there=messages.AS_IF_NOTHING_WERE_HIDDEN),
+            )
+        )
     )
 
 
 def test_a_row_may_be_named_by_its_label_and_many_are_counted():
     names = ("the", "cat", "sat")
-    assert sentence("jax", *numbers(dtype="float32"), mask=BLIND, rows=names).startswith(
-        "Row cat sees no key: "
+    assert sentence("jax", *numbers(dtype="float32"), mask=BLIND, rows=names) == whole(
+        messages.ROW_SEES_NO_KEY.format(row="cat", there=EVENLY)
     )
     none = np.zeros((7, 3), bool)
-    assert sentence("jax", *numbers(7, 3, dtype="float32"), mask=none) == (
-        "Rows 1, 2, 3 and 4 more see no key: it spreads its weight evenly, where ours is 0."
+    assert sentence("jax", *numbers(7, 3, dtype="float32"), mask=none) == whole(
+        messages.ROWS_SEE_NO_KEY.format(rows="1, 2, 3 and 4 more", there=EVENLY)
     )
 
 
 def test_a_row_hidden_in_one_head_alone_says_in_how_many():
     mask = np.ones((2, 3, 3), bool)
     mask[1, 2] = False
-    assert sentence("jax", *numbers(lead=(2,), dtype="float32"), mask=mask) == (
-        "Row 3 sees no key in 1 of 2 items: it spreads its weight evenly, where ours is 0."
+    assert sentence("jax", *numbers(lead=(2,), dtype="float32"), mask=mask) == whole(
+        messages.ROW_SEES_NO_KEY_IN.format(row=3, some=1, items=2, there=EVENLY)
     )
 
 
 def test_the_missing_scale_is_named_and_no_scale_on_our_side_removes_it():
     single = numbers(dtype="float32")
-    assert (
-        sentence("keras_attention", *single) == "Does not divide by √d_k: its weights are sharper."
-    )
-    assert sentence("keras_attention", *single, scale=1.0) == "Agrees to 7 digits."
-    assert sentence("torch_sdpa", *single, scale=1.0) == (
-        "Divides by √d_k, where ours multiplies by 1: its weights are flatter."
-    )
-    assert sentence("keras_attention", *single, scale=2.0) == (
-        "Does not divide by √d_k, where ours multiplies by 2: its weights are flatter."
+    assert sentence("keras_attention", *single) == whole(messages.DOES_NOT_DIVIDE)
+    assert sentence("keras_attention", *single, scale=1.0) == AGREES_7
+    assert sentence("torch_sdpa", *single, scale=1.0) == whole(messages.DIVIDES.format(scale=1))
+    assert sentence("keras_attention", *single, scale=2.0) == whole(
+        messages.DOES_NOT_DIVIDE_BUT.format(scale=2)
     )
 
 
 def test_the_causal_corner_is_named_only_where_it_matters():
     lower_right = {"causal": True, "allowed": causal_lower_right(2, 4)}
     two_by_four = numbers(2, 4, dtype="float32")
-    assert (
-        sentence("torch_sdpa_lower_right", *two_by_four, causal=True)
-        == "Its causal mask is aligned lower right, ours upper left."
+    assert sentence("torch_sdpa_lower_right", *two_by_four, causal=True) == whole(
+        messages.CORNERS_DIFFER.format(theirs="lower right", ours="upper left")
     )
     for name in ("torch_sdpa", "torch_mha", "jax"):
-        expected = "Its causal mask is aligned upper left, ours lower right."
+        expected = whole(messages.CORNERS_DIFFER.format(theirs="upper left", ours="lower right"))
         assert sentence(name, *two_by_four, **lower_right) == expected
-        assert sentence(name, *two_by_four, causal=True) == "Agrees to 7 digits."
+        assert sentence(name, *two_by_four, causal=True) == AGREES_7
     for name in ("torch_sdpa_lower_right", "onnx_cache"):
-        expected = "Its causal mask is aligned lower right, ours upper left."
+        expected = whole(messages.CORNERS_DIFFER.format(theirs="lower right", ours="upper left"))
         assert sentence(name, *two_by_four, causal=True) == expected
-        assert sentence(name, *two_by_four, **lower_right).startswith("Agrees to ")
+        assert sentence(name, *two_by_four, **lower_right).startswith(AGREES)
 
 
 def test_a_switch_that_hides_nothing_from_a_single_query_is_named_where_it_matters():
     one_by_four = numbers(1, 4, dtype="float32")
-    expected = "Its look-ahead switch hides nothing from a single query."
+    expected = whole(messages.SWITCH_HIDES_NOTHING)
     assert sentence("hf_sdpa", *one_by_four, causal=True) == expected
     everything = {"causal": True, "allowed": causal_lower_right(1, 4)}
-    assert sentence("hf_sdpa", *one_by_four, **everything) == "Agrees to 7 digits."
+    assert sentence("hf_sdpa", *one_by_four, **everything) == AGREES_7
     masked = {"causal": True, "mask": np.ones((1, 4), bool)}
-    assert sentence("hf_sdpa", *one_by_four, **masked) == "Agrees to 7 digits."
+    assert sentence("hf_sdpa", *one_by_four, **masked) == AGREES_7
 
 
 def test_two_modes_of_a_framework_have_two_sentences():
     single = numbers(dtype="float32")
-    assert sentence("keras_mha", *single, mask=BLIND) == (
-        "Row 2 sees no key: it spreads its weight evenly, where ours is 0."
+    assert sentence("keras_mha", *single, mask=BLIND) == whole(
+        messages.ROW_SEES_NO_KEY.format(row=2, there=EVENLY)
     )
-    assert sentence("keras_mha_scores", *single, mask=BLIND) == "Agrees to 7 digits."
+    assert sentence("keras_mha_scores", *single, mask=BLIND) == AGREES_7
     ones = np.ones((3, 3), bool)
-    polarity = "Hides what you meant to show: True means hide in nn.MultiheadAttention"
-    assert sentence("torch_mha", *single, mask=ones) == (
-        f"{polarity}; rows 1, 2 and 3 see no key: NaN there."
+    assert sentence("torch_mha", *single, mask=ones) == whole(
+        HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1, 2 and 3", there=messages.NAN_THERE)
     )
-    assert sentence("torch_mha_no_weights", *single, mask=ones) == f"{polarity}."
+    assert sentence("torch_mha_no_weights", *single, mask=ones) == whole(HIDES)
 
 
 def test_two_roots_of_the_scale_cost_digits_of_large_scores():
@@ -576,22 +593,22 @@ def test_two_roots_of_the_scale_cost_digits_of_large_scores():
         np.array([[141, 141, 141], [141, 141, 140.99]], "f4"),
         np.eye(2, 3, dtype="f4"),
     )
-    assert sentence("torch_sdpa", Q, K, V) == "Agrees to 7 digits."
-    assert (
-        sentence("onnx_23", Q, K, V) == "Agrees to 2 digits: it multiplies Q and K by √scale each."
+    assert sentence("torch_sdpa", Q, K, V) == AGREES_7
+    assert sentence("onnx_23", Q, K, V) == whole(
+        messages.AGREES_BUT.format(digits=2, cause=messages.ROOTS_OF_SCALE)
     )
 
 
 def test_a_finite_filler_that_a_score_outweighs_is_named():
     Q, K, V = np.array([[1.0]]), np.array([[-2e9], [0.0]]), np.array([[1.0], [2.0]])
     mask = np.array([[True, False]])
-    assert sentence("keras_attention", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == (
-        "Its filler is finite: a hidden key keeps up to 1 of a row's weight."
+    assert sentence("keras_attention", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == whole(
+        messages.FILLER_KEEPS_WEIGHT.format(share=1)
     )
-    assert sentence("keras_mha_scores", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == (
-        "Its filler is finite: up to 1 of a row's weight is lost to hidden keys."
+    assert sentence("keras_mha_scores", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == whole(
+        messages.FILLER_LOSES_WEIGHT.format(share=1)
     )
-    assert sentence("torch_sdpa", Q, K, V, mask=mask) == "Agrees to 16 digits."
+    assert sentence("torch_sdpa", Q, K, V, mask=mask) == AGREES_16
 
 
 @pytest.mark.parametrize("stage", [1, 2])
@@ -599,43 +616,39 @@ def test_a_hidden_nan_that_reaches_the_answer_is_named(stage):
     arrays = numbers(dtype="float32")
     arrays[stage][1] = np.nan
     mask = np.array([[True, False, True]])
-    assert (
-        sentence("torch_sdpa", *arrays, mask=mask)
-        == "Lets NaN or ∞ at a hidden key reach its answer."
-    )
+    assert sentence("torch_sdpa", *arrays, mask=mask) == whole(messages.NAN_REACHES_ANSWER)
     clean = stage == 1  # JAX puts its filler in the place of hidden scores, but multiplies V by 0
     assert sentence("jax", *arrays, mask=mask) == (
-        "Agrees to 7 digits." if clean else "Lets NaN or ∞ at a hidden key reach its answer."
+        AGREES_7 if clean else whole(messages.NAN_REACHES_ANSWER)
     )
 
 
 def test_what_only_ours_was_given_is_not_blamed_on_them():
-    rest = "Ours is without softmax, or has a bias or a soft cap, and it was not told."
+    rest = whole(messages.OURS_WAS_GIVEN_MORE)
     bias = np.random.default_rng(3).random((3, 3))
     for change in ({"softcap": 1.0}, {"bias": bias}, {"softmax": False}):
         assert sentence("torch_sdpa", *numbers(), **change) == rest
-    assert (
-        sentence("torch_sdpa", *numbers(), allowed=causal(3, 3))
-        == "It hides by the mask, and ours by something else, such as −1e9 added."
+    assert sentence("torch_sdpa", *numbers(), allowed=causal(3, 3)) == whole(
+        messages.HIDES_OTHERWISE
     )
 
 
 def test_causes_that_undo_each_other_are_no_difference():
     Q, K, V = numbers(2, 1)
-    assert sentence("torch_mha", Q, K, V, mask=np.array([[True]])) == (
-        "Hides what you meant to show: True means hide in nn.MultiheadAttention;"
-        " rows 1 and 2 see no key: NaN there."
+    assert sentence("torch_mha", Q, K, V, mask=np.array([[True]])) == whole(
+        HIDES, messages.ROWS_SEE_NO_KEY.format(rows="1 and 2", there=messages.NAN_THERE)
     )
 
 
 def test_several_causes_stand_in_one_sentence():
     assert sentence(
         "keras_attention", *numbers(2, 4), mask=np.zeros((1, 4), bool), causal=True
-    ) == ("Rows 1 and 2 see no key: it spreads its weight evenly, where ours is 0.")
+    ) == whole(messages.ROWS_SEE_NO_KEY.format(rows="1 and 2", there=EVENLY))
     mask = np.array([[False, True, True]])
-    assert sentence("keras_attention", *numbers(), mask=mask, causal=True) == (
-        "Does not divide by √d_k: its weights are sharper; "
-        "row 1 sees no key: it spreads its weight evenly, where ours is 0; it computes in float32."
+    assert sentence("keras_attention", *numbers(), mask=mask, causal=True) == whole(
+        messages.DOES_NOT_DIVIDE,
+        messages.ROW_SEES_NO_KEY.format(row=1, there=EVENLY),
+        messages.COMPUTES_IN_FLOAT32,
     )
 
 
@@ -660,7 +673,7 @@ def test_a_sentence_says_agrees_just_where_the_numbers_do(name, seed):
         agrees = np.allclose(theirs.weights, ours.weights, **near) and np.allclose(
             theirs.output, ours.output, **near
         )
-        assert said.startswith("Agrees to ") == agrees
+        assert said.startswith(AGREES) == agrees
     assert said.endswith(".") and ". " not in said
 
 
@@ -694,7 +707,7 @@ def test_nothing_to_do_is_done(name, n_q, n_k, lead):
         return
     assert given.weights.shape == (*lead, n_q, n_k)
     assert given.output.shape == (*lead, n_q, 4) and not given.output.any()
-    assert sentence(name, *arrays, causal=True) == "Agrees to 16 digits."
+    assert sentence(name, *arrays, causal=True) == AGREES_16
 
 
 @pytest.mark.parametrize("name", [name for name in CONVENTIONS if name not in MASK_OR_SWITCH])

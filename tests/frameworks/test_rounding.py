@@ -32,6 +32,11 @@ def drawn(seed, tokens, columns):
     return np.random.default_rng(seed).normal(size=(3, tokens, columns))
 
 
+def counted_as_rounded(each: str) -> str:
+    in_full = messages.PRINT_IN_FULL.format(numbers=messages.NUMBERS_IN_FULL)
+    return messages.COUNTED_AS_ROUNDED.format(each=each, how=in_full)
+
+
 def all_to(decimals):
     return dict.fromkeys(("Q", "K", "V", "output"), decimals)
 
@@ -73,22 +78,16 @@ def test_mistakes_are_found_with_rounded_inputs(heads, decimals):
             decimals=decimals,
         )
         assert [BY_NAME[name]] in [[*e.mistakes] for e in found.explanations], str(found)
-        assert "Counted as rounded: Q, K and V to" in str(found)
+        assert counted_as_rounded(f"Q, K and V to {decimals} decimals") in str(found)
 
 
 def test_a_right_answer_names_the_rounding_and_how_to_print_in_full():
     exact = drawn(0, 6, 4)
     found = diagnose(*exact.round(4), output=attended(*exact).round(4), decimals=4)
     assert str(found) == (
-        "These numbers are right, to 4 digits, as near as inputs rounded to 4 decimals allow. "
-        + messages.COUNTED_AS_ROUNDED.format(
-            each="Q, K and V to 4 decimals",
-            how=(
-                "print them in full, by M.tolist(), or after"
-                " np.set_printoptions(floatmode='unique') or"
-                " torch.set_printoptions(precision=16, sci_mode=True)"
-            ),
-        )
+        messages.RIGHT_WHEN_ROUNDED.format(digits="4 digits", decimals="4 decimals")
+        + " "
+        + counted_as_rounded("Q, K and V to 4 decimals")
     )
 
 
@@ -97,7 +96,7 @@ def test_an_answer_that_rounding_does_not_explain_still_names_it():
     wrong = attended(*exact, scaled_by=1.05).round(4)
     found = diagnose(*exact.round(4), output=wrong, decimals=4)
     assert not found.explanations
-    assert "Counted as rounded: Q, K and V to 4 decimals" in str(found)
+    assert counted_as_rounded("Q, K and V to 4 decimals") in str(found)
     assert "24 of the 24" not in str(found)
 
 
@@ -110,10 +109,7 @@ def test_short_arrays_are_exact_unless_decimals_say_otherwise():
         messages.COUNT_AS_EXACT.format(
             names="Q, K and V",
             count=4,
-            in_full=(
-                "M.tolist(), or after np.set_printoptions(floatmode='unique') or "
-                "torch.set_printoptions(precision=16, sci_mode=True)"
-            ),
+            in_full=messages.NUMBERS_IN_FULL,
             count_2=4,
         )
     ) in found.notes
@@ -127,7 +123,7 @@ def test_one_number_of_decimals_leaves_whole_and_longer_inputs_exact():
     given = (exact[0].round(4), np.rint(exact[1] * 3), exact[2])
     output = attended(*given).round(4)
     said = str(diagnose(*given, output=output, decimals=4))
-    assert "Counted as rounded: Q to 4 decimals;" in said
+    assert counted_as_rounded("Q to 4 decimals") in said
 
 
 def test_what_explains_the_inputs_as_they_are_to_the_last_digit_is_not_laid_to_rounding():
@@ -148,11 +144,12 @@ def test_inputs_of_half_precision_count_as_rounded(kind):
         inputs = exact.astype(pytest.importorskip("ml_dtypes").bfloat16)
     output = attended(*exact)
     found = diagnose(*inputs, output=output)
-    assert found.correct and f"inputs rounded to {kind} allow" in str(found)
+    near = messages.RIGHT_WHEN_ROUNDED.partition("{digits}")[2].format(decimals=kind)
+    assert found.correct and near in str(found)
     assert (
         messages.COUNTED_AS_ROUNDED.format(
             each=f"Q, K and V to {kind}",
-            how=f"give the numbers as they were before conversion to {kind}",
+            how=messages.BEFORE_CONVERSION.format(kind=kind),
         )
     ) in str(found)
     as_they_are = attended(*(M.astype(np.float64) for M in inputs))
@@ -173,7 +170,9 @@ def test_weights_and_biases_of_a_layer_may_be_rounded():
     given = {name: M.round(4) for name, M in exact.items()}
     assert not diagnose(**given, heads=2, output=output).correct
     found = diagnose(**given, heads=2, output=output, decimals=4)
-    assert found.correct and "X, W_Q, W_K, W_V, b_Q, b_K and b_V to 4 decimals" in str(found)
+    assert found.correct and counted_as_rounded(
+        "X, W_Q, W_K, W_V, b_Q, b_K and b_V to 4 decimals"
+    ) in str(found)
 
 
 def test_of_many_queries_rounding_is_tried_on_those_that_are_searched():
@@ -192,7 +191,7 @@ def test_right_weights_of_rounded_inputs_place_the_trouble_after_them():
     found = diagnose(
         *exact.round(3), output=weights @ other, weights=weights.round(3), decimals=all_to(3)
     )
-    assert any(note.startswith("The weights are right") for note in found.notes), str(found)
+    assert messages.TROUBLE_IN_V in found.notes, str(found)
 
 
 @pytest.mark.filterwarnings("error")
@@ -213,7 +212,7 @@ def test_rounded_inputs_with_lost_numbers_warn_of_nothing(dtype, decimals, lost)
         (
             {"X": 4},
             ValueError,
-            "decimals names 'X'; it may name Q, K, V and output, which are given.",
+            messages.DECIMALS_OF_WHAT_IS_NOT_GIVEN.format(name="'X'", there="Q, K, V and output"),
         ),
         (
             {"Q": -1},
