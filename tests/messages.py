@@ -126,6 +126,14 @@ TOO_MANY_DOTS = (
 NPZ_HOLDS_ALL = "stages cannot be chosen for a '.npz', which holds all of them."
 REPORT_IS_HTML = "{name} does not end in '.html'; a report is HTML."
 FILE_NAME_EXPECTED = "path is {path}; the name of a file is wanted."
+OTHER_ENDING = "{name} ends in {ending}; {known} can be written."
+NO_ENDING = "{name} has no ending; {known} can be written."
+HEAD_NOT_CAPTURED = "head is {head}; captured were {there}."
+UNKNOWN_FORM = "form is {form}; choose one of {known}."
+TEXT_IS_ROUNDED = "rounded to {digits} digits; CSV, JSON and NPZ are exact"
+STRUCK_THROUGH = "Struck through: hidden by the mask."
+TOO_MANY_TO_PRINT = "{size} numbers are too many to print: a dot for each."
+SAMPLED_ENTRIES = "{distribution} entries, seed {seed}, {samples} scores for each d_k"
 
 # ---- figures -------------------------------------------------------------------------------------
 
@@ -151,6 +159,47 @@ CELLS_TOO_MANY = (
     "these stages hold {cells} cells; at most {max_drawn} can be drawn. Choose fewer "
     "stages, or trace fewer tokens."
 )
+RANGE_EXPECTED = "{name} is {given}; {least} to {most} are wanted."
+RANGE_WITH_UNIT_EXPECTED = "{name} is {given}; {least} to {most} {unit} are wanted."
+NAME_OR_RANGE_EXPECTED = "{name} is {given}; {names}, or {least} to {most} {unit} are wanted."
+LETTERS_EXPECTED = "{name} is {given}; at most {most} letters are wanted."
+LESS_EXPECTED = "{name} is {given}; less than {most} is wanted."
+PANELS_DO_NOT_FIT = (
+    "{count} panels do not fit on {wide} × {high} cm with letters of {size} pt: choose fewer "
+    "panels, smaller letters, or a larger width or height."
+)
+NUMBERS_LEFT_OUT = (
+    "The numbers in the cells of {names} are left out: they would be {size} pt high, below the "
+    "{smallest} pt that can be read."
+)
+LABELS_TOO_SMALL = "Labels of {size} pt are below the {smallest} pt that can be read."
+WORDS_WITHOUT_ROOM = (
+    "{named} of {count} words are named beside the rows of {stage}: there is no room for all."
+)
+NO_MAP_IN_RECORD = 'this record has no mean_map; name it in results=["mean_map", …].'
+UNKNOWN_STAGE = "stages names {name}; there is no such stage: {known} are there."
+STAGE_NOT_IN_TRACE = "stages names {name}; this trace does not have it: {known} are there."
+EXTREME_AT = "{which} {number} at row {row}, column {column}"
+CELLS_ARE_HIDDEN = "{cells} hidden."
+CELLS_TO_FILL_IN = "{cells} to be filled in."
+MEAN_OF_CELLS = "Each cell: mean of {sides}."
+MEAN_OF_WHAT_IS_SEEN = "Each cell: mean of what is seen in {sides}."
+SHARE_OF_KEYS = "Each cell: share of {keys} keys, mean of {queries} queries."
+COLOURS_BY_ROOT = "Colours follow the square root."
+KEY_WITH_MOST = "Of the keys drawn here, {key} gets the most: {most}. Together they get {total}."
+POINT_IS_LARGEST = "Each point is the largest of {count} keys."
+IN_THE_MEAN = "in the mean"
+VARIANCE_OF_SCORES = "{count} scores have variance {variance} ± {margin}; theory says {d_k}."
+VARIANCE_WHEN_SCALED = "Scaled: {variance} ± {margin}; theory says 1"
+DEVIATIONS = "{scores} for the scores, {scaled}"
+KEY_TAKES = "Key {key} takes"
+TAKES_OVER = "takes over {share} of this query"
+UNSCALED_AND_SCALED = "{unscaled} unscaled, {scaled} scaled"
+NATS_LEFT = "{unscaled} are left unscaled, {scaled} scaled"
+SCALE_IS_1 = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
+RULE_DOES_NOT_APPLY = "The rule does not apply here"
+RULE_APPLIES = "are near 0, as the rule wants"
+NO_SPREAD = "has no spread to begin with"
 
 # ---- frameworks ----------------------------------------------------------------------------------
 
@@ -219,6 +268,25 @@ LINES_WITHOUT_SOFTMAX = "lines are drawn of shares, which softmax makes; here it
 LINES_TOO_MANY_WORDS = (
     "lines are drawn between at most {most} words; here are {count}, which the map shows."
 )
+LINES_LEAD_TO = "Weights as lines; the thickest of “{query}” leads to “{key}”."
+NO_LINES = "Weights as lines; “{query}” has none."
+WALK_MULTIPLIES = (
+    "The query of “{token}” is {query}. Multiply it with each key, number by number, and add up."
+)
+WALK_DIVIDES = "Scale: divide by √{d_k} = {root}."
+WALK_SCALES = "Scale: multiply by {scale}."
+WALK_HIDES_NOTHING = "Mask: every key is visible."
+WALK_HIDES = "Mask: {seen} of {keys} keys stay visible; the others become −∞."
+WALK_ADDS_FILL = (
+    "Mask: {added} of {keys} keys get −1e9 added; that hides them only beside one without it."
+)
+WALK_TAKES_EXP = "Subtract the largest, {largest}, and take exp; they add up to Σ = {total}."
+WALK_HAS_NO_KEY = "Every key of this query is hidden: there is nothing to take exp of."
+WALK_WITHOUT_EXP = "Softmax is off: exp is not taken."
+WALK_SHARES = "Divide by Σ: these are the weights, and together they make 1."
+WALK_WEIGHTS_ARE_0 = "All weights are 0."
+WALK_RAW_WEIGHTS = "The weights are the masked scores themselves."
+WALK_ADDS_UP = "Multiply each value with its weight and add up: {output}. The matrix form"
 
 # ---- launch --------------------------------------------------------------------------------------
 
@@ -490,3 +558,23 @@ HEADS_DO_NOT_DIVIDE = (
 )
 TOO_MANY_SCORES = "{cells} scores are too many for this page; at most {limit} fit."
 PASSED_OVER = "The link's {what} passed over: {why}"
+
+# ---- attention (on pages) ------------------------------------------------------------------------
+
+OUT_OF_RECORD = "{name} is {given}; 0 to {last} are there."
+ONLY_ONE = "{word} is {place}; there is 1 {word}, number 0."
+OUT_OF_RANGE = "{word} is {place}; there are {count} {word}s, counted from 0."
+TEXT_EXPECTED = "{name} is {given}; text is wanted."
+NO_MASK = "No mask: nothing is hidden."
+FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
+OTHER_COLOURS_THAN_V = "colours have another range than V's"
+
+# ---- session (on pages) --------------------------------------------------------------------------
+
+ONE_OF_WANTED = "{name} is {given}; one of {known} is wanted."
+STAYED_BEHIND = "The numbers will differ from the model’s: {what}."
+BIAS_STAYED_BEHIND = "its bias stayed behind ({name})"
+OF_AN_EXAMPLE = "example “{title}”"
+CAPPED_SCORES = "scores kept within ±{softcap} by tanh"
+SINK_OF_EACH_ROW = "{sink}, in the sum of each row and of no key"
+GIVEN_FROM_PYTHON = "given from Python"
