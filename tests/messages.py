@@ -201,6 +201,7 @@ SCALE_IS_1 = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
 RULE_DOES_NOT_APPLY = "The rule does not apply here"
 RULE_APPLIES = "are near 0, as the rule wants"
 NO_SPREAD = "has no spread to begin with"
+CLICK_FOR_LARGEST = "click for the largest of them"
 
 # ---- frameworks ----------------------------------------------------------------------------------
 
@@ -403,6 +404,49 @@ WORDS_READ = "Words: {words}"
 WORDS_READ_BY = "Words ({part}): {words}"
 WORDS_IN_ALL = " … ({count} in all)"
 STREAMLIT_HAS_NO = "has no {name}; the dashboard does without it."
+NOTHING_CHANGES_YET = (
+    "Nothing changes until you have seen what was understood and pressed “Use these numbers”."
+)
+ONE_FILE_AT_A_TIME = "One file is read at a time, with a config.json beside it; left out: {names}."
+TICK_AND_PRESS_AGAIN = "Tick “{label}” and press again."
+PRESSED_TOO_EARLY = (
+    "Nothing was changed: “{label}” was pressed before the page had shown what it now stands "
+    "for. Look below the board, and press again."
+)
+AS_ON_EXPLORE = "“{title}” as it stands on Explore"
+NOTICE = "Notice: {notice}"
+NOTICE_OF_THE_EXAMPLE = "Notice, in the example as it was made: {notice}"
+TAP_TO_CHANGE = "Tap it again to change it."
+ALL_QUERIES_TAKE = (
+    "All queries: about {time}, {given} for what is given and at most {beside} beside it."
+)
+NOTHING_IS_KEPT_AS = "this browser keeps nothing ({why}): after a reload they are gone."
+TOLD_TO_FORGET = "it was told to forget"
+THE_BROWSER_SAYS = " (the browser says: {why})."
+PART_NOT_FETCHED = "This part could not be fetched ({path}); reload the page."
+READING = "Reading {name} …"
+UNREADABLE_BY_THE_BROWSER = (
+    "This browser cannot read {name}, as if it were a folder or had changed meanwhile ({why})."
+)
+SERVER_IS_AWAY = "The server cannot be reached just now, so this was not taken."
+TRY_AGAIN_LATER = "Try again when it is back."
+BLOCK_HOLDS_NO_NUMBER = (
+    "Row {row}, column {column} of the block holds “{found}”, which is no number, so nothing of "
+    "it was taken."
+)
+POOLED_HERE = "{stage} is pooled here"
+NUMBERS_WERE_COPIED = "The numbers of {stage} were copied."
+PICTURE_WAS_COPIED = "The picture of {what} was copied."
+NO_CLIPBOARD_FOR_PICTURES = (
+    "This browser gives no clipboard for pictures here; {name} was saved instead."
+)
+PICTURE_NOT_MADE = "{name} could not be made; reload the page and try again."
+LINK_WAS_COPIED = "The link was copied."
+LINK_IS_SELECTED = "The link is selected: press Ctrl+C, or hold it, to copy."
+NO_QR_CODE = "No QR code: this address works on this computer only."
+CLICK_FOR_NUMBER = "click for its number"
+DECIMALS_SHOWN = "{shown} of {asked} decimals"
+TINY_ONES_ROUNDED = "tiny ones rounded"
 
 # ---- readers -------------------------------------------------------------------------------------
 
@@ -747,6 +791,13 @@ CAPTURED_FROM = "captured from {model}, {head}"
 EQUAL_COLUMNS = "columns {first} and {second} of {name} are equal"
 OPPOSITE_COLUMNS = "column {second} of {name} is minus column {first}"
 SIZE_OUT_OF_RANGE = "{name} is {size}; 1 to {most} are allowed."
+NOT_THE_MODELS_EMBEDDINGS = (
+    "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model there "
+    "are the weights alone."
+)
+MASK_MEANS = "The mask: True and 1 mean {true_means}."
+CHANGED_BY_HAND = "{source}, changed by hand since"
+STEP_OF_WEIGHTS = "e to the power of each masked score of the row, each divided by their sum"
 
 # ---- frameworks (on pages) -----------------------------------------------------------------------
 
@@ -764,6 +815,7 @@ NOT_SCALED = "the scores are not scaled"
 HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
 LEAVES_A_PART_OUT = "leaves the {part} out: {why}"
 NO_SUCH_ARGUMENT = "no such argument"
+HEADS_BY_RESHAPE = "the heads are split by a reshape without a transpose"
 
 # ---- models (on pages) ---------------------------------------------------------------------------
 
@@ -791,3 +843,7 @@ PICKLE = (
     "lines save it as .safetensors."
 )
 EMPTY_FILE = "{place} is empty."
+COMMAS_ARE_DECIMAL = "The commas are decimal."
+TOO_MANY_BYTES = "{place} has {found} bytes; at most {limit} are read."
+TURNED_BY_NAME = "{role} is {name}, by its name stored as (out, in), and transposed."
+NO_NUMBER = "{place} holds no number."
