@@ -19,7 +19,8 @@ def panels(figure):
 
 def test_each_layer_has_its_weights_and_all_share_one_bar_and_one_note():
     taken = load("pronoun")
-    with pytest.warns(UserWarning, match="are left out"):
+    begin = messages.NUMBERS_LEFT_OUT.partition("{names}")[0]
+    with pytest.warns(UserWarning, match=begin):
         figure = attention.across_layers(taken, 8, paper=attention.Paper(width=17.8))
     assert len(figure.axes) == len(taken) + 1 and len(figure.notes) == 1
     for call, axes in zip(taken, panels(figure), strict=True):
