@@ -234,6 +234,15 @@ TOO_MANY_DOTS = (
 NPZ_HOLDS_ALL = "stages cannot be chosen for a '.npz', which holds all of them."
 REPORT_IS_HTML = "{name} does not end in '.html'; a report is HTML."
 FILE_NAME_EXPECTED = "path is {path}; the name of a file is wanted."
+OTHER_ENDING = "{name} ends in {ending}; {known} can be written."
+NO_ENDING = "{name} has no ending; {known} can be written."
+HEAD_NOT_CAPTURED = "head is {head}; captured were {there}."
+UNKNOWN_FORM = "form is {form}; choose one of {known}."
+TEXT_IS_ROUNDED = "rounded to {digits} digits; CSV, JSON and NPZ are exact"
+STRUCK_THROUGH = "Struck through: hidden by the mask."
+TOO_MANY_TO_PRINT = "{size} numbers are too many to print: a dot for each."
+SAMPLED_ENTRIES = "{distribution} entries, seed {seed}, {samples} scores for each d_k"
+HEAD_OF_THE_MODEL = "head={head} of the arrays is the model's head {number}"
 
 # ---- figures -------------------------------------------------------------------------------------
 
@@ -260,6 +269,48 @@ CELLS_TOO_MANY = (
     "stages, or trace fewer tokens."
 )
 TEXT_EXPECTED = "{name} is {given}; text is wanted."
+RANGE_EXPECTED = "{name} is {given}; {least} to {most} are wanted."
+RANGE_WITH_UNIT_EXPECTED = "{name} is {given}; {least} to {most} {unit} are wanted."
+NAME_OR_RANGE_EXPECTED = "{name} is {given}; {names}, or {least} to {most} {unit} are wanted."
+LETTERS_EXPECTED = "{name} is {given}; at most {most} letters are wanted."
+LESS_EXPECTED = "{name} is {given}; less than {most} is wanted."
+PANELS_DO_NOT_FIT = (
+    "{count} panels do not fit on {wide} × {high} cm with letters of {size} pt: choose fewer "
+    "panels, smaller letters, or a larger width or height."
+)
+NUMBERS_LEFT_OUT = (
+    "The numbers in the cells of {names} are left out: they would be {size} pt high, below the "
+    "{smallest} pt that can be read."
+)
+LABELS_TOO_SMALL = "Labels of {size} pt are below the {smallest} pt that can be read."
+WORDS_WITHOUT_ROOM = (
+    "{named} of {count} words are named beside the rows of {stage}: there is no room for all."
+)
+NO_MAP_IN_RECORD = 'this record has no mean_map; name it in results=["mean_map", …].'
+UNKNOWN_STAGE = "stages names {name}; there is no such stage: {known} are there."
+STAGE_NOT_IN_TRACE = "stages names {name}; this trace does not have it: {known} are there."
+EXTREME_AT = "{which} {number} at row {row}, column {column}"
+CELLS_ARE_HIDDEN = "{cells} hidden."
+CELLS_TO_FILL_IN = "{cells} to be filled in."
+MEAN_OF_CELLS = "Each cell: mean of {sides}."
+MEAN_OF_WHAT_IS_SEEN = "Each cell: mean of what is seen in {sides}."
+SHARE_OF_KEYS = "Each cell: share of {keys} keys, mean of {queries} queries."
+COLOURS_BY_ROOT = "Colours follow the square root."
+KEY_WITH_MOST = "Of the keys drawn here, {key} gets the most: {most}. Together they get {total}."
+POINT_IS_LARGEST = "Each point is the largest of {count} keys."
+IN_THE_MEAN = "in the mean"
+VARIANCE_OF_SCORES = "{count} scores have variance {variance} ± {margin}; theory says {d_k}."
+VARIANCE_WHEN_SCALED = "Scaled: {variance} ± {margin}; theory says 1"
+DEVIATIONS = "{scores} for the scores, {scaled}"
+KEY_TAKES = "Key {key} takes"
+TAKES_OVER = "takes over {share} of this query"
+UNSCALED_AND_SCALED = "{unscaled} unscaled, {scaled} scaled"
+NATS_LEFT = "{unscaled} are left unscaled, {scaled} scaled"
+SCALE_IS_1 = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
+RULE_DOES_NOT_APPLY = "The rule does not apply here"
+RULE_APPLIES = "are near 0, as the rule wants"
+NO_SPREAD = "has no spread to begin with"
+CLICK_FOR_LARGEST = "click for the largest of them"
 
 # ---- frameworks ----------------------------------------------------------------------------------
 
@@ -460,6 +511,33 @@ LINES_TOO_MANY_WORDS = (
     "lines are drawn between at most {most} words; here are {count}, which the map shows."
 )
 WALK_ADDS_A_BIAS = "Mask: a bias is added to {added} of {keys} keys; hidden ones get −1e9 besides."
+LINES_LEAD_TO = "Weights as lines; the thickest of “{query}” leads to “{key}”."
+NO_LINES = "Weights as lines; “{query}” has none."
+WALK_MULTIPLIES = (
+    "The query of “{token}” is {query}. Multiply it with each key, number by number, and add up."
+)
+WALK_DIVIDES = "Scale: divide by √{d_k} = {root}."
+WALK_SCALES = "Scale: multiply by {scale}."
+WALK_HIDES_NOTHING = "Mask: every key is visible."
+WALK_HIDES = "Mask: {seen} of {keys} keys stay visible; the others become −∞."
+WALK_ADDS_FILL = (
+    "Mask: {added} of {keys} keys get −1e9 added; that hides them only beside one without it."
+)
+WALK_TAKES_EXP = "Subtract the largest, {largest}, and take exp; they add up to Σ = {total}."
+WALK_HAS_NO_KEY = "Every key of this query is hidden: there is nothing to take exp of."
+WALK_WITHOUT_EXP = "Softmax is off: exp is not taken."
+WALK_SHARES = "Divide by Σ: these are the weights, and together they make 1."
+WALK_WEIGHTS_ARE_0 = "All weights are 0."
+WALK_RAW_WEIGHTS = "The weights are the masked scores themselves."
+WALK_ADDS_UP = "Multiply each value with its weight and add up: {output}. The matrix form"
+FIRST_OF_MANY = "The first {shown} of {count} {what}."
+SUMS_OF_ALL = "The sums are those of all."
+A_AND_B_ARE_THE_SAME = (
+    "A and B are the same: change any control or number, or choose a comparison above."
+)
+NO_SUCH_CELL_OF = "{side} has no such cell of {stage}."
+GUESS_IS_RIGHT = "✓ Yes."
+GUESS_IS_WRONG = "Not this one."
 
 # ---- launch --------------------------------------------------------------------------------------
 
@@ -564,6 +642,137 @@ COMPARED_SCORES = (
     "Answers are compared for up to {max_compared} scores, 128 × 128, and these are "
     "{cells}; take fewer words on Explore."
 )
+DO_NOT_FIT_INTO_A_LINK = "do not fit into a link"
+NOTHING_IS_KEPT = "this browser keeps nothing: after a reload they are gone."
+UPLOAD_IS_MISSED = (
+    "What was uploaded is neither in the address nor in this session: upload the file again."
+)
+LONG_UPLOAD_IS_MISSED = (
+    "The queries and keys that were chosen are neither in the address nor in this session: "
+    "upload the file, or choose the captured model, again. Until then a pattern is shown."
+)
+ONE_KEY = "There is one key, so every weight is 1; add a token to see attention choose."
+WORDS_ARE_YOUR_OWN = (
+    "These words are your own; Reset brings the example’s, and what to notice there."
+)
+NOTHING_LEADS_TO_THEM = (
+    "These are finished weights: nothing leads to them here, and nothing is made of them."
+)
+WITH_SEED = "With seed {seed}, {said}."
+ONLY_ITEM_IS_FILLED = "Only item {item} of the batch is filled."
+NOT_OFFERED = "Not offered: {labels}; {why}"
+EMPTY_BOX = "the box is empty; numbers or a sentence are wanted."
+A_SENTENCE_OF = "This is a sentence of {count}: {tokens}"
+A_CONFIGURATION = (
+    "This is the configuration of a {kind} model{heads}. Open its weights now; they are read by it."
+)
+WITH_SO_MANY_HEADS = " with {count} heads"
+PARTS_IN_USE = "In use: {parts}."
+SINKS_ARE_OFF = "“Sinks” are off: each weight is made by itself, without a sum."
+SINKS_ARE_ON_AGAIN = "“Sinks” are on again, as they were."
+SIGMOID_IS_OFF = "“Sigmoid” is off: a sink stands in the sum of a softmax."
+PREVIEW_OF = "Preview of {alt}"
+FIGURE_WAITS = "The figure is drawn, after those that others asked for …"
+MATPLOTLIB_IS_LOADED = "Matplotlib is loaded and lists the fonts, once …"
+PANELS_ARE_DRAWN = "{number} of {count} panels"
+COMPARED_TOKENS = (
+    "Stages are compared for up to {most} tokens, and these are {count}; take fewer words on "
+    "Explore."
+)
+ALIKE_TO_THE_BIT = "Alike in A and B, to the bit: {stages}."
+NO_CSV = "No CSV: {why}"
+NO_FILE_OF_BOTH = "No file of A and B together: {why}"
+ADDRESS_HOLDS_BOTH = "The address holds both A and B."
+WRONG_IN_B = "in B {title}"
+FILL_IN = "Fill in {stages}"
+ANSWER_IS_RIGHT = "✓ Right."
+ANSWER_IS_WRONG = "✗ Not yet."
+ARITHMETIC_IS_BELOW = "Its arithmetic is below."
+ALL_OF_THEM = "All {count} of them."
+TO_GO = "{count} to go."
+FOR_A_CLASS = "Copy this link for a class: each pupil types a number."
+PROGRESS_IS_KEPT = "The link keeps your progress."
+FRAMEWORKS_NEED_INPUTS = (
+    "Explore shows finished weights alone; frameworks need Q, K and V to answer. Choose an "
+    "example there, or bring other data."
+)
+GIVES_NO_ANSWER = "{title} gives no answer: {why}"
+CHANGE_IT_THERE = "Change it there."
+PASTE_ABOVE = "paste {names} above; the same as your code gets."
+TYPED_IS_LOST = (
+    "A reload loses what is typed here: this browser does not keep it ({why}). Keep a copy of "
+    "your numbers."
+)
+STRONGEST_KEYS = "Strongest of all keys: {keys}"
+CHOOSE_ARRAYS = "choose which arrays are the queries and the keys."
+ONE_ARRAY = "{place} holds one array; Q and K are wanted, as by np.savez(file, Q=Q, K=K)."
+CAPTURE_HOLDS = "{place} holds {many}; here is {layer}."
+OPEN_ON_REAL_MODEL = "Open it on Real model, then choose another here under “a captured model”."
+CAPTURE_LESS_FOR_ANOTHER = "Capture one layer and one sequence to see another."
+BEFORE_ROTATION = "Before the rotation: {sentence}"
+COMPUTED_AGAIN = "{counted}, computed again in float64."
+OUTPUTS_ARE_EQUAL = (
+    "Each output is equal to the model’s own to {difference} (rounding in {kinds} alone could "
+    "make {times} as much)."
+)
+OUTPUTS_DIFFER = "{wrong} of {calls} calls give another output than the model’s own"
+MAPS_SHOWN = "{shown} of {count} heads."
+MAP_IS_EQUAL = "= model to {apart}"
+MAP_IS_OFF = "off by {apart}"
+MAP_SAYS = "{head}: {measure}; equal to the model to {apart}. Opens on Explore."
+HEAD_ARRIVED = "{head}, of {model}: as captured, its output is equal"
+EQUAL_TO_THE_MODELS = "equal to the model’s own"
+LAYERS_HAVE = "Layers here have a {left}."
+MODULES_NOT_CAPTURED = "Not captured: {names}."
+MODULES_NOT_RUN = "Was not run: {names}."
+AND_MORE = " and {count} more"
+WORDS_READ = "Words: {words}"
+WORDS_READ_BY = "Words ({part}): {words}"
+WORDS_IN_ALL = " … ({count} in all)"
+STREAMLIT_HAS_NO = "has no {name}; the dashboard does without it."
+NOTHING_CHANGES_YET = (
+    "Nothing changes until you have seen what was understood and pressed “Use these numbers”."
+)
+ONE_FILE_AT_A_TIME = "One file is read at a time, with a config.json beside it; left out: {names}."
+TICK_AND_PRESS_AGAIN = "Tick “{label}” and press again."
+PRESSED_TOO_EARLY = (
+    "Nothing was changed: “{label}” was pressed before the page had shown what it now stands "
+    "for. Look below the board, and press again."
+)
+AS_ON_EXPLORE = "“{title}” as it stands on Explore"
+NOTICE = "Notice: {notice}"
+NOTICE_OF_THE_EXAMPLE = "Notice, in the example as it was made: {notice}"
+TAP_TO_CHANGE = "Tap it again to change it."
+ALL_QUERIES_TAKE = (
+    "All queries: about {time}, {given} for what is given and at most {beside} beside it."
+)
+NOTHING_IS_KEPT_AS = "this browser keeps nothing ({why}): after a reload they are gone."
+TOLD_TO_FORGET = "it was told to forget"
+THE_BROWSER_SAYS = " (the browser says: {why})."
+PART_NOT_FETCHED = "This part could not be fetched ({path}); reload the page."
+READING = "Reading {name} …"
+UNREADABLE_BY_THE_BROWSER = (
+    "This browser cannot read {name}, as if it were a folder or had changed meanwhile ({why})."
+)
+SERVER_IS_AWAY = "The server cannot be reached just now, so this was not taken."
+TRY_AGAIN_LATER = "Try again when it is back."
+BLOCK_HOLDS_NO_NUMBER = (
+    "Row {row}, column {column} of the block holds “{found}”, which is no number, so nothing of "
+    "it was taken."
+)
+POOLED_HERE = "{stage} is pooled here"
+NUMBERS_WERE_COPIED = "The numbers of {stage} were copied."
+PICTURE_WAS_COPIED = "The picture of {what} was copied."
+NO_CLIPBOARD_FOR_PICTURES = (
+    "This browser gives no clipboard for pictures here; {name} was saved instead."
+)
+PICTURE_NOT_MADE = "{name} could not be made; reload the page and try again."
+LINK_WAS_COPIED = "The link was copied."
+LINK_IS_SELECTED = "The link is selected: press Ctrl+C, or hold it, to copy."
+NO_QR_CODE = "No QR code: this address works on this computer only."
+CLICK_FOR_NUMBER = "click for its number"
+DECIMALS_SHOWN = "{shown} of {asked} decimals"
+TINY_ONES_ROUNDED = "tiny ones rounded"
 
 # ---- readers -------------------------------------------------------------------------------------
 
@@ -1101,6 +1310,69 @@ SIZE_EXPECTED = "{name} is {size}; {wanted} is wanted."
 # ---- readers (as session hears them) -------------------------------------------------------------
 
 NOT_EQUAL_PARTS = "{place} is {size}; {parts} equal parts are wanted, for Q, K and V."
+
+# ---- attention (on pages) ------------------------------------------------------------------------
+
+OUT_OF_RECORD = "{name} is {given}; 0 to {last} are there."
+ONLY_ONE = "{word} is {place}; there is 1 {word}, number 0."
+OUT_OF_RANGE = "{word} is {place}; there are {count} {word}s, counted from 0."
+TEXT_EXPECTED = "{name} is {given}; text is wanted."
+NO_MASK = "No mask: nothing is hidden."
+FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
+OTHER_COLOURS_THAN_V = "colours have another range than V's"
+COPIED_FROM_HEAD = "column {column} of head {head}, copied"
+ROW_SHARES_OUT_1 = "Each row shares out 1 among the keys."
+SINK_PATTERN = "Every query gives most of its weight to the first token, which means nothing by it."
+GAIN_LENGTH = (
+    "gain_{name} holds {length} numbers; {d_k} are wanted, one for each column of a head of "
+    "{name}, or {columns}, one for each of all."
+)
+NO_SUCH_SETTING = "a figure has no setting {name}."
+WORKSHEET_HAS_NO_ROOM = (
+    "a worksheet has room for {words} words and matrices {wide} wide; {name} is {size} here."
+)
+
+# ---- session (on pages) --------------------------------------------------------------------------
+
+ONE_OF_WANTED = "{name} is {given}; one of {known} is wanted."
+STAYED_BEHIND = "The numbers will differ from the model’s: {what}."
+BIAS_STAYED_BEHIND = "its bias stayed behind ({name})"
+OF_AN_EXAMPLE = "example “{title}”"
+CAPPED_SCORES = "scores kept within ±{softcap} by tanh"
+SINK_OF_EACH_ROW = "{sink}, in the sum of each row and of no key"
+GIVEN_FROM_PYTHON = "given from Python"
+NOTHING_TO_ADD = "Q, K and V are typed themselves here, so there is nothing to add {what} to."
+FIRST_COLUMNS_TURN = (
+    "Rotary positions turn the first {turned} of {d_k} columns of a head now, as they turn pairs."
+)
+ROTATION_IS_OFF = "A head of one column has no pair to turn: rotary positions are off."
+LAST_ROW_OF = "A: the last row of “{words}”"
+STEP_FINDS_THE_SAME = (
+    "The last word asks alone and finds the same: keys and values are kept, and its position "
+    "counts on."
+)
+KNOWS_THE_ORDER = "attention knows the order"
+KNOWS_NO_ORDER = "knows no order"
+SOFTMAX_IS_OFF = "softmax is off on Explore; switch it on there to compare with other attention."
+SIZES_DIFFER = "{name} is {a} in A and {b} in B."
+NO_ROOM_WITHOUT_SOFTMAX = "there is no room without softmax and −∞ for this: {title}."
+B_IS_RIGHT = "B is right: {why}"
+LESSON_SETS_HEADS = (
+    "Set Heads in the sidebar to {heads}, and then Head, under View there, to {head}."
+)
+LESSON_SHOWS_HEAD = "These are Q, K, V and weights of head {head} alone."
+LARGEST_TAKEN_AWAY = "Taking the largest away first changes no share."
+NOT_AN_ANSWER = "“{text}” is no number; type one such as −0.5, 1/3, 50 % or −∞."
+STAGES_BEFORE_ARE_WRONG = "Numbers before {stage} are wrong already."
+NOW_ON_THE_BOARD = "Now on the board: {inputs}."
+SENTENCE_OF_TOO_MANY_TOKENS = "the sentence has {found} tokens; at most {limit} fit."
+READ_AS_D_OUT_D_IN = (
+    "{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}"
+)
+LOOK_MOST_AT = "look most at"
+QUERY_SEES_NO_KEY = "Query {query} sees no key: its weights and its output are 0."
+SCORES_TOO_LARGE = "the scores go beyond {kind}, which ends at {end}; make Q or K smaller"
+COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
 HEADS_TO_BE_SAID = (
     "{place} holds Q, K and V of several heads in one; say how many heads the model has "
     "(num_attention_heads in its config.json)."
@@ -1128,3 +1400,84 @@ NEAR_WORDS = "{place} has no word “{word}”; it has {near}."
 ONE_AXIS = "{count} numbers in one axis"
 SLICE_OF_MORE_AXES = "{place} has {axes} axes; the slice “{cut}” has {parts}."
 COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
+NO_INPUTS_TO_COMPARE = (
+    "Explore shows finished weights alone; there are no inputs to compare with. Paste them here, "
+    "or choose an example there."
+)
+ORDER_IS_KEPT = "largest, and softmax keeps the order"
+THIS_SERVER_HOLDS = "this server holds"
+LONG_COLUMNS_DIFFER = "queries have {queries} columns and keys {keys}; as many are wanted."
+NO_MEMORY = "there is not memory enough on this server for this many tokens."
+WAY_NEEDS_WORDS = "The way is for {fewest} to {most} words."
+WAY_HAS_NO_PARTS = "The way is for attention without more parts; here is {parts}."
+MASK_TOO_LARGE = (
+    "a mask of {queries} × {keys} is too large to be drawn cell by cell; at most {most} places fit."
+)
+SETTINGS_WANTED = "settings by their names are wanted"
+UNREADABLE_PARAMETER = "it cannot be read"
+WHOLE_NUMBER_WANTED = "a whole number is wanted"
+HEAD_TOO_LARGE = (
+    "this head has {queries} queries and {keys} keys; Explore shows {limit} of each: capture "
+    "fewer, as by queries=range({end})."
+)
+BIAS_OF_EACH_SCORE = "bias set for each score by itself"
+CAPTURED_FROM = "captured from {model}, {head}"
+EQUAL_COLUMNS = "columns {first} and {second} of {name} are equal"
+OPPOSITE_COLUMNS = "column {second} of {name} is minus column {first}"
+SIZE_OUT_OF_RANGE = "{name} is {size}; 1 to {most} are allowed."
+NOT_THE_MODELS_EMBEDDINGS = (
+    "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model there "
+    "are the weights alone."
+)
+MASK_MEANS = "The mask: True and 1 mean {true_means}."
+CHANGED_BY_HAND = "{source}, changed by hand since"
+STEP_OF_WEIGHTS = "e to the power of each masked score of the row, each divided by their sum"
+
+# ---- frameworks (on pages) -----------------------------------------------------------------------
+
+RIGHT_NUMBERS = "These numbers are right, to "
+NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
+ALL_AGREE_WITH = "{title}. With that, all numbers agree to {digits}"
+MASK_INVERTED = "the mask is inverted"
+MASK_MAY_MEAN_THE_OTHER = (
+    "Find out what True means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate "
+    "the mask."
+)
+MASK_AFTER_SOFTMAX = "the mask is applied after the softmax"
+OVER_QUERIES = "the softmax runs over the queries"
+NOT_SCALED = "the scores are not scaled"
+HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
+LEAVES_A_PART_OUT = "leaves the {part} out: {why}"
+NO_SUCH_ARGUMENT = "no such argument"
+HEADS_BY_RESHAPE = "the heads are split by a reshape without a transpose"
+
+# ---- models (on pages) ---------------------------------------------------------------------------
+
+TOO_MANY_CAPTURED_WEIGHTS = "holds {found} weights of all heads; at most {limit} are shown"
+WEIGHTS_AND_NO_CAPTURE = (
+    "{place} holds a model’s weights and no capture; “Your data” on Explore opens them."
+)
+CAPTURE_OF_MANY_BYTES = "{place} is a capture of {size}; at most {limit} are opened"
+LONG_CONTEXT_OPENS_IT = "Long context opens it"
+CAPTURE_LESS = "choose layers=, heads=, queries= or calls= of capture"
+ONE_LIST_FOR_MANY = (
+    "One list of tokens was given, and words of {count} sequences went through the model; give "
+    "each its own: tokens={tokens}."
+)
+MOST_OF_ALL = "most of all item {item}, head {head}"
+
+# ---- readers (on pages) --------------------------------------------------------------------------
+
+STANDS_BETWEEN_ROWS = "{place}: “{text}” stands between its rows; every number has to be there."
+ADDS_ALIBI = "it adds ALiBi, a slope by distance, to the scores"
+HIDES_LATER_TOKENS = "it hides later tokens (choose the causal mask)"
+DIFFERS_FROM_THE_MODEL = "differ from the model"
+PICKLE = (
+    "{place} is a pickle, which runs code when it is opened, so it is not opened here; these two "
+    "lines save it as .safetensors."
+)
+EMPTY_FILE = "{place} is empty."
+COMMAS_ARE_DECIMAL = "The commas are decimal."
+TOO_MANY_BYTES = "{place} has {found} bytes; at most {limit} are read."
+TURNED_BY_NAME = "{role} is {name}, by its name stored as (out, in), and transposed."
+NO_NUMBER = "{place} holds no number."

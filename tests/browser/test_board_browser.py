@@ -275,12 +275,14 @@ def test_a_block_that_is_not_all_numbers_is_refused_whole_and_decimal_commas_are
     choose(dashboard, "W_Q", 1, 1)
     clipboard(dashboard, "0.5\t1,25\n-2\tx y")
     refused = dashboard.page.locator(".board-untaken")
-    until(refused.get_by_text("Row 1, column 2 of the block holds “1,25”, which is no number,"))
+    odd = messages.BLOCK_HOLDS_NO_NUMBER.format(row=1, column=2, found="1,25")
+    until(refused.get_by_text(odd))
     box, dock = refused.bounding_box(), dashboard.page.locator(".st-key-dock").bounding_box()
     assert box["y"] > 0 and box["y"] + box["height"] < dock["y"]
     assert np.array_equal(dashboard.numbers("W_Q"), before)
     clipboard(dashboard, "1,234\t2,500")  # thousands, perhaps
-    until(refused.get_by_text("Row 1, column 1 of the block holds “1,234”, which is no number,"))
+    odd = messages.BLOCK_HOLDS_NO_NUMBER.format(row=1, column=1, found="1,234")
+    until(refused.get_by_text(odd))
     dashboard.after(lambda: clipboard(dashboard, "0,5\t1,25\n-2\t3"))
     assert dashboard.numbers("W_Q")[1:3, 1:3].tolist() == [[0.5, 1.25], [-2, 3]]
 
@@ -455,7 +457,7 @@ def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_a
     dashboard = visit()
     page, fetched, received = dashboard.page, [], []
     page.route("**/scripts/board.js*", lambda route: route.abort())
-    said = "This part could not be fetched (/scripts/board.js); reload the page."
+    said = messages.PART_NOT_FETCHED.format(path="/scripts/board.js")
     dashboard.open(ready=f"text={said}")
     page.unroute("**/scripts/board.js*")
     page.on("request", lambda request: fetched.append(request.url))
@@ -502,11 +504,11 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
         const { width, height } = await createImageBitmap(await item.getType('image/png'))
         return [width, height] }"""
     dashboard.tool("weights", "Copy picture")
-    until(said.get_by_text("The picture of weights was copied."))
+    until(said.get_by_text(messages.PICTURE_WAS_COPIED.format(what="weights")))
     _, png = dashboard.download(lambda: dashboard.tool("weights", "Download PNG"))
     assert dashboard.page.evaluate(size) == list(struct.unpack(">2I", png[16:24]))
     dashboard.tool("weights", "Copy board as picture")
-    until(said.get_by_text("The picture of the board was copied."))
+    until(said.get_by_text(messages.PICTURE_WAS_COPIED.format(what="the board")))
     box = dashboard.page.locator(".board-groups").bounding_box()
     width, height = dashboard.page.evaluate(size)
     assert abs(width - 2 * (box["width"] + 32)) <= 2
@@ -515,17 +517,13 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
     dashboard.page.evaluate("window.ClipboardItem = undefined")
     name, again = dashboard.download(lambda: dashboard.tool("weights", "Copy picture"))
     assert (name, again[:4]) == ("attention_four-words_weights.png", b"\x89PNG")
-    assert said.inner_text() == (
-        "This browser gives no clipboard for pictures here;"
-        " attention_four-words_weights.png was saved instead."
+    assert said.inner_text() == messages.NO_CLIPBOARD_FOR_PICTURES.format(
+        name="attention_four-words_weights.png"
     )
     dashboard.page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = given => given(null) }")
     dashboard.tool("weights", "Copy board as picture")
-    until(
-        said.get_by_text(
-            "attention_board.png could not be made; reload the page and try again.", exact=True
-        )
-    )
+    not_made = messages.PICTURE_NOT_MADE.format(name="attention_board.png")
+    until(said.get_by_text(not_made, exact=True))
 
 
 def test_what_changed_is_marked_unless_less_motion_is_asked_for(look):
@@ -780,12 +778,13 @@ def test_a_pane_says_what_its_cells_have_no_room_for(look, name, size):
             for text in row
             if "." in text
         }
-        if note == "tiny ones rounded":
+        if note == messages.TINY_ONES_ROUNDED:
             assert least <= {s.digits}
             both = zip(sum(painted, []), sum(whole, []), strict=True)
             assert all(short == text or "e−" in text for short, text in both)
         else:
-            assert note == f"{min(least, default=0)} of {s.digits} decimals", stage
+            fewest = min(least, default=0)
+            assert note == messages.DECIMALS_SHOWN.format(shown=fewest, asked=s.digits), stage
 
 
 def test_what_a_pane_has_no_room_for_is_said_of_what_is_seen(look):
@@ -794,20 +793,22 @@ def test_what_a_pane_has_no_room_for_is_said_of_what_is_seen(look):
     def said() -> str:
         return dashboard.page.evaluate(NOTED, "weights")[0]
 
-    assert said() == "6 × 6, 3 of 8 decimals"
+    rounded = f"6 × 6, {messages.DECIMALS_SHOWN.format(shown=3, asked=8)}"
+    assert said() == rounded
     _, svg = dashboard.download(lambda: dashboard.tool("weights", "Download SVG"))
     assert not re.search("decimals|rounded", svg.decode())  # it has room
     dashboard.tool("weights", "Show as table")
     assert said() == "6 × 6"
     dashboard.tool("weights", "Show as heatmap")
-    assert said() == "6 × 6, 3 of 8 decimals"
+    assert said() == rounded
     dashboard.drag(dashboard.place("weights", 1, 1), dashboard.place("weights", 2, 2))
     assert said() == "6 × 6"
     dashboard.page.get_by_role("button", name="Zoom out").click()
-    assert said() == "6 × 6, 3 of 8 decimals"
+    assert said() == rounded
     many = look(**own(20), digits="10")
     _, svg = many.download(lambda: many.tool("weights", "Download SVG"))
-    assert re.search(r" · \d of 10 decimals<", svg.decode())
+    shown = messages.DECIMALS_SHOWN.format(shown=r"\d", asked=10)
+    assert re.search(f" · {shown}<", svg.decode())
 
 
 MODULES = """

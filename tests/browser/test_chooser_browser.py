@@ -2,6 +2,7 @@
 
 import json
 
+import messages
 import numpy as np
 from browser.conftest import until
 from safetensors.numpy import save as safetensors
@@ -11,7 +12,6 @@ from attention.readers.other_files import answer
 
 NAMES = ".st-key-load_file .chooser-name"
 PREVIEW = ".st-key-dock_content table.numbers"
-NOTHING = "Nothing changes until you have seen what was understood"
 RNG = np.random.default_rng(8)
 ONE, TWO = b"1,2,3,4\n5,6,7,8\n", b"word,a,b,c,d\ncat,9,8,7,6\ndog,5,4,3,2\nant,1,1,1,1\n"
 
@@ -35,7 +35,7 @@ def test_a_file_gives_way_to_the_next_stays_beneath_back_and_can_be_taken_away(v
     dashboard.use()
     assert dashboard.numbers("X").tolist() == [[9, 8, 7, 6], [5, 4, 3, 2], [1, 1, 1, 1]]
     dashboard.page.get_by_role("button", name="Take two.csv away").click()
-    until(dashboard.page.get_by_text(NOTHING))
+    until(dashboard.page.get_by_text(messages.NOTHING_CHANGES_YET))
     assert names(dashboard) == []
     assert dashboard.page.evaluate("() => document.activeElement.type") == "file"
     dashboard.upload("two.csv", TWO)
@@ -57,7 +57,7 @@ def test_a_file_is_gone_once_its_place_was_left(visit, subtests):
                 until(dashboard.page.locator("p.intro", has_text="as each framework would answer"))
                 dashboard.idle()  # a page that is left before it was drawn was never there
                 dashboard.choose_page("Explore")
-            until(dashboard.page.get_by_text(NOTHING))
+            until(dashboard.page.get_by_text(messages.NOTHING_CHANGES_YET))
             assert names(dashboard) == []
             until(dashboard.page.locator(PREVIEW), "detached")
 
@@ -98,7 +98,8 @@ def test_the_first_bytes_of_three_gigabytes_are_answered_and_weights_read_by_the
     payload = [{"name": name, "mimeType": kind, "buffer": content} for name, content in files]
     dashboard.page.locator(".st-key-load_file input").set_input_files(payload)
     until(dashboard.page.get_by_text("Read by the config.json that was opened (gpt_neox)"))
-    until(dashboard.page.locator(".said.flag", has_text="left out: vocab.txt."))
+    left = messages.ONE_FILE_AT_A_TIME.format(names="vocab.txt")
+    until(dashboard.page.locator(".said.flag", has_text=left))
     until(dashboard.page.locator(PREVIEW, has_text="W_Q, 8 × 8"))
     assert names(dashboard) == [name for name, _ in files]
 
@@ -143,8 +144,7 @@ def test_a_file_is_dropped_on_the_chooser_and_stays_before_one_that_cannot_be_re
     dashboard.upload("two.csv", TWO)
     until(dashboard.page.locator(".chooser-status", has_text="it was moved"))
     assert dashboard.page.locator(".chooser-status").inner_text() == (
-        "This browser cannot read two.csv, as if it were a folder or had changed meanwhile"
-        " (it was moved)."
+        messages.UNREADABLE_BY_THE_BROWSER.format(name="two.csv", why="it was moved")
     )
     assert names(dashboard) == ["dropped.csv"]
 
@@ -159,6 +159,7 @@ def test_a_file_of_the_largest_size_arrives_whole(visit, tmp_path):
     dashboard.choose_file(tmp_path / "full.txt")
     until(dashboard.page.locator(PREVIEW, has_text="X, 2 × 3"))
     dashboard.choose_file(tmp_path / "over.txt")
-    until(dashboard.page.locator(".said.refused", has_text="over.txt has 8,388,609 bytes"))
+    large = messages.TOO_MANY_BYTES.format(place="over.txt", found="8,388,609", limit="8,388,608")
+    until(dashboard.page.locator(".said.refused", has_text=large))
     dashboard.upload("words.txt", rows)
     until(dashboard.page.locator(PREVIEW, has_text="X, 3 × 2"))

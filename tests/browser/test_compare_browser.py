@@ -1,5 +1,6 @@
 """Compare in a real browser: from Explore to A, B and B − A, by real clicks and keys."""
 
+import messages
 import numpy as np
 from browser.conftest import until
 
@@ -34,7 +35,7 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     dashboard = visit().open(example="cat-sat")
     page = dashboard.page
     dashboard.choose_page("Compare")
-    until(page.get_by_text("A and B are the same"))
+    until(page.get_by_text(messages.A_AND_B_ARE_THE_SAME))
     dashboard.idle()
     # one number of X is typed: A is what was there before
     x, y = dashboard.place("X", 1, 2)
@@ -63,7 +64,7 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     assert not page.get_by_role("button", name="Zoom out").count()
     # Back undoes, Forward brings it again, and a reload keeps it
     page.go_back()
-    until(page.get_by_text("A and B are the same"))
+    until(page.get_by_text(messages.A_AND_B_ARE_THE_SAME))
     page.go_forward()
     until(page.get_by_text(said))
     page.reload()

@@ -5,6 +5,7 @@ import numpy as np
 from amount import some
 from browser.conftest import until
 
+from attention.pages.state import capital
 from attention.session import check_yours as checks
 from attention.session import compare_frameworks as compare_frameworks
 from attention.session.changes import set_mask
@@ -68,10 +69,11 @@ def test_right_numbers_of_every_example_are_declared_right(visit, subtests):
             fill(dashboard, "output", "")
             until(dashboard.page.locator(".board"), "detached")
             dashboard.turn_to(example=example)
-            until(dashboard.page.get_by_text(f"“{EXAMPLES[example].title}” as it stands"))
+            there = messages.AS_ON_EXPLORE.format(title=EXAMPLES[example].title)
+            until(dashboard.page.get_by_text(there))
             right = bench_of(example).right
             fill(dashboard, "output", str(right["output"].tolist()))
-            until(dashboard.page.get_by_text("These numbers are right, to"))
+            until(dashboard.page.get_by_text(messages.RIGHT_NUMBERS.strip()))
             dashboard.page.wait_for_selector(".board[data-tag]")
             shown = right["output"]
             assert np.array_equal(dashboard.numbers("output_given_theirs"), shown)
@@ -87,11 +89,9 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
     mistake.fill("the heads are split")
     mistake.press("Enter")
     dashboard.page.locator(".st-key-check_planted button").first.click()
-    until(
-        dashboard.page.get_by_text(
-            "The heads are split by a reshape without a transpose. With that,"
-        )
-    )
+    title = capital(messages.HEADS_BY_RESHAPE)
+    found = messages.ALL_AGREE_WITH.format(title=title, digits="").strip()
+    until(dashboard.page.get_by_text(found))
     dashboard.page.wait_for_selector(".board[data-tag]")
     wrong = next(d for d in bench.applicable if d.name == "split: reshaped")
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][0])
@@ -107,17 +107,19 @@ def test_what_cannot_be_read_or_used_is_refused_in_a_sentence_and_changes_nothin
     dashboard = checking(visit)
     box = dashboard.page.locator(".st-key-set_check_weights textarea")
     fill(dashboard, "weights", "<img src=x onerror=alert(1)>")
-    until(dashboard.page.get_by_text("Your weights, line 1 holds no number"))
+    until(dashboard.page.get_by_text(messages.NO_NUMBER.format(place="Your weights, line 1")))
     assert box.input_value() == "<img src=x onerror=alert(1)>"
     fill(dashboard, "weights", "")
     fill(dashboard, "output", "5 7 5 5")
-    until(dashboard.page.get_by_text("Your output: the shape is"))
+    begin = messages.CHECKED_SHAPE.partition("{shape}")[0].format(place="Your output")
+    until(dashboard.page.get_by_text(begin.strip()))
     file = tmp_path / "mine.npy"
     file.write_bytes(b"\x93NUMPY")
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
     dashboard.page.locator(".st-key-check_use_output button:enabled").first.click()
-    until(dashboard.page.get_by_text("mine.npy: its .npy version is missing"))
+    refusal = messages.UNKNOWN_NPY_VERSION.format(place="mine.npy", version="missing")
+    until(dashboard.page.get_by_text(refusal))
     assert dashboard.page.locator(".st-key-set_check_output textarea").input_value() == "5 7 5 5"
 
 
@@ -137,9 +139,10 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
 
     for file, digits in zip(files[:2], (8, 16), strict=True):
         use(file)
-        until(dashboard.page.get_by_text(f"These numbers are right, to {digits} digits."))
+        right = messages.NUMBERS_ARE_RIGHT.format(digits=f"{digits} digits")
+        until(dashboard.page.get_by_text(right))
     fill(dashboard, "weights", "")
-    until(dashboard.page.get_by_text("These numbers are right, to 16 digits."), "detached")
+    until(dashboard.page.get_by_text(right), "detached")
     use(files[2])
     until(
         dashboard.page.get_by_text(
@@ -147,7 +150,8 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
                 unread=1,
                 arrays=2,
                 reasons=messages.UNSUPPORTED_DTYPE.format(place="mine.npz, notes", name="text")
-                + " Tick “Go on with the other arrays” and press again.",
+                + " "
+                + messages.TICK_AND_PRESS_AGAIN.format(label="Go on with the other arrays"),
                 more="",
             )
         )
@@ -157,4 +161,4 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
     box.locator("label").click()
     until(box.locator("input:checked").first, "attached")
     press.click()
-    until(dashboard.page.get_by_text("These numbers are right, to 16 digits."))
+    until(dashboard.page.get_by_text(right))

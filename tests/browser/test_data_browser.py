@@ -82,12 +82,14 @@ def test_a_pasted_printout_a_range_and_word_vectors_become_the_example(visit):
     assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
     dashboard.use()
     agrees(dashboard, X=X, **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
-    assert "Now on the board: X (3 × 4)." in dashboard.notice()
+    assert messages.NOW_ON_THE_BOARD.format(inputs="X (3 × 4)") in dashboard.notice()
 
     # a range of a spreadsheet
     dashboard.paste(RANGE)
     until(
-        dashboard.page.locator(".st-key-dock_content p.notice", has_text="The commas are decimal.")
+        dashboard.page.locator(
+            ".st-key-dock_content p.notice", has_text=messages.COMMAS_ARE_DECIMAL
+        )
     )
     dashboard.use()
     expected = [[0.5, -1.25, 0, 3], [2.75, 0.001, -0.125, 1], [1, 2, 3, 4]]
@@ -100,7 +102,10 @@ def test_a_pasted_printout_a_range_and_word_vectors_become_the_example(visit):
 
     # a comma that can mean two things is asked about
     dashboard.paste("0,5 1,5 2,25 1,0\n2,0 3,25 0,5 1,5")
-    until(dashboard.page.locator(".said", has_text="can be read in two ways").first)
+    asked = messages.AMBIGUOUS_COMMA.format(
+        place="The text", line=1, quoted="0,5 1,5 2,25 1,0", separated="numbers"
+    )
+    until(dashboard.page.locator(".said", has_text=asked).first)
     assert dashboard.page.locator(".st-key-load_use").count() == 0
     dashboard.page.get_by_text("decimal: 0,5 is a half").click()
     dashboard.use()
@@ -142,28 +147,21 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
     dashboard.upload("model.safetensors", safetensors(**tensors))
     until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 6"))
     dashboard.choose("set_load_layer", "bert.encoder.layer.1.attention.self")
-    until(
-        dashboard.page.locator(
-            ".st-key-dock_content p.said.flag", has_text="its bias stayed behind"
-        )
-    )
+    behind = "bert.encoder.layer.1.attention.self.query.bias"
+    differs = messages.STAYED_BEHIND.format(what=messages.BIAS_STAYED_BEHIND.format(name=behind))
+    until(dashboard.page.locator(".st-key-dock_content p.said.flag", has_text=differs))
     dashboard.use()
     agrees(
         dashboard, X=four("X"), **{role: W.T.astype(np.float64) for role, W in layers[1].items()}
     )
-    behind = "bert.encoder.layer.1.attention.self.query.bias"
-    differs = f"The numbers will differ from the model’s: its bias stayed behind ({behind})."
     assert dashboard.notice() == f"{differs} More"  # first and apart
     box = dashboard.page.locator(".said").first
-    assert "X holds none of the model’s embeddings" in box.text_content()
+    assert messages.NOT_THE_MODELS_EMBEDDINGS in box.text_content()
     used = dashboard.page.locator(".said.understood").first
     assert used.inner_text().endswith(" More") and used.bounding_box()["height"] < 70
     used.locator("summary").click()
-    said = used.inner_text()
-    assert (
-        "W_Q is bert.encoder.layer.1.attention.self.query.weight, "
-        "by its name stored as (out, in), and transposed." in said
-    )
+    name = "bert.encoder.layer.1.attention.self.query.weight"
+    assert messages.TURNED_BY_NAME.format(role="W_Q", name=name) in used.inner_text()
 
 
 BAD = [
@@ -201,7 +199,7 @@ def test_what_was_typed_as_the_button_was_pressed_counts_once_it_was_seen(visit)
     dashboard.idle()
     page.locator(".st-key-set_load_text textarea").fill(str(rows.tolist()))
     use.click()
-    until(page.get_by_text("“Use these numbers” was pressed before the page had shown what it"))
+    until(page.get_by_text(messages.PRESSED_TOO_EARLY.format(label="Use these numbers")))
     assert np.array_equal(dashboard.numbers("X"), rows[2:6])
     dashboard.use()
     assert np.array_equal(dashboard.numbers("X"), rows)
@@ -285,7 +283,8 @@ def test_arrays_wait_for_a_yes_beside_an_unreadable_one_and_come_by_slices(visit
             dashboard.page.locator(".st-key-dock_content table.numbers", has_text=f"{role}, 3 × 4")
         )
     dashboard.page.locator(".st-key-set_load_true_mask").get_by_role("radio", name="hide").click()
-    until(dashboard.page.locator(".st-key-dock_content p.notice", has_text="True and 1 mean hide"))
+    means = messages.MASK_MEANS.format(true_means="hide")
+    until(dashboard.page.locator(".st-key-dock_content p.notice", has_text=means))
     dashboard.use()
     assert np.array_equal(dashboard.numbers("K"), stacked[1, 2])
     assert np.array_equal(np.isnan(dashboard.numbers("weights")), mask)
@@ -391,11 +390,12 @@ def test_a_file_is_named_in_what_is_taken_away_after_a_reload_too(visit):
     _, content = dashboard.download(
         lambda: dashboard.page.get_by_role("button", name="JSON", exact=True).click()
     )
+    example = messages.OF_AN_EXAMPLE.format(title="Four words, by hand")
     assert json.loads(content)["about"]["inputs"] == {
-        "X": "example “Four words, by hand”",
+        "X": example,
         "W_Q": "mine.npz, W_Q",
-        "W_K": "mine.npz, W_K, changed by hand since",
-        "W_V": "example “Four words, by hand”",
+        "W_K": messages.CHANGED_BY_HAND.format(source="mine.npz, W_K"),
+        "W_V": example,
     }
 
 
@@ -496,11 +496,8 @@ def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(look):
     now = view(replace(settings, fill="-inf"), run(replace(settings, fill="-inf")))
     for stage in ("masked", "weights"):
         dashboard.tool(stage, "Copy numbers")
-        until(
-            dashboard.page.locator(
-                ".board [role=status]", has_text=f"The numbers of {stage} were copied."
-            )
-        )
+        copied = messages.NUMBERS_WERE_COPIED.format(stage=stage)
+        until(dashboard.page.locator(".board [role=status]", has_text=copied))
         rows = list(
             csv.reader(
                 io.StringIO(dashboard.page.evaluate("navigator.clipboard.readText()")),

@@ -4,6 +4,7 @@ import base64
 import re
 import struct
 
+import messages
 from browser.conftest import until
 
 from attention.numbers import number
@@ -55,18 +56,18 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     for text in [right[0], "0,9", right[2], "half", right[4]]:
         page.keyboard.type(text.replace("−", "-"))
         page.keyboard.press("Enter")
-    until(page.get_by_text("✗ Not yet."))
-    until(page.get_by_text("“half” is no number"))
+    until(page.get_by_text(messages.ANSWER_IS_WRONG))
+    until(page.get_by_text(messages.NOT_AN_ANSWER.format(text="half")))
     dashboard.wait_for("() => document.querySelector('.st-key-lesson h2').innerText[0] === '3'")
     dashboard.idle()
     assert "weights, row bones, column like" in said.inner_text()
-    assert "e to the power of each masked score of the row" in said.inner_text()
+    assert messages.STEP_OF_WEIGHTS in said.inner_text()
     assert dashboard.printed("weights")[2] == [right[0], "0,9 ✗", right[2]]
     assert dashboard.printed("output")[2] == ["?", right[4]]
     assert not holds(frames, float(shown[2, 0]))
     # a reload keeps it, and Back takes the last answer away
     page.reload()
-    until(page.get_by_text("✗ Not yet."))
+    until(page.get_by_text(messages.ANSWER_IS_WRONG))
     dashboard.idle()
     assert dashboard.printed("weights")[2] == [right[0], "0,9 ✗", right[2]]
     # the arithmetic, when asked for; and then the rest, from one to the next by Enter
@@ -78,7 +79,7 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     page.keyboard.press("Enter")
     page.keyboard.type(right[3].replace("−", "-"))
     page.keyboard.press("Enter")
-    until(page.get_by_text("All 5 of them."))
+    until(page.get_by_text(messages.ALL_OF_THEM.format(count=5)))
     dashboard.idle()
     assert dashboard.printed("output")[2] == right[3:]
     dashboard.after(page.go_back)
@@ -106,9 +107,10 @@ def test_a_mistake_is_found_and_a_pupil_types_a_number(visit):
     assert dashboard.labels("X") == list(made(4).tokens)
     stages = page.locator(".st-key-set_planted_stage")
     stages.get_by_text("output", exact=True).click()
-    until(page.get_by_text("Numbers before output are wrong already."))
+    until(page.get_by_text(messages.STAGES_BEFORE_ARE_WRONG.format(stage="output")))
     stages.get_by_text("scaled", exact=True).click()
-    until(page.get_by_text("The numbers differ first in scaled."))
+    first = messages.DIFFERS_FIRST.format(stage="scaled", cell=planted.seen_at(found))
+    until(page.get_by_text(first))
     options = page.locator(".st-key-set_planted_mistake")
     options.get_by_text(found.mistake.title, exact=True).click()
     until(page.get_by_text(found.mistake.fix))

@@ -7,6 +7,7 @@ from datetime import date
 from urllib.parse import parse_qsl, urlsplit
 from xml.etree import ElementTree
 
+import messages
 import numpy as np
 import pytest
 from amount import some
@@ -15,6 +16,7 @@ from PIL import Image
 
 import attention
 from attention import self_attention
+from attention.pages.state import capital
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
@@ -113,7 +115,7 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     opened.load()  # refuses a wrong checksum
     said = f"attention-stages {attention.__version__}, {date.today()}; "
     assert opened.text["Description"].startswith(said)
-    assert "example “Four words, by hand”" in opened.text["Description"]
+    assert messages.OF_AN_EXAMPLE.format(title="Four words, by hand") in opened.text["Description"]
 
     name, drawing = dashboard.download(lambda: dashboard.tool("scores", "Download SVG"))
     assert name == "attention_four-words_scores.svg"
@@ -320,7 +322,7 @@ def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_change
     dashboard = visit().open(example="batch", item="3")
     dashboard.write("Q", 0, 0, "0.125")
     dashboard.tab("Take it away")
-    assert "do not fit into a link" in dashboard.notice()
+    assert messages.DO_NOT_FIT_INTO_A_LINK in dashboard.notice()
     name, content = dashboard.download(
         lambda: dashboard.page.get_by_role("button", name="The state as a file").click()
     )
@@ -328,7 +330,7 @@ def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_change
     other = visit().open()
     other.upload("x.json", b'{"attention": "stage by stage", "link": [1]}')
     other.page.get_by_role("button", name="Open it").click()
-    assert "his is not a state file of this page" in other.notice()
+    assert capital(messages.NOT_A_STATE_FILE) in other.notice()
     agrees(other, EXAMPLES["four-words"].build())
     other.upload(name, content)
     until(other.page.locator(".chooser-name", has_text=name))
@@ -479,6 +481,6 @@ def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(look):
 def test_the_notice_says_when_the_numbers_are_no_longer_the_examples(look):
     dashboard = look()
     notice = dashboard.page.locator("p.notice")
-    assert notice.inner_text().startswith("Notice: Word 4")
+    assert notice.inner_text().startswith(messages.NOTICE.format(notice="Word 4"))
     dashboard.menu("set_mask", "look-ahead (causal)")
-    assert notice.inner_text().startswith("Notice, in the example as it was made: Word 4")
+    assert notice.inner_text().startswith(messages.NOTICE_OF_THE_EXAMPLE.format(notice="Word 4"))

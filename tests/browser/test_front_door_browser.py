@@ -1,5 +1,6 @@
 """The way in, as someone new goes it: a sentence, random weights, one cell, the link."""
 
+import messages
 import numpy as np
 import pytest
 from browser.conftest import CLIPBOARD, until
@@ -36,9 +37,9 @@ def test_a_sentence_is_typed_weights_are_randomized_and_the_copied_link_opens_th
 
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
     panel = dashboard.page.locator(".share-panel")
-    until(panel.get_by_text("The link was copied."))
+    until(panel.get_by_text(messages.LINK_WAS_COPIED))
     assert panel.get_by_text(share.LOCAL).is_visible()
-    assert panel.get_by_text("No QR code: this address works on this computer only.").is_visible()
+    assert panel.get_by_text(messages.NO_QR_CODE).is_visible()
     link = dashboard.page.evaluate("navigator.clipboard.readText()")
     other = visit()
     other.page.goto(link)
@@ -56,7 +57,7 @@ def test_without_a_clipboard_the_link_is_selected_to_be_copied_by_hand(visit):
     )
     dashboard.open(bare=True)
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
-    until(dashboard.page.locator(".share-panel").get_by_text("The link is selected"))
+    until(dashboard.page.locator(".share-panel").get_by_text(messages.LINK_IS_SELECTED))
     assert dashboard.page.evaluate(
         "() => { const f = document.activeElement; return f.value.slice("
         "f.selectionStart, f.selectionEnd) === f.value && f.value.includes('?example=') }"
@@ -97,7 +98,7 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
 
     x, y = phone.idle().place("W_Q", 0, 0)
     page.touchscreen.tap(x, y)
-    until(page.get_by_text("Tap it again to change it."))
+    until(page.get_by_text(messages.TAP_TO_CHANGE))
     until(page.locator("pre.cell[data-cell='W_Q,0,0']"), "attached")
     phone.idle()
     page.touchscreen.tap(*phone.place("W_Q", 0, 0))

@@ -1,5 +1,6 @@
 """Learn in a real browser: the whole way by clicks and keys, and back to where one was."""
 
+import messages
 import numpy as np
 from browser.conftest import until
 
@@ -54,7 +55,7 @@ def test_the_whole_way_by_clicks_and_keys(visit):
     on(6)
     page.locator(".st-key-set_lesson_guess").get_by_text(CAT.tokens[key], exact=True).click()
     until(done)
-    assert "✓ Yes." in done.inner_text()
+    assert messages.GUESS_IS_RIGHT in done.inner_text()
     until(page.locator(".board-pane[data-stage=weights]"))
     page.locator(".st-key-lesson h2").click()
     on(7)

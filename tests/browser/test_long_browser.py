@@ -5,6 +5,7 @@ import json
 import re
 from urllib.parse import urlencode
 
+import messages
 import numpy as np
 import pytest
 from browser.conftest import IDLE, MOMENTS, succeeds, until
@@ -127,9 +128,10 @@ def test_a_map_of_32768_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(
 def test_131072_tokens_say_what_they_take_end_on_request_and_give_way_to_a_file(opened):
     dashboard, page = opened(tokens=131072)
     assert page.locator(MAP).get_attribute("data-exact") == "false"
-    words = page.get_by_text("All queries: about")
+    begin, _, end = messages.ALL_QUERIES_TAKE.partition("{time}")
+    words = page.get_by_text(begin.strip())
     until(words)
-    assert "64 MB for what is given and at most 150 MB beside it" in words.inner_text()
+    assert end.format(given="64 MB", beside="150 MB") in words.inner_text()
     page.get_by_role("button", name="Compute all").click()
     bar = page.get_by_test_id("stProgress")
     until(bar)
@@ -139,8 +141,9 @@ def test_131072_tokens_say_what_they_take_end_on_request_and_give_way_to_a_file(
     field.press("Enter")
     until(page.get_by_text("Query 70,000"))
     best = full(131072, 70000, 70001, 0, 131072)[0].argsort()[::-1][:2]
-    assert f"Strongest of all keys: {min(best):,}\xa0“w{min(best) % 32768}”" in (
-        page.get_by_text("Strongest of all keys").inner_text()
+    begin = messages.STRONGEST_KEYS.partition("{keys}")[0]
+    assert f"{begin}{min(best):,}\xa0“w{min(best) % 32768}”" in (
+        page.get_by_text(begin.strip()).inner_text()
     )
     page.get_by_role("button", name="Cancel").click()
     until(page.get_by_role("button", name="Compute all"))

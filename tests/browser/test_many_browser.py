@@ -3,6 +3,7 @@
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+import messages
 import numpy as np
 import pytest
 from browser.conftest import CLIPBOARD, IN_COLOURS, Dashboard, clipboard, in_colours, until
@@ -51,7 +52,7 @@ def opened(visit):
 def test_a_cell_is_named_under_the_mouse_and_a_click_gives_its_number(opened):
     dashboard, s = opened
     dashboard.hover("weights", 150, 20)
-    assert dashboard.page.evaluate(TIP).split("   ") == ["t150 · t20", "click for its number"]
+    assert dashboard.page.evaluate(TIP).split("   ") == ["t150 · t20", messages.CLICK_FOR_NUMBER]
     dashboard.hover("masked", 3, 150)
     assert dashboard.page.evaluate(TIP).split("   ") == ["t3 · t150", "hidden"]
     dashboard.click("weights", 150, 20)
@@ -192,11 +193,11 @@ def test_more_than_512_tokens_are_pooled_and_a_click_gives_an_exact_number(visit
     )
     sentence = dashboard.page.locator("[data-stage=weights] .board-sentence").inner_text()
     assert sentence.startswith("1024 × 1024")
-    assert "Each cell: share of 2 keys, mean of 2 queries." in sentence
+    assert messages.SHARE_OF_KEYS.format(keys=2, queries=2) in sentence
     dashboard.hover("weights", 300, 20)
     assert dashboard.page.evaluate(TIP).split("   ") == [
         "601–602: t600 … t601 · 41–42: t40 … t41",
-        "click for the largest of them",
+        messages.CLICK_FOR_LARGEST,
     ]
     block = view(s, run(s)).stages["weights"][600:602, 40:42]
     i, j = divmod(int(block.argmax()), 2)
@@ -208,7 +209,8 @@ def test_more_than_512_tokens_are_pooled_and_a_click_gives_an_exact_number(visit
     assert frame.startswith("601–602: t600 … t601, 41–42: t40 … t41: t")
     dashboard.idle().page.mouse.click(*dashboard.place("X", 300, 2))
     said = "() => document.querySelector('.board-untaken').textContent"
+    pooled = messages.POOLED_HERE.format(stage="X")
     for put in (lambda: dashboard.page.keyboard.press("7"), lambda: clipboard(dashboard, "1\t2\n")):
         dashboard.page.evaluate("document.querySelector('.board-untaken').textContent = ''")
         put()
-        dashboard.wait_for(f"{said}.startsWith('X is pooled here')")
+        dashboard.wait_for(f"{said}.startsWith('{pooled}')")

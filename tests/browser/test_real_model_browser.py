@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import messages
 import numpy as np
 from browser.conftest import until
 
@@ -24,7 +25,8 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
     page.locator(".chooser-input").set_input_files(FILE)
     until(page.locator(MAPS))
     dashboard.idle()
-    assert "Each output is equal to the model’s own" in page.locator(".said").first.inner_text()
+    begin = messages.OUTPUTS_ARE_EQUAL.partition("{difference}")[0]
+    assert begin in page.locator(".said").first.inner_text()
     weights = taken[1].trace(0, 3).weights
     what = ", ".join(filter(None, (taken[1].kind, taken[1].module)))
     axes = page.locator(".map").first.locator(".map-frame").inner_text().split()
@@ -55,7 +57,10 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
     np.testing.assert_allclose(
         dashboard.numbers("weights")[seen], view(s, run(s)).stages["weights"][seen], atol=1e-15
     )
-    assert f"Layer 1 ({what}), head 3, of LLaMA" in dashboard.notice()
+    arrived = messages.HEAD_ARRIVED.format(
+        head=f"Layer 1 ({what}), head 3", model="LLaMA, fewer key heads"
+    )
+    assert arrived in dashboard.notice()
     painted = ".board-pane[data-stage=weights] .board-canvas"
     assert page.eval_on_selector(painted, "canvas => canvas.painted.corner") == [
         "key →",

@@ -22,11 +22,6 @@ from attention.session.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 CONNECTION = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
-NONE_KEPT = (
-    "This address stands for matrices too large for it, kept by the browser that made it, "
-    "and this one has none under it"
-)
-OPEN_SAVED = "; open a saved state under “Your data” on Explore, or bring them again."
 DAMAGED = messages.KEPT_DAMAGED
 TABLES = """const tables = async mode => {
   const request = indexedDB.open('attention-stage-by-stage')
@@ -228,7 +223,7 @@ def test_no_move_sends_the_matrices_unless_they_are_lost_and_every_page_asks_for
     holds(dashboard, state)
     for path in ("why", "conventions", "check"):
         dashboard.page.goto(f"{dashboard.address}{path}?example=four-words&partial={mark(state)}")
-        until(dashboard.page.locator(".said.flag", has_text="do not fit into a link"))
+        until(dashboard.page.locator(".said.flag", has_text=messages.DO_NOT_FIT_INTO_A_LINK))
         assert dashboard.page.locator(".said.refused").count() == 0, path
         assert mark(state) in dashboard.page.url
 
@@ -236,7 +231,7 @@ def test_no_move_sends_the_matrices_unless_they_are_lost_and_every_page_asks_for
 def test_an_unknown_mark_and_another_state_under_a_mark_are_one_sentence_each(visit):
     one, two = large(1), large(2)
     dashboard = visit().open(example="four-words", partial=mark(one))
-    assert said(dashboard) == [NONE_KEPT + OPEN_SAVED]
+    assert said(dashboard) == [messages.STATE_NOT_KEPT]
     assert dashboard.page.locator(".st-key-load_file").is_visible()
     assert dashboard.numbers("scores").tolist()[0] == [55, 35, 54, 85]  # the example's
     bring(dashboard, one)
@@ -254,12 +249,12 @@ def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
     dashboard = visit()
     dashboard.page.add_init_script(DENIED)
     dashboard.open(example="four-words", partial=mark(large(1)))
-    assert said(dashboard) == [f"{NONE_KEPT}{OPEN_SAVED[:-1]} (the browser says: it is denied)."]
+    why = messages.THE_BROWSER_SAYS.format(why="it is denied")
+    assert said(dashboard) == [messages.STATE_NOT_KEPT.removesuffix(".") + why]
     dashboard.upload("state.json", links.to_file(large(1)))
     dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
-    until(
-        dashboard.page.locator(".said.flag", has_text="this browser keeps nothing (it is denied)")
-    )
+    nothing = messages.NOTHING_IS_KEPT_AS.format(why="it is denied")
+    until(dashboard.page.locator(".said.flag", has_text=nothing))
     holds(dashboard, large(1))
     slider(dashboard)
     arrived(dashboard, replace(large(1), digits=3))
@@ -283,11 +278,8 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
     }
     dashboard.tab("Take it away")
     dashboard.page.get_by_role("button", name="Forget what this browser keeps").click()
-    until(
-        dashboard.page.locator(
-            ".said.flag", has_text="this browser keeps nothing (it was told to forget)"
-        )
-    )
+    nothing = messages.NOTHING_IS_KEPT_AS.format(why=messages.TOLD_TO_FORGET)
+    until(dashboard.page.locator(".said.flag", has_text=nothing))
     until_kept(dashboard, None)
     holds(dashboard, state)
     dashboard.page.locator(".st-key-set_digits input").focus()
@@ -473,12 +465,12 @@ def test_while_the_server_is_away_files_and_clicks_are_said_not_to_be_taken(page
     dashboard.idle()
     os.kill(server.process.pid, signal.SIGSTOP)
     dashboard.upload("lost.csv", b"1,2\n3,4\n")
-    until(dashboard.page.get_by_text("Reading lost.csv"))
+    until(dashboard.page.get_by_text(messages.READING.format(name="lost.csv")))
     server.kill()  # under a file that it was given
     of_file, of_click = map(dashboard.page.locator, (".chooser-status", ".board [role=status]"))
-    until(of_file.get_by_text("so this was not taken"))
+    away, reading = messages.SERVER_IS_AWAY, messages.READING.format(name="one.csv")
+    until(of_file.get_by_text(away))
     connected(dashboard, False)
-    away = "The server cannot be reached just now, so this was not taken."
     of_file.evaluate(
         """node => { window.saidOfFiles = []
         new MutationObserver(() => saidOfFiles.push(node.textContent)).observe(
@@ -486,12 +478,13 @@ def test_while_the_server_is_away_files_and_clicks_are_said_not_to_be_taken(page
     )
     dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
     dashboard.wait_for(
-        "away => saidOfFiles[0] === 'Reading one.csv …' && saidOfFiles.at(-1).startsWith(away)",
-        away,
+        """([reading, away]) => saidOfFiles[0] === reading
+        && saidOfFiles.at(-1).startsWith(away)""",
+        [reading, away],
     )
     cell(dashboard)
     until(of_click)
-    assert of_click.inner_text() == f"{away} Try again when it is back."
+    assert of_click.inner_text() == f"{away} {messages.TRY_AGAIN_LATER}"
     server.start()
     connected(dashboard)
     dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")

@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 
+import messages
 import numpy as np
 import pytest
 from amount import some
@@ -209,4 +210,5 @@ def test_names_of_files_and_arrays_are_text(stranger):
     until(page.locator(".st-key-dock_content table.numbers", has_text="X, 4 × 4"))
     assert stranger.calm() == []
     stranger.upload(f"{HOSTILE[0]}.npy", b"\x93NUMPY\x01\x00")
-    until(page.locator(".said.refused", has_text="header is damaged"))
+    damaged = messages.DAMAGED_NPY_HEADER.partition("{place}")[2]
+    until(page.locator(".said.refused", has_text=damaged))

@@ -1,5 +1,6 @@
 """What is typed outlives a reload, a restart of the server and the page of another address."""
 
+import messages
 import pytest
 from browser.conftest import choose_page, until
 from browser.test_state_browser import pages, restart, server  # noqa: F401
@@ -8,7 +9,7 @@ DENIED = """Object.defineProperty(window, 'sessionStorage', {
   get () { throw new DOMException('it is denied', 'SecurityError') } })"""
 HOLDS = """([key, text]) =>
   document.querySelector(`.st-key-set_${key} textarea`)?.value === text"""
-LOST = "A reload loses what is typed here"
+LOST = messages.TYPED_IS_LOST.partition("{why}")[0]
 
 
 def box(dashboard, key):

@@ -1,5 +1,7 @@
 """One head across layers, from Python: the numbers of each layer, one bar, one note."""
 
+import re
+
 import messages
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ def panels(figure):
 
 def test_each_layer_has_its_weights_and_all_share_one_bar_and_one_note():
     taken = load("pronoun")
-    with pytest.warns(UserWarning, match="are left out"):
+    begin = messages.NUMBERS_LEFT_OUT.partition("{names}")[0]
+    with pytest.warns(UserWarning, match=begin):
         figure = attention.across_layers(taken, 8, paper=attention.Paper(width=17.8))
     assert len(figure.axes) == len(taken) + 1 and len(figure.notes) == 1
     for call, axes in zip(taken, panels(figure), strict=True):
@@ -33,13 +36,15 @@ def test_layers_and_items_are_chosen_and_what_is_not_there_is_refused(tmp_path):
     taken.save(tmp_path / "run.safetensors")
     figure = attention.across_layers(tmp_path / "run.safetensors", 2, layers=1)
     assert [axes.get_title("left") for axes in panels(figure)] == ["Layer 1, head 2"]
-    with pytest.raises(ValueError, match="head is 7; captured were 0, 1, 2, 3."):
+    sentence = messages.HEAD_NOT_CAPTURED.format(head=7, there="0, 1, 2, 3")
+    with pytest.raises(ValueError, match=re.escape(sentence)):
         attention.across_layers(taken, 7)
     with pytest.raises(
         ValueError, match=messages.LAYER_NOT_CAPTURED.format(layer=5, step="", there="0, 1")
     ):
         attention.across_layers(taken, layers=[0, 5])
-    with pytest.raises(ValueError, match="item is 1; there is 1 item, number 0."):
+    sentence = messages.ONLY_ONE.format(word="item", place=1)
+    with pytest.raises(ValueError, match=re.escape(sentence)):
         attention.across_layers(taken, item=1)
     with pytest.raises(ValueError, match=messages.NO_LAYERS_NAMED):
         attention.across_layers(taken, layers=[])

@@ -79,9 +79,10 @@ def test_sixteen_heads_of_128_tokens_are_too_many_for_code_and_one_of_them_is_no
     heads = View({}, {}, np.ones((128, 128), bool), 1.0, heads=16)
     one = {name: np.zeros((128, 128)) for name in ("scores", "scaled", "masked", "weights")}
     for key in ("python", "notebook", "report"):
-        assert bounds.too_large(key, replace(heads, stages=one)).startswith(
-            "these stages hold 1,048,576 numbers in all 16 heads; "
+        said = messages.STAGES_TOO_LARGE.format(
+            numbers="1,048,576", place=" in all 16 heads", most=f"{bounds.MOST[key]:,}"
         )
+        assert bounds.too_large(key, replace(heads, stages=one)) == said
         assert bounds.too_large(key, replace(heads, stages=one, heads=1)) == ""
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from typing import NamedTuple
 
+import messages
 import numpy as np
 import pytest
 from hypothesis import given
@@ -290,10 +291,7 @@ def test_the_zip_is_whole_and_says_why_where_no_figure_can_be_drawn():
     }
     assert (
         files["figure.png.txt"]
-        == (
-            "12 panels do not fit on 8.25 × 2 cm with letters of 8 pt: choose fewer panels, smaller"
-            " letters, or a larger width or height."
-        ).encode()
+        == messages.PANELS_DO_NOT_FIT.format(count=12, wide=8.25, high=2, size=8).encode()
     )
 
 
@@ -416,7 +414,7 @@ def test_a_matrix_with_too_many_numbers_to_print_is_an_image_with_a_dot_for_each
     large = self_attention(wide, wide, wide, np.eye(130)[:, :4])
     content = to_report(panes.panes(View.of(large)), title="", about=UNKNOWN, facts={}).decode()
     encoded = re.findall(r'src="data:image/png;base64,([^"]+)"', content)
-    assert content.count("130 × 130 numbers are too many to print: a dot for each.") == 9
+    assert content.count(messages.TOO_MANY_TO_PRINT.format(size="130 × 130")) == 9
     assert len(encoded) == 9
     with Image.open(io.BytesIO(base64.b64decode(encoded[0]))) as picture:
         assert picture.size == (130, 130)
@@ -443,7 +441,7 @@ def test_hidden_cells_of_the_report_are_struck_through_and_a_line_says_why():
         "masked": 6,
         "weights": 6,
     }
-    assert content.count("Struck through: hidden by the mask.") == 3
+    assert content.count(messages.STRUCK_THROUGH) == 3
     assert ".h { background: linear-gradient(" in content
 
 

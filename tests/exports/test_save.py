@@ -111,15 +111,25 @@ def test_a_trace_without_queries_can_be_written(tmp_path, ending):
 @pytest.mark.parametrize(
     ("name", "given", "sentence"),
     [
-        ("a.xls", {}, "'a.xls' ends in '.xls'; .npz, .csv, .json, .tex, .md can be written."),
-        ("a", {}, "'a' has no ending; .npz, .csv, .json, .tex, .md can be written."),
+        (
+            "a.xls",
+            {},
+            messages.OTHER_ENDING.format(
+                name="'a.xls'", ending="'.xls'", known=".npz, .csv, .json, .tex, .md"
+            ),
+        ),
+        ("a", {}, messages.NO_ENDING.format(name="'a'", known=".npz, .csv, .json, .tex, .md")),
         (
             "a.npz",
             {"tokens": ["x"]},
             messages.LABELS_COUNT.format(argument="tokens", have="1 word", are="3 are"),
         ),
-        ("a.md", {"digits": 99}, "digits is 99; 0 to 12 are wanted."),
-        ("a.csv", {"item": 2}, "item is 2; there are 2 items, counted from 0."),
+        (
+            "a.md",
+            {"digits": 99},
+            messages.RANGE_EXPECTED.format(name="digits", given=99, least=0, most=12),
+        ),
+        ("a.csv", {"item": 2}, messages.OUT_OF_RANGE.format(word="item", place=2, count=2)),
     ],
 )
 def test_what_cannot_be_saved_is_refused_in_a_sentence_and_writes_nothing(
@@ -222,8 +232,8 @@ def test_what_holds_a_bias_a_sink_or_a_soft_cap_opens_again_to_its_inputs(case, 
 def test_every_text_says_what_keeps_a_row_of_weights_from_adding_up_to_1(ending, tmp_path):
     (report if ending == "html" else save)(made("all"), tmp_path / f"x.{ending}")
     found = html.unescape((tmp_path / f"x.{ending}").read_text(encoding="utf-8"))
-    assert "scores kept within ±2 by tanh" in found.replace("\\", "")
-    assert "0.5, in the sum of each row and of no key" in found.replace("\\", "")
+    assert messages.CAPPED_SCORES.format(softcap=2) in found.replace("\\", "")
+    assert messages.SINK_OF_EACH_ROW.format(sink=0.5) in found.replace("\\", "")
 
 
 @pytest.mark.parametrize("softmax", [False, "sigmoid"])
@@ -279,5 +289,6 @@ def test_half_of_a_character_is_refused_and_the_sentence_names_its_place(
 
 def test_half_of_a_character_in_a_title_is_refused(tmp_path):
     trace = attention.scaled_dot_product_attention(np.eye(2), np.eye(2), np.eye(2))
-    with pytest.raises(ValueError, match=r"^title holds '\\ud83d', half of a character"):
+    sentence = messages.HALF_A_CHARACTER_IN.format(name="title", half="'\\ud83d'")
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         report(trace, tmp_path / "x.html", title="\ud83d")

@@ -30,7 +30,10 @@ from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
 
 FILE = "model.safetensors, h.0.attn.c_attn.weight, 100 % #1"
-BEHIND = "The numbers will differ from the model’s: its bias stayed behind (h.0.attn.c_attn.bias)."
+BEHIND = messages.STAYED_BEHIND.format(
+    what=messages.BIAS_STAYED_BEHIND.format(name="h.0.attn.c_attn.bias")
+)
+EXAMPLE = messages.OF_AN_EXAMPLE.format(title="A sentence, two heads")
 SECONDS = {"1970-01-02": "86400", "1970-01-03": "172800"}
 
 
@@ -55,7 +58,7 @@ def of(s: Settings) -> PageContents:
 
 MADE = f"attention-stages {attention.__version__}, 1970-01-02"
 SAID = [
-    "example “A sentence, two heads”",
+    EXAMPLE,
     FILE,
     "look-ahead (causal)",
     NOT_ITS_EMBEDDINGS,
@@ -64,7 +67,7 @@ SAID = [
 LINES = [
     MADE,
     "head 1 of 0–1",
-    "X, W_Q, W_V: example “A sentence, two heads”",
+    f"X, W_Q, W_V: {EXAMPLE}",
     f"W_K: {FILE}",
     "mask: look-ahead (causal)",
     NOT_ITS_EMBEDDINGS,
@@ -72,7 +75,7 @@ LINES = [
 ]
 WHOLE = [LINES[0], "all 2 heads", *LINES[2:]]
 OF_TABLES = [MADE, "head 1 of 0–1; W_Q, W_K, W_V of all 2 heads", *LINES[2:]]
-EXACT = "rounded to 2 digits; CSV, JSON and NPZ are exact"
+EXACT = messages.TEXT_IS_ROUNDED.format(digits=2)
 
 
 def written(name: str, contents: PageContents | None = None) -> bytes:
@@ -323,7 +326,7 @@ def test_a_trace_saved_from_python_says_version_part_and_the_source_it_was_given
     report(trace, tmp_path / "a.html", **given)
     assert "layer 3 of my model" in (tmp_path / "a.html").read_text()
     save(trace, tmp_path / "b.md")
-    assert "given from Python" in (tmp_path / "b.md").read_text()
+    assert messages.GIVEN_FROM_PYTHON in (tmp_path / "b.md").read_text()
 
 
 def test_some_stages_of_a_trace_can_be_saved(trace, tmp_path):
@@ -341,9 +344,10 @@ def test_some_stages_of_a_trace_can_be_saved(trace, tmp_path):
             "a.tex",
             {"stages": ["W_O"]},
             ValueError,
-            "stages names 'W_O'; this trace does not have"
-            " it: X, W_Q, W_K, W_V, Q, K, V, scores, scaled, masked, weights, output, joined are"
-            " there.",
+            messages.STAGE_NOT_IN_TRACE.format(
+                name="'W_O'",
+                known="X, W_Q, W_K, W_V, Q, K, V, scores, scaled, masked, weights, output, joined",
+            ),
         ),
         (
             "a.npz",
@@ -351,7 +355,7 @@ def test_some_stages_of_a_trace_can_be_saved(trace, tmp_path):
             ValueError,
             messages.NPZ_HOLDS_ALL,
         ),
-        ("a.csv", {"source": 3}, TypeError, "source is 3; text is wanted."),
+        ("a.csv", {"source": 3}, TypeError, messages.TEXT_EXPECTED.format(name="source", given=3)),
     ],
 )
 def test_what_cannot_be_said_is_refused_in_a_sentence(

@@ -1,5 +1,6 @@
 """The map of a long context: hidden cells, ticks and words against what is counted one by one."""
 
+import messages
 import numpy as np
 import pytest
 from hypothesis import given
@@ -101,10 +102,8 @@ def test_a_row_of_many_keys_keeps_its_largest_weights():
     pane = row_pane(weights, 100, 3, ((), ()))
     (line,) = pane["figure"]["data"]
     assert max(line["y"]) == 0.75 and line["y"].count(0.25) == 1 and len(line["y"]) <= 1024
-    assert (
-        "4,199 gets the most: 0.7500. Together they get 1. Each point is the largest of 5 keys."
-        in (pane["sentence"])
-    )
+    most = messages.KEY_WITH_MOST.format(key="4,199", most="0.7500", total=1)
+    assert f"{most} {messages.POINT_IS_LARGEST.format(count=5)}" in pane["sentence"]
 
 
 def test_lines_along_the_queries_are_means_of_all_heads():
@@ -118,7 +117,9 @@ def test_lines_along_the_queries_are_means_of_all_heads():
         for k, mean in enumerate(lines[f"head {head}"]["y"]):
             some = record.entropy[head, 3 * k : 3 * k + 3]
             assert mean == pytest.approx(float(some.mean()), rel=1e-6)
-    assert first["symbol"] == "Share of the first token" and "in the mean" in first["sentence"]
+    assert (
+        first["symbol"] == "Share of the first token" and messages.IN_THE_MEAN in first["sentence"]
+    )
     shown = profile["figure"]["data"][-1]
     at = record.distances.tolist().index(0)
     assert shown["y"][0] == pytest.approx(float(record.profile[1, at]), rel=1e-6)

@@ -1,5 +1,8 @@
 """The map of a long attention drawn: the numbers of the record, on axes of tokens."""
 
+import re
+
+import messages
 import numpy as np
 import pytest
 
@@ -51,7 +54,8 @@ def test_a_paper_says_range_colours_and_words(limits):
 def test_a_record_without_a_map_is_refused():
     without = attention.long_attention([[1.0]], [[1.0]], results="entropy")
     for draw in (attention.figure, attention.paper_figure):
-        with pytest.raises(ValueError, match=r"^this record has no mean_map; name it in results="):
+        with pytest.raises(ValueError, match=f"^{re.escape(messages.NO_MAP_IN_RECORD)}$"):
             draw(without)
-    with pytest.raises(ValueError, match=r"^head is 2; 0 to 1 are there\.$"):
+    sentence = messages.OUT_OF_RECORD.format(name="head", given=2, last=1)
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         attention.figure(FOUND, head=2)

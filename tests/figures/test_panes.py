@@ -4,6 +4,7 @@ import base64
 import json
 from dataclasses import replace
 
+import messages
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -168,14 +169,17 @@ def test_the_text_alternative_names_the_smallest_and_largest_visible_number(name
             for word, value in (("smallest", low), ("largest", high)):
                 named, over = pane["rows"], pane["columns"]
                 at = [
-                    f"{word} {number(value, 3)} at row {named[i]}, column {over[j]}"
+                    messages.EXTREME_AT.format(
+                        which=word, number=number(value, 3), row=named[i], column=over[j]
+                    )
                     for v, i, j in cells
                     if v == value
                 ]
                 assert any(each in text for each in at)
         if hidden is not None and hidden.any():
             count = int(hidden.sum())
-            assert text.endswith(f"{count} cell{'s' * (count != 1)} hidden.")
+            cells_hidden = f"{count} cell{'s' * (count != 1)}"
+            assert text.endswith(messages.CELLS_ARE_HIDDEN.format(cells=cells_hidden))
 
 
 SIDES = ("row", "column")
@@ -184,13 +188,12 @@ SIDES = ("row", "column")
 def test_a_stage_says_in_one_sentence_what_is_in_it():
     s = CASES["cat-sat"]
     alts = {pane["name"]: pane["alt"] for pane in panes(view(s, run(s)))}
-    assert alts["weights"] == (
-        "weights, 6 rows, 6 columns: largest 0.65 at row mat, column on;"
-        " smallest 0.01 at row mat, column mat."
-    )
+    largest = messages.EXTREME_AT.format(which="largest", number=0.65, row="mat", column="on")
+    smallest = messages.EXTREME_AT.format(which="smallest", number=0.01, row="mat", column="mat")
+    assert alts["weights"] == f"weights, 6 rows, 6 columns: {largest}; {smallest}."
     masked = replace(s, mask="causal")
     alts = {pane["name"]: pane["alt"] for pane in panes(view(masked, run(masked)))}
-    assert alts["masked"].endswith("; 15 cells hidden.")
+    assert alts["masked"].endswith("; " + messages.CELLS_ARE_HIDDEN.format(cells="15 cells"))
 
 
 def test_v_and_output_have_ranges_of_their_own_only_where_softmax_is_off():
@@ -202,7 +205,7 @@ def test_v_and_output_have_ranges_of_their_own_only_where_softmax_is_off():
         else:
             assert limits["V"][1] == np.abs(now.stages["V"]).max()
             assert limits["output"][1] == np.abs(now.stages["output"]).max()
-        told = "colours have another range than V's" in describe(now, "output")["sentence"]
+        told = messages.OTHER_COLOURS_THAN_V in describe(now, "output")["sentence"]
         assert told is not now.softmax
 
 
@@ -224,11 +227,8 @@ def test_the_chosen_query_is_framed_in_every_stage_with_a_row_for_it_and_the_cel
 
 
 def test_the_words_are_true_for_the_settings():
-    assert describe(shown("four-words"), "masked")["sentence"] == "No mask: nothing is hidden."
-    assert (
-        describe(shown("minus-1e9"), "masked")["sentence"]
-        == "Hidden keys get −1e9 added, as tutorials do."
-    )
+    assert describe(shown("four-words"), "masked")["sentence"] == messages.NO_MASK
+    assert describe(shown("minus-1e9"), "masked")["sentence"] == messages.FILL_IS_ADDED
     assert describe(shown("crossed"), "K")["formula"] == "Y W_K"
     assert describe(shown("crossed"), "Q")["formula"] == "X W_Q"
     assert describe(shown("random-qkv"), "Q")["formula"] == "given"
@@ -305,7 +305,7 @@ def test_blanks_have_no_number_even_where_the_view_has_them():
     assert np.argwhere(z["blank"] == 0).tolist() == [[0, 1], [3, 0]]
     assert np.argwhere(z["waits"] == 0).tolist() == [[2, 2]]
     assert [blank["text"][0][1], waits["text"][2][2], blank["text"][3][0]] == ["?", "…", "0,4 ✗"]
-    assert found["alt"].endswith("; 3 cells to be filled in.")
+    assert found["alt"].endswith("; " + messages.CELLS_TO_FILL_IN.format(cells="3 cells"))
 
 
 def test_stages_of_queries_and_keys_say_which_side_is_which():

@@ -197,7 +197,9 @@ def test_what_all_heads_share_is_drawn_once():
     assert names == ["X", "weights", "weights", "W_O"]
 
 
-@pytest.mark.filterwarnings("ignore:The colours of scores stay linear")
+@pytest.mark.filterwarnings(
+    "ignore:" + messages.COLOURS_STAY_LINEAR.format(linear="scores").partition(":")[0]
+)
 @pytest.mark.parametrize(
     ("paper", "name", "limits"),
     [
@@ -239,8 +241,8 @@ def test_numbers_too_small_to_read_are_left_out_with_a_sentence():
         figure = paper_figure(trace(40))
     (sentence,) = figure.notes
     assert str(caught[0].message) == sentence
-    pattern = r"The numbers in the cells of weights are left out: they would be (\d\.\d) pt high,"
-    found = re.fullmatch(pattern + " below the 5 pt that can be read.", sentence)
+    expected = messages.NUMBERS_LEFT_OUT.format(names="weights", size="SIZE", smallest=5)
+    found = re.fullmatch(re.escape(expected).replace("SIZE", r"(\d\.\d)"), sentence)
     assert float(found[1]) < SMALLEST == 5
     assert not panels(figure)[0].texts
 
@@ -320,11 +322,11 @@ def test_words_left_out_and_labels_too_small_are_said():
         figure = paper_figure(trace(9), tokens=words, paper=Paper(height=3.5, numbers=False))
     shown = len(labels(panels(figure)[0].yaxis))
     assert 0 < shown < 9
-    sentence = f"{shown} of 9 words are named beside the rows of weights: there is no room for all."
+    sentence = messages.WORDS_WITHOUT_ROOM.format(named=shown, count=9, stage="weights")
     assert sentence in figure.notes
     with pytest.warns(UserWarning):
         figure = paper_figure(trace(), paper=Paper(tick_size=4, numbers=False))
-    assert figure.notes == ("Labels of 4 pt are below the 5 pt that can be read.",)
+    assert figure.notes == (messages.LABELS_TOO_SMALL.format(size=4, smallest=5),)
 
 
 def test_files_hold_the_title_and_a_png_has_no_transparency():
@@ -348,7 +350,8 @@ def test_no_number_is_printed_smaller_than_can_be_read_nor_wider_than_its_cell(d
 def test_numbers_of_inputs_go_where_those_of_the_attention_go():
     """W_Q's zeros would be large enough; the weights' numbers are not."""
     wide = np.random.default_rng(0).normal(size=(16, 4)) * 99
-    with pytest.warns(UserWarning, match="The numbers in the cells of W_Q, weights are left out"):
+    expected = messages.NUMBERS_LEFT_OUT.format(names="W_Q, weights", size="SIZE", smallest=5)
+    with pytest.warns(UserWarning, match=re.escape(expected).replace("SIZE", r"\d\.\d")):
         figure = paper_figure(
             self_attention(wide, *[np.eye(4)] * 3), stages=["W_Q", "weights"], paper=Paper()
         )
@@ -749,21 +752,58 @@ print(to_bytes(Wanted(), made(1), "html")[:15].decode())
 ASKED = [
     (
         {"width": "poster"},
-        "width is 'poster'; column, text, slide, or 2 to 120 cm are wanted.",
+        messages.NAME_OR_RANGE_EXPECTED.format(
+            name="width",
+            given="'poster'",
+            names="column, text, slide",
+            least=2,
+            most=120,
+            unit="cm",
+        ),
     ),
-    ({"width": 1}, "width is 1; column, text, slide, or 2 to 120 cm are wanted."),
-    ({"height": 500}, "height is 500; 2 to 120 cm are wanted."),
-    ({"font_size": 2}, "font_size is 2; 4 to 72 pt are wanted."),
-    ({"tick_size": "7"}, "tick_size is '7'; 4 to 72 pt are wanted."),
-    ({"tick_size": True}, "tick_size is True; 4 to 72 pt are wanted."),
+    (
+        {"width": 1},
+        messages.NAME_OR_RANGE_EXPECTED.format(
+            name="width", given=1, names="column, text, slide", least=2, most=120, unit="cm"
+        ),
+    ),
+    (
+        {"height": 500},
+        messages.RANGE_WITH_UNIT_EXPECTED.format(
+            name="height", given=500, least=2, most=120, unit="cm"
+        ),
+    ),
+    (
+        {"font_size": 2},
+        messages.RANGE_WITH_UNIT_EXPECTED.format(
+            name="font_size", given=2, least=4, most=72, unit="pt"
+        ),
+    ),
+    (
+        {"tick_size": "7"},
+        messages.RANGE_WITH_UNIT_EXPECTED.format(
+            name="tick_size", given="'7'", least=4, most=72, unit="pt"
+        ),
+    ),
+    (
+        {"tick_size": True},
+        messages.RANGE_WITH_UNIT_EXPECTED.format(
+            name="tick_size", given=True, least=4, most=72, unit="pt"
+        ),
+    ),
     ({"bar": 1}, messages.TRUE_OR_FALSE_EXPECTED.format(name="bar", given=1)),
-    ({"title": None}, "title is None; at most 2,000 letters are wanted."),
+    ({"title": None}, messages.LETTERS_EXPECTED.format(name="title", given=None, most="2,000")),
     (
         {"shares": "jet"},
-        "shares is 'jet'; one of viridis, cividis, magma, blues is wanted.",
+        messages.ONE_OF_WANTED.format(
+            name="shares", given="'jet'", known="viridis, cividis, magma, blues"
+        ),
     ),
-    ({"limits": "own", "lowest": 1}, "lowest is 1; less than 1 is wanted."),
-    ({"limits": (0, 1)}, "limits is (0, 1); one of stage, data, own is wanted."),
+    ({"limits": "own", "lowest": 1}, messages.LESS_EXPECTED.format(name="lowest", given=1, most=1)),
+    (
+        {"limits": (0, 1)},
+        messages.ONE_OF_WANTED.format(name="limits", given="(0, 1)", known="stage, data, own"),
+    ),
 ]
 
 
@@ -777,18 +817,20 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(given, sentence):
 DRAWN = [
     (
         {"stages": None, "paper": Paper(height=8)},
-        "15 panels do not fit on 8.25 × 8 cm with letters of 8 pt: choose fewer panels,"
-        " smaller letters, or a larger width or height.",
+        messages.PANELS_DO_NOT_FIT.format(count=15, wide=8.25, high=8, size=8),
     ),
     ({"tokens": "abcdef"}, messages.WORDS_EXPECTED.format(argument="tokens", words="'abcdef'")),
     ({"tokens": 6}, messages.WORDS_EXPECTED.format(argument="tokens", words=6)),
     ({"heads": 0.5}, messages.WHOLE_NUMBER_EXPECTED.format(argument="head", given="0.5")),
     ({"heads": []}, messages.NO_HEADS_NAMED),
-    ({"heads": [0, 9]}, "head is 9; there are 2 heads, counted from 0."),
+    ({"heads": [0, 9]}, messages.OUT_OF_RANGE.format(word="head", place=9, count=2)),
     (
         {"stages": ["attention"]},
-        "stages names 'attention'; there is no such stage: X, W_Q, W_K, W_V, Q, K, V, scores,"
-        " scaled, masked, weights, output, joined, W_O, projected are there.",
+        messages.UNKNOWN_STAGE.format(
+            name="'attention'",
+            known="X, W_Q, W_K, W_V, Q, K, V, scores, scaled, masked, weights, output, joined, W_O,"
+            " projected",
+        ),
     ),
 ]
 
@@ -820,8 +862,11 @@ def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        ({"form": "eps"}, "form is 'eps'; choose one of pdf, svg, png."),
-        ({"form": "png", "dpi": 1200}, "dpi is 1200; 50 to 600 are wanted."),
+        ({"form": "eps"}, messages.UNKNOWN_FORM.format(form="'eps'", known="pdf, svg, png")),
+        (
+            {"form": "png", "dpi": 1200},
+            messages.RANGE_EXPECTED.format(name="dpi", given=1200, least=50, most=600),
+        ),
     ],
 )
 def test_a_file_of_another_kind_is_refused(more, sentence):

@@ -2,6 +2,7 @@
 
 import io
 
+import messages
 import numpy as np
 import pytest
 from matplotlib.container import BarContainer
@@ -122,7 +123,6 @@ def test_the_files_are_of_one_figure_and_hold_no_image(panes):
 def test_charts_that_do_not_fit_are_refused_in_a_sentence(panes):
     with pytest.raises(BadInput) as caught:
         draw_charts(list(panes.values()), Paper())
-    assert str(caught.value) == (
-        "7 panels do not fit on 8.25 × 23 cm with letters of 8 pt: choose fewer panels, smaller"
-        " letters, or a larger width or height."
+    assert str(caught.value) == messages.PANELS_DO_NOT_FIT.format(
+        count=7, wide=8.25, high=23, size=8
     )

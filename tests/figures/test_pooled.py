@@ -2,6 +2,7 @@
 
 import math
 
+import messages
 import numpy as np
 import pytest
 
@@ -66,7 +67,7 @@ def test_a_small_view_is_given_back_and_what_is_no_share_is_averaged():
     pooled = pooled_view(view).stages["weights"]
     wanted = looped(view, "weights", False)
     np.testing.assert_allclose(pooled, np.array(wanted), rtol=1e-12)
-    assert measure(view, "weights") == "Each cell: mean of 2 rows × 2 columns."
+    assert measure(view, "weights") == messages.MEAN_OF_CELLS.format(sides="2 rows × 2 columns")
 
 
 def test_a_pane_has_the_shades_of_its_cells_and_says_what_they_are():
@@ -78,7 +79,8 @@ def test_a_pane_has_the_shades_of_its_cells_and_says_what_they_are():
     weights = found["weights"]
     codes = np.frombuffer(weights["codes"], np.uint8).reshape(512, 512)
     assert weights["shape"] == "1024 × 1024"
-    assert weights["sentence"].startswith("Each cell: share of 2 keys, mean of 2 queries. ")
+    said = messages.SHARE_OF_KEYS.format(keys=2, queries=2)
+    assert weights["sentence"].startswith(f"{said} ")
     for i, row in enumerate(looped(view, "weights", True)):
         for j, cell in enumerate(row):
             wanted = HIDDEN if cell is None else round(math.sqrt(cell) * LAST)
@@ -89,12 +91,12 @@ def test_a_pane_has_the_shades_of_its_cells_and_says_what_they_are():
     frame = weights["figure"]["layout"]["shapes"][-1]
     assert (frame["x0"], frame["y0"]) == (2.5, 499.5)
     V = found["V"]
-    assert V["sentence"].startswith("Each cell: mean of 2 rows. ")
+    said = messages.MEAN_OF_CELLS.format(sides="2 rows")
+    assert V["sentence"].startswith(f"{said} ")
     broken = np.frombuffer(V["codes"], np.uint8).reshape(512, 2) == BROKEN
     assert np.argwhere(broken).tolist() == [[3, 1]]
-    assert found["masked"]["sentence"].startswith(
-        "Each cell: mean of what is seen in 2 rows × 2 columns. "
-    )
+    said = messages.MEAN_OF_WHAT_IS_SEEN.format(sides="2 rows × 2 columns")
+    assert found["masked"]["sentence"].startswith(f"{said} ")
 
 
 def test_what_is_0_but_for_rounding_is_written_as_0_beside_pooled_stages_and_in_them():

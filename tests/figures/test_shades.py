@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -81,7 +82,7 @@ def test_stages_of_more_cells_than_get_numbers_have_shades_and_the_others_stay()
         assert pane["figure"]["layout"] == whole[name]["figure"]["layout"]
         words = {name: part for name, part in whole[name].items() if name != "figure"}
         if by_root:
-            words["sentence"] += " Colours follow the square root."
+            words["sentence"] += f" {messages.COLOURS_BY_ROOT}"
         rest = {name: part for name, part in pane.items() if name not in ("codes", "figure")}
         assert rest == words
         json.dumps(rest)

@@ -5,6 +5,7 @@ import io
 import math
 from html.parser import HTMLParser
 
+import messages
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -143,48 +144,51 @@ def test_the_axis_of_explore_is_logarithmic_unless_something_is_zero(value, type
 def test_the_sentences_name_the_numbers_of_the_chosen_d_k():
     words = {pane["name"]: pane["sentence"] for pane in PANES}
     raw, scaled = POINTS[-1].raw, POINTS[-1].scaled
-    assert (
-        f"200 scores have variance {raw.variance:.2f} ± {raw.margin:.2f}; theory says 100."
-        in words["variances"]
+    said = messages.VARIANCE_OF_SCORES.format(
+        count=200, variance=f"{raw.variance:.2f}", margin=f"{raw.margin:.2f}", d_k=100
     )
-    assert (
-        f"Scaled: {scaled.variance:.2f} ± {scaled.margin:.2f}; theory says 1" in words["variances"]
+    assert said in words["variances"]
+    said = messages.VARIANCE_WHEN_SCALED.format(
+        variance=f"{scaled.variance:.2f}", margin=f"{scaled.margin:.2f}"
     )
-    assert (
-        f"{math.sqrt(raw.variance):.2f} for the scores, {math.sqrt(scaled.variance):.2f}"
-        in words["histogram"]
+    assert said in words["variances"]
+    said = messages.DEVIATIONS.format(
+        scores=f"{math.sqrt(raw.variance):.2f}", scaled=f"{math.sqrt(scaled.variance):.2f}"
     )
-    assert f"Key {ROW[0].argmax() + 1} takes" in words["row"]
-    assert (
-        f"{100 * raw.largest:.0f}\u00a0% unscaled, {100 * scaled.largest:.0f}\u00a0% scaled"
-        in words["largest"]
+    assert said in words["histogram"]
+    assert messages.KEY_TAKES.format(key=ROW[0].argmax() + 1) in words["row"]
+    said = messages.UNSCALED_AND_SCALED.format(
+        unscaled=f"{100 * raw.largest:.0f}\u00a0%", scaled=f"{100 * scaled.largest:.0f}\u00a0%"
     )
-    assert f"{raw.entropy:.2f} are left unscaled, {scaled.entropy:.2f} scaled" in words["entropy"]
-    assert f"{raw.slope:.2f} unscaled, {scaled.slope:.2f} scaled" in words["slope"]
+    assert said in words["largest"]
+    said = messages.NATS_LEFT.format(unscaled=f"{raw.entropy:.2f}", scaled=f"{scaled.entropy:.2f}")
+    assert said in words["entropy"]
+    said = messages.UNSCALED_AND_SCALED.format(
+        unscaled=f"{raw.slope:.2f}", scaled=f"{scaled.slope:.2f}"
+    )
+    assert said in words["slope"]
 
 
 def test_a_weight_just_short_of_everything_is_not_said_to_be_100_percent():
     row = np.zeros((2, 16))
     row[:, 0], row[:, 1] = 0.99999, 0.00001
-    assert (
-        "takes over 99.9\u00a0% of this query" in figures.softmax_panes(POINTS, row)[0]["sentence"]
-    )
+    said = messages.TAKES_OVER.format(share="99.9\u00a0%")
+    assert said in figures.softmax_panes(POINTS, row)[0]["sentence"]
 
 
 def test_at_d_k_1_the_page_says_that_the_scale_changes_nothing():
     points = maths.measure_all("normal", 1, 0, 50)
     counts, edges = maths.histogram(maths.draw_scores("normal", 1, 0, 50))
-    assert figures.spread_panes(points, counts, edges)[1]["sentence"].startswith(
-        "At d_k = 1 the scale is 1"
-    )
+    said = figures.spread_panes(points, counts, edges)[1]["sentence"]
+    assert said.startswith(messages.SCALE_IS_1)
 
 
 @pytest.mark.parametrize(
     ("Q", "K", "words"),
     [
-        ([[5.0, 6.0]], [[3.0, 4.0]], "The rule does not apply here"),
-        ([[1.0, -1.0]], [[2.0, -2.0]], "are near 0, as the rule wants"),
-        ([[1.0, 1.0]], [[2.0, -2.0]], "has no spread to begin with"),
+        ([[5.0, 6.0]], [[3.0, 4.0]], messages.RULE_DOES_NOT_APPLY),
+        ([[1.0, -1.0]], [[2.0, -2.0]], messages.RULE_APPLIES),
+        ([[1.0, 1.0]], [[2.0, -2.0]], messages.NO_SPREAD),
     ],
 )
 def test_the_sentence_on_explore_says_whether_the_rule_applies(Q, K, words):
@@ -239,7 +243,8 @@ def test_the_csv_reads_back_as_the_same_numbers():
         rows, [(p, k) for p in POINTS for k in ("raw", "scaled")], strict=True
     ):
         assert int(row["d_k"]) == point.d_k
-        assert row["origin"].startswith("normal entries, seed 0, 1000 scores for each d_k")
+        said = messages.SAMPLED_ENTRIES.format(distribution="normal", seed=0, samples=1000)
+        assert row["origin"].startswith(said)
         assert f"attention-stages {attention.__version__}, " in row["origin"]
         for name, value in vars(getattr(point, kind)).items():
             assert float(row[name]) == value

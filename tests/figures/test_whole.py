@@ -150,24 +150,24 @@ PLAIN = scaled_dot_product_attention(*draw(3, 2, 3))
 REFUSED = [
     (
         {"stages": ["wieghts"]},
-        f"stages names 'wieghts'; there is no such stage: {ALL} are there.",
+        messages.UNKNOWN_STAGE.format(name="'wieghts'", known=ALL),
     ),
     (
         {"stages": ["X"]},
-        f"stages names 'X'; this trace does not have it: {ALL} are there.",
+        messages.STAGE_NOT_IN_TRACE.format(name="'X'", known=ALL),
     ),
     (
         {"stages": []},
         messages.NOTHING_TO_DRAW.format(listed="Q, K, V, scores, scaled, masked, weights, output"),
     ),
     ({"stages": 5}, messages.NAMES_OF_STAGES_EXPECTED.format(stages=5)),
-    ({"digits": -1}, "digits is -1; 0 to 12 are wanted."),
+    ({"digits": -1}, messages.RANGE_EXPECTED.format(name="digits", given=-1, least=0, most=12)),
     ({"digits": "x"}, messages.WHOLE_NUMBER_EXPECTED.format(argument="digits", given="'x'")),
     (
         {"tokens": ["a"]},
         messages.LABELS_COUNT.format(argument="tokens", have="1 word", are="2 are"),
     ),
-    ({"head": 1}, "head is 1; there is 1 head, number 0."),
+    ({"head": 1}, messages.ONLY_ONE.format(word="head", place=1)),
 ]
 
 
@@ -226,7 +226,8 @@ def test_of_a_diagnosis_any_item_and_head_and_stage_can_be_drawn():
     for item, head in np.ndindex(2, 3):
         drawn = figure(found, item=item, head=head, stages=["output_given"])
         assert z(drawn.data[1]).tobytes() == mine[item, head].tobytes()
-    with pytest.raises(ValueError, match=r"^item is 2; there are 2 items, counted from 0\.$"):
+    sentence = messages.OUT_OF_RANGE.format(word="item", place=2, count=2)
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         figure(found, item=2)
 
 

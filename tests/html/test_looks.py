@@ -52,7 +52,8 @@ def test_the_lines_of_the_query_lie_above_the_others():
     assert [g.get("class") for g in groups] == ["from"] * 5 + ["from chosen"]
     assert groups[-1][0].text == shown.labels["queries"][1]
     best = shown.labels["keys"][int(np.argmax(shown.stages["weights"][1]))]
-    assert picture.get("aria-label").endswith(f"of “cat” leads to “{best}”.")
+    said = messages.LINES_LEAD_TO.format(query="cat", key=best)
+    assert picture.get("aria-label").endswith(said)
 
 
 def test_words_are_text_and_a_file_says_what_it_is():
@@ -71,7 +72,7 @@ def test_even_shares_of_many_words_are_lines_too_and_a_query_that_sees_no_key_ha
     _, picture = drawn(replace(even, drawn=as_drawn(seen)), query=3)
     *others, chosen = (len(list(g.iter(f"{SVG}line"))) for g in picture.iter(f"{SVG}g"))
     assert (set(others), chosen) == ({looks.MOST}, 0)
-    assert picture.get("aria-label") == "Weights as lines; “w3” has none."
+    assert picture.get("aria-label") == messages.NO_LINES.format(query="w3")
 
 
 def test_scores_without_a_softmax_are_no_shares():

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import messages
 import numpy as np
 import pytest
 
@@ -97,48 +98,40 @@ def test_the_sentences_of_the_walk_have_its_numbers():
     now = shown("four-words")
     *first, last = walk_sentences(now, walk(now, 0), "w1", 2)
     assert first == [
-        "The query of “w1” is [1, 2, 8, 8]. Multiply it with each key,"
-        " number by number, and add up.",
-        "Scale: divide by √4 = 2.",
-        "Mask: every key is visible.",
-        "Subtract the largest, 42.50, and take exp; they add up to Σ = 1.00.",
-        "Divide by Σ: these are the weights, and together they make 1.",
+        messages.WALK_MULTIPLIES.format(token="w1", query="[1, 2, 8, 8]"),
+        messages.WALK_DIVIDES.format(d_k=4, root=2),
+        messages.WALK_HIDES_NOTHING,
+        messages.WALK_TAKES_EXP.format(largest="42.50", total="1.00"),
+        messages.WALK_SHARES,
     ]
-    assert last.startswith(
-        "Multiply each value with its weight and add up: [5.00, 7.00, 5.00, 5.00]. The matrix form"
-    )
+    assert last.startswith(messages.WALK_ADDS_UP.format(output="[5.00, 7.00, 5.00, 5.00]"))
 
 
 def test_the_sentences_say_what_the_mask_did():
     now = shown("random-qkv")
-    assert (
-        walk_sentences(now, walk(now, 1), "name", 2)[2]
-        == "Mask: 2 of 4 keys stay visible; the others become −∞."
-    )
+    said = walk_sentences(now, walk(now, 1), "name", 2)[2]
+    assert said == messages.WALK_HIDES.format(seen=2, keys=4)
     now = shown("minus-1e9")
     sentences = [walk_sentences(now, walk(now, i), "c", 2)[2] for i in range(3)]
-    assert (
-        sentences[2]
-        == "Mask: 3 of 3 keys get −1e9 added; that hides them only beside one without it."
-    )
+    assert sentences[2] == messages.WALK_ADDS_FILL.format(added=3, keys=3)
 
 
 def test_the_sentences_of_a_hidden_row_claim_nothing_that_is_not_done():
     now = shown("hidden row")
     sentences = walk_sentences(now, walk(now, 0), "w1", 2)
-    assert sentences[2] == "Mask: 0 of 4 keys stay visible; the others become −∞."
-    assert sentences[3] == "Every key of this query is hidden: there is nothing to take exp of."
-    assert sentences[4] == "All weights are 0."
+    assert sentences[2] == messages.WALK_HIDES.format(seen=0, keys=4)
+    assert sentences[3] == messages.WALK_HAS_NO_KEY
+    assert sentences[4] == messages.WALK_WEIGHTS_ARE_0
     assert "NaN" not in " ".join(sentences)
 
 
 def test_the_sentences_of_raw_attention_take_no_exp():
     now = shown("bare-bones")
     sentences = walk_sentences(now, walk(now, 0), "x1", 2)
-    assert sentences[1] == "Scale: multiply by 1."
+    assert sentences[1] == messages.WALK_SCALES.format(scale=1)
     assert sentences[3:5] == [
-        "Softmax is off: exp is not taken.",
-        "The weights are the masked scores themselves.",
+        messages.WALK_WITHOUT_EXP,
+        messages.WALK_RAW_WEIGHTS,
     ]
 
 

@@ -4,6 +4,7 @@ after it.
 
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from pages.test_learn_page import settings_of, words
@@ -43,7 +44,7 @@ def test_positions_are_added():
     np.testing.assert_array_equal(settings_of(at).matrices["P"].values, sinusoidal(4, 4))
     typed = opened(EXPLORE, EXAMPLES["random-qkv"].build())
     at = moved(typed, "toggle", "positions_on", True)
-    assert "nothing to add positions to" in words(at)
+    assert messages.NOTHING_TO_ADD.format(what="positions") in words(at)
     assert not at.toggle(key="set_positions_on").value
 
 
@@ -65,7 +66,8 @@ def test_norm_and_rotation_are_set_control_by_control():
     at = moved(at, "text_input", "gain_Q", "2 x")
     assert "the gain of Q" in words(at).replace("The", "the") and settings_of(at).norm == norm
     at = moved(at, "text_input", "gain_Q", "1 2 3")
-    assert "gain_Q holds 3 numbers" in words(at).replace("Gain_Q", "gain_Q")
+    refusal = messages.GAIN_LENGTH.format(name="Q", length=3, d_k=2, columns=4)
+    assert refusal in words(at).replace("Gain_Q", "gain_Q")
     at = moved(moved(at, "toggle", "norm_on", False), "toggle", "rotary_on", False)
     assert settings_of(at) == TWO
 
@@ -77,10 +79,10 @@ def test_a_share_of_the_width_turns_and_follows_d_k():
     at = moved(at, "selectbox", "rotary_width", 4)
     assert settings_of(at).rotary.width is None
     at = moved(at, "number_input", "d_k_number", 3)
-    assert "Rotary positions turn the first 2 of 3 columns" in words(at)
+    assert messages.FIRST_COLUMNS_TURN.format(turned=2, d_k=3) in words(at)
     assert settings_of(at).rotary.width == 2
     at = moved(at, "number_input", "d_k_number", 1)
-    assert "rotary positions are off" in words(at) and settings_of(at).rotary is None
+    assert messages.ROTATION_IS_OFF in words(at) and settings_of(at).rotary is None
 
 
 PAGES = ("explore", "compare", "exercises", "learn", "conventions", "check", "variance")
@@ -97,11 +99,11 @@ def test_a_step_with_a_cache_stands_beside_the_last_row():
     made = pair.PRESETS["step"].make(EXAMPLES["rotary"].build())
     at = opened(COMPARE, pair.compared(made), unfold=False)
     said = words(at)
-    assert "<li>A: the last row of “ha ha ha ha ha”</li>" in said
-    assert "its position counts on" in said and "Only" not in said
+    assert f"<li>{messages.LAST_ROW_OF.format(words='ha ha ha ha ha')}</li>" in said
+    assert messages.STEP_FINDS_THE_SAME in said and "Only" not in said
 
 
 def test_words_reordered_are_not_alike_where_positions_count():
     made = pair.PRESETS["order"].make(prepared.set_rotary(FOUR, True))
     said = words(opened(COMPARE, pair.compared(made), unfold=False))
-    assert "attention knows the order" in said and "knows no order" not in said
+    assert messages.KNOWS_THE_ORDER in said and messages.KNOWS_NO_ORDER not in said

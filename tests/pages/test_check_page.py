@@ -1,6 +1,7 @@
 """Check yours through Streamlit's AppTest: its inputs, its answer, its refusals."""
 
 import json
+from html import escape
 from pathlib import Path
 
 import messages
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.pages.state import capital
 from attention.session import check_yours as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
@@ -64,7 +66,7 @@ def test_right_numbers_are_declared_right():
     at = opened(example="random-qkv")
     bench = inputs.bench_of(inputs.from_settings(EXAMPLES["random-qkv"].build()))
     at = typed(at, "output", str(bench.right["output"]))
-    assert "These numbers are right, to " in said(at)
+    assert messages.RIGHT_NUMBERS in said(at)
     np.testing.assert_array_equal(numbers(panes(at)["output_given_ours"]), bench.right["output"])
 
 
@@ -75,8 +77,9 @@ def test_a_mistake_is_named_with_its_stage_its_fix_and_its_heatmaps():
     )
     wrong = next(d for d in bench.applicable if d.name == "mask: inverted")
     at = typed(at, "output", inputs.planted(bench, wrong, "output"))
-    assert "The mask is inverted. With that, all numbers agree to 1" in said(at)
-    assert "negate the mask" in said(at)
+    title = capital(messages.MASK_INVERTED)
+    assert messages.ALL_AGREE_WITH.format(title=title, digits=1) in said(at)
+    assert escape(messages.MASK_MAY_MEAN_THE_OTHER) in said(at)
     found = panes(at)
     assert list(found) == [
         f"{stage}_{side}"
@@ -90,9 +93,10 @@ def test_a_mistake_is_named_with_its_stage_its_fix_and_its_heatmaps():
 
 def test_a_planted_mistake_is_put_into_the_box_and_found():
     at = opened(example="sentence", mask="causal")
-    at = ran(at.selectbox(key="set_check_plant").set_value("the softmax runs over the queries"))
+    at = ran(at.selectbox(key="set_check_plant").set_value(messages.OVER_QUERIES))
     at = ran(at.button(key="check_planted").click())
-    assert "The softmax runs over the queries. With that" in said(at)
+    title = capital(messages.OVER_QUERIES)
+    assert messages.ALL_AGREE_WITH.format(title=title, digits="") in said(at)
     first = numbers(panes(at)["weights_theirs"])
     at = ran(at.segmented_control(key="set_check_head").set_value(1))
     assert not np.array_equal(numbers(panes(at)["weights_theirs"]), first)
@@ -100,9 +104,10 @@ def test_a_planted_mistake_is_put_into_the_box_and_found():
 
 def test_a_mistake_chosen_as_the_button_was_pressed_is_the_one_that_is_planted():
     at = opened(example="sentence", mask="causal")
-    at.selectbox(key="set_check_plant").set_value("the softmax runs over the queries")
+    at.selectbox(key="set_check_plant").set_value(messages.OVER_QUERIES)
     at = ran(at.button(key="check_planted").click())
-    assert "The softmax runs over the queries. With that" in said(at)
+    title = capital(messages.OVER_QUERIES)
+    assert messages.ALL_AGREE_WITH.format(title=title, digits="") in said(at)
 
 
 def test_what_was_typed_as_the_button_was_pressed_is_what_the_answer_is_made_of():
@@ -111,7 +116,7 @@ def test_what_was_typed_as_the_button_was_pressed_is_what_the_answer_is_made_of(
         at = typed(at, name, text)
     at.text_area(key="set_check_V").set_value("3\n5")
     at = ran(at.button(key="check_planted").click())
-    assert "These numbers are right, to 16 digits." in said(at)
+    assert messages.NUMBERS_ARE_RIGHT.format(digits="16 digits") in said(at)
 
 
 def test_what_was_typed_survives_a_visit_to_another_page():
@@ -126,12 +131,12 @@ def test_what_was_typed_survives_a_visit_to_another_page():
 
 def test_pasted_inputs_are_asked_for_and_used():
     at = ran(opened().segmented_control(key="set_check_source").set_value("qkv"))
-    assert "Paste Q, K, V above; the same as your code gets." in said(at)
+    assert capital(messages.PASTE_ABOVE.format(names="Q, K, V")) in said(at)
     for name, text in (("Q", "1 0\n0 1"), ("K", "1 0\n0 1"), ("V", "1\n2")):
         at = typed(at, name, text)
     assert at.text_area(key="set_check_output").label == "Your output, 2 × 1"
     at = typed(at, "weights", "0.7311 0.2689\n0.2689 0.7311")
-    assert "The scores are not scaled." in said(at)
+    assert f"{capital(messages.NOT_SCALED)}." in said(at)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +151,8 @@ def test_pasted_inputs_are_asked_for_and_used():
 )
 def test_hostile_text_is_refused_and_shown_as_it_was_typed(text, shown):
     at = typed(opened(), "output", text)
-    assert f"Your output, line 1, column 1 holds “{shown[:12]}" in said(at)
+    begin = messages.NOT_A_NUMBER.partition("{found}")[0]
+    assert begin.format(place="Your output, line 1, column 1") + shown[:12] in said(at)
     assert "<script>" not in said(at)
 
 
@@ -154,6 +160,4 @@ def test_softmax_switched_off_on_explore_is_refused_in_a_sentence():
     at = opened(example="bare-bones")
     if EXAMPLES["bare-bones"].build().softmax:
         pytest.fail("bare-bones is meant to be without softmax")
-    assert "Softmax is off on Explore; switch it on there to compare with other attention." in said(
-        at
-    )
+    assert capital(messages.SOFTMAX_IS_OFF) in said(at)

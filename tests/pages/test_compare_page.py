@@ -6,6 +6,7 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import parse_qsl
 
+import messages
 import numpy as np
 import pytest
 from pages.test_check_page import numbers, panes, ran
@@ -17,6 +18,7 @@ from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.frameworks import beside
 from attention.pages import parts, store
+from attention.pages.state import capital
 from attention.session import changes, links, pair
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
@@ -43,7 +45,8 @@ def test_each_stage_stands_as_a_as_b_and_as_what_b_is_more():
         assert np.array_equal(numbers(shown[f"{stage}_difference"]), b[stage] - a[stage])
     assert "X" not in shown
     notes = " ".join(note.value for note in at.caption) + words(at)
-    assert "Alike in A and B, to the bit: X, W_Q, W_K, W_V, Q, K, V, scores, scaled." in notes
+    alike = "X, W_Q, W_K, W_V, Q, K, V, scores, scaled"
+    assert messages.ALIKE_TO_THE_BIT.format(stages=alike) in notes
     assert "<li>mask: none → look-ahead (causal)</li>" in words(at)
 
 
@@ -52,7 +55,7 @@ def test_nothing_pinned_says_what_to_do():
     shown, ours = panes(at), view(CAT, run(CAT)).stages
     assert list(shown) == list(ours)
     assert {pane["edit"] for name, pane in shown.items() if name in CAT.matrices} == {"cells"}
-    assert "A and B are the same: change any control or number, or choose a comparison" in words(at)
+    assert messages.A_AND_B_ARE_THE_SAME in words(at)
     assert all(at.button(key=key).disabled for key in ("pin", "swap", "only_a"))
 
 
@@ -131,9 +134,8 @@ def test_a_cell_is_worked_out_for_both_sides_and_not_where_b_does_something_wron
         assert f"data-cell='{side},weights,0,0'>{escape(chr(10).join(lines))}<" in both
     at = opened(pair.compared(pair.Pair(b, b, pair.AFTER_SOFTMAX)))
     at.button_group(key="set_below_compare").set_value("This cell").run()
-    assert "data-cell='B,weights,0,0'>in B the mask is applied after the softmax\n= 0.03<" in words(
-        at
-    )
+    wrong = messages.WRONG_IN_B.format(title=messages.MASK_AFTER_SOFTMAX)
+    assert f"data-cell='B,weights,0,0'>{wrong}\n= 0.03<" in words(at)
 
 
 def test_a_side_without_the_cell_says_so():
@@ -141,21 +143,21 @@ def test_a_side_without_the_cell_says_so():
     longer = replace(EXAMPLES["four-words"].build(), cell=("weights", 3, 3))
     at = opened(pair.compared(pair.Pair(two, longer)))
     at.button_group(key="set_below_compare").set_value("This cell").run()
-    assert "A has no such cell of weights." in words(at)
-    assert "weights is 2 × 2 in A and 4 × 4 in B." in words(at)
+    assert messages.NO_SUCH_CELL_OF.format(side="A", stage="weights") in words(at)
+    assert messages.SIZES_DIFFER.format(name="weights", a="2 × 2", b="4 × 4") in words(at)
 
 
 @pytest.mark.parametrize(
     "change, without",
-    [({"mask": "none"}, "here"), ({"softmax": False}, "without softmax and −∞")],
+    [({"mask": "none"}, messages.NO_ROOM), ({"softmax": False}, messages.NO_ROOM_WITHOUT_SOFTMAX)],
     ids=["no mask", "no softmax"],
 )
 def test_where_b_cannot_do_wrong_what_it_was_to_it_is_right_and_the_page_says_so(change, without):
     masked = set_mask(CAT, "causal")
     b = replace(masked, **change)
     at = opened(pair.compared(pair.Pair(masked, b, pair.AFTER_SOFTMAX)))
-    why = f"B is right: there is no room {without} for this: the mask is applied after the softmax."
-    assert why in words(at)
+    why = without.format(title=messages.MASK_AFTER_SOFTMAX)
+    assert messages.B_IS_RIGHT.format(why=why) in words(at)
     assert "<li>in B" not in words(at)
     before, after = (view(s, run(s)).stages["weights"] for s in (masked, b))
     assert np.array_equal(
@@ -219,7 +221,8 @@ def test_a_csv_that_too_many_numbers_do_not_fit_into_is_not_offered(monkeypatch)
     at.button_group(key="set_below_compare").set_value("Take it away").run()
     offered = {found.proto.id.rsplit("-", 1)[-1]: found for found in at.get("download_button")}
     assert offered["take_csv"].proto.disabled and not offered["take_npz"].proto.disabled
-    assert "No CSV: these stages hold" in words(at)
+    why = messages.STAGES_TOO_LARGE.partition("{numbers}")[0]
+    assert messages.NO_CSV.format(why=why) in words(at)
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -231,8 +234,8 @@ def test_the_address_is_said_to_hold_both_only_where_it_does(whole):
         wide = {f"W_{name}": M for name, M in wide.items()}
         visit.settings = pair.compared(pair.Pair(CAT, replace(CAT, matrices=CAT.matrices | wide)))
     ran(at.button_group(key="set_below_compare").set_value("Take it away"))
-    assert ("holds both A and B" in words(at)) == whole
-    assert ("do not fit into a link" in words(at)) != whole
+    assert (messages.ADDRESS_HOLDS_BOTH in words(at)) == whole
+    assert (messages.DO_NOT_FIT_INTO_A_LINK in words(at)) != whole
 
 
 def test_a_pair_too_large_to_open_again_is_said_before_it_is_lost(monkeypatch):
@@ -252,7 +255,8 @@ def test_a_pair_too_large_to_open_again_is_said_before_it_is_lost(monkeypatch):
     at.session_state["visit"].settings = both = replace(both, digits=3)
     at.button_group(key="set_below_compare").set_value("Take it away").run()
     assert not at.exception and len(sent) == 1
-    assert "this browser keeps nothing: after a reload they are gone. A saved state of" in words(at)
-    assert "No file of A and B together: a saved state of" in words(at)
+    why = messages.STATE_TOO_LARGE.partition("{size}")[0]
+    assert f"{messages.NOTHING_IS_KEPT} {capital(why)}" in words(at)
+    assert messages.NO_FILE_OF_BOTH.format(why=why) in words(at)
     offered = {found.proto.id.rsplit("-", 1)[-1] for found in at.get("download_button")}
     assert {"take_A_json", "take_B_json", "take_npz"} <= offered and "take_json" not in offered

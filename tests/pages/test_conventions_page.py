@@ -66,7 +66,7 @@ def test_the_chosen_frameworks_stand_beside_ours_with_their_own_numbers():
 def test_the_mask_may_go_over_as_the_look_ahead_switch():
     at = opened(example="random-qkv", mask="causal")
     at = ran(at.segmented_control(key="set_handed").set_value("switch"))
-    assert "Hides what you meant to show" not in words(at)
+    assert messages.HIDES_WHAT_YOU_MEANT.partition("{function}")[0] not in words(at)
     assert not [
         c for c in opened(mask="none").get("button_group") if c.proto.label == "The mask goes over"
     ]
@@ -75,4 +75,7 @@ def test_the_mask_may_go_over_as_the_look_ahead_switch():
 def test_a_framework_that_cannot_be_handed_the_mask_says_so():
     at = opened(example="random-qkv", mask="causal")
     at = ran(at.pills(key="set_beside").set_value(["keras_attention"]))
-    assert "keras.layers.Attention gives no answer: " + messages.KERAS_MASK_OVER_KEYS in said(at)
+    refusal = messages.GIVES_NO_ANSWER.format(
+        title="keras.layers.Attention", why=messages.KERAS_MASK_OVER_KEYS
+    )
+    assert refusal in said(at)

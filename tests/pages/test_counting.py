@@ -6,6 +6,7 @@ import re
 import zipfile
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pandas
 import pytest
@@ -77,9 +78,9 @@ def test_no_part_below_the_board_calls_a_head_by_the_next_number(part):
     text = sent(at)
     never_from_one(text)
     if part == "This cell":
-        assert "column 2 of head 0, copied" in text
+        assert messages.COPIED_FROM_HEAD.format(column=2, head=0) in text
     if part == "Initialise":
-        assert "Only item 1 of the batch is filled." in text
+        assert messages.ONLY_ITEM_IS_FILLED.format(item=1) in text
 
 
 def test_the_controls_of_heads_and_items_offer_their_numbers_from_0():
@@ -157,7 +158,7 @@ def test_an_exercise_on_ones_own_numbers_and_its_sheet_name_the_head(offered):
 
 def test_check_yours_offers_the_heads_by_their_numbers():
     at = opened(example="sentence", mask="causal")
-    at = ran(at.selectbox(key="set_check_plant").set_value("the softmax runs over the queries"))
+    at = ran(at.selectbox(key="set_check_plant").set_value(messages.OVER_QUERIES))
     at = ran(at.button(key="check_planted").click())
     assert at.button_group(key="set_check_head").options == ["0", "1"]
     never_from_one(sent(at))
@@ -176,7 +177,8 @@ def test_what_to_notice_in_an_example_names_the_heads_that_are_offered(example):
 def test_the_guided_way_asks_for_the_head_that_it_then_finds():
     step, s = lesson.STEPS[-1], EXAMPLES["four-words"].build()
     asked = step.ask(s, view(s, run(s)))
-    wanted = int(re.search(r"Head, under View there, to (\d+)", asked)[1])
+    expected = re.escape(messages.LESSON_SETS_HEADS.format(heads=2, head="HEAD"))
+    wanted = int(re.search(expected.replace("HEAD", r"(\d+)"), asked)[1])
     two = changes.set_heads(s, 2)
     assert step.is_done(s, replace(two, head=wanted)) and not step.is_done(s, replace(two, head=0))
-    assert f"of head {wanted} alone" in step.did
+    assert messages.LESSON_SHOWS_HEAD.format(head=wanted) in step.did

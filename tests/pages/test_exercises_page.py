@@ -105,7 +105,9 @@ def test_what_is_right_is_shown_and_what_is_made_of_it_too():
     assert before["output"]["blanks"] == [[2, 0], [2, 1]]
     blank = next(t for t in before["weights"]["figure"]["data"] if t["meta"] == "blank")
     assert blank["text"][2] == ["?", "?", "?"]
-    assert before["weights"]["alt"].endswith("; 3 cells to be filled in.")
+    assert before["weights"]["alt"].endswith(
+        "; " + messages.CELLS_TO_FILL_IN.format(cells="3 cells")
+    )
     after = panes(opened(solved(s)))
     assert not any(pane["blanks"] for pane in after.values())
     assert all(t["meta"] != "blank" for t in after["weights"]["figure"]["data"])
@@ -121,21 +123,25 @@ def test_what_is_right_is_shown_and_what_is_made_of_it_too():
 def test_the_card_counts_says_what_to_look_at_and_leads_on():
     s = asking(5, 2)
     at = opened(s)
-    assert "<span>0 of 5</span> Fill in weights and output" in words(at)
+    assert "<span>0 of 5</span> " + messages.FILL_IN.format(stages="weights and output") in words(
+        at
+    )
     given = Exercise.of(s).given_powers()
     assert given and all(f" = {text}</span>" in words(at) for text in given.values())
     wrong = exercise.typed(s, Cell("weights", 2, 1), "0.99")
     at = opened(wrong)
     hint = Exercise.of(wrong).hint(Cell("weights", 2, 1))
-    assert f"✗ Not yet.</b> <b>weights, row rivers, column feeds</b> · {hint}" in words(at)
+    not_yet = f"{messages.ANSWER_IS_WRONG}</b>"
+    assert f"{not_yet} <b>weights, row rivers, column feeds</b> · {hint}" in words(at)
     lines = Exercise.of(wrong).how(Cell("weights", 2, 1))
     assert len(lines) == 5 and escape("\n".join(lines)) not in words(at)
     ran(at.button(key="exercise_how").click())
     assert escape("\n".join(lines)) in words(at) and at.button(key="exercise_how").disabled
-    assert "Taking the largest away first changes no share.</pre>" in words(at)
-    assert "Its arithmetic is below." in words(at)
+    assert f"{messages.LARGEST_TAKEN_AWAY}</pre>" in words(at)
+    assert messages.ARITHMETIC_IS_BELOW in words(at)
     at = opened(solved(s))
-    assert "✓ Right.</b> All 5 of them." in words(at)
+    said = messages.ALL_OF_THEM.format(count=5)
+    assert f"{messages.ANSWER_IS_RIGHT}</b> {said}" in words(at)
     ran(at.button(key="exercise_more").click())
     assert settings_of(at).asked == ("masked.2", "weights.2", "output.2")
     assert settings_of(at).answers == ()
@@ -153,7 +159,7 @@ def test_what_is_typed_on_the_board_is_judged_and_no_number_is_refused(monkeypat
     value = number(Exercise.of(s).shown.stages["output"][2, 0])
     type_on(at, monkeypatch, [Operation(1, "cell", "output", 2, 0, value)])
     assert settings_of(at).answers == (value,)
-    assert "✓ Right.</b> 1 to go." in words(at)
+    assert f"{messages.ANSWER_IS_RIGHT}</b> {messages.TO_GO.format(count=1)}" in words(at)
     type_on(
         at,
         monkeypatch,
@@ -168,7 +174,7 @@ def test_what_is_typed_on_the_board_is_judged_and_no_number_is_refused(monkeypat
     assert settings_of(at).matrices == CAT.matrices
     refused = at.session_state["visit"].page_values["board_edits"]["refused"]
     assert [k for k, _ in refused] == [2, 3, 4]
-    assert refused[0][1].startswith("“abc” is no number; type one such as −0.5")
+    assert refused[0][1].startswith(messages.NOT_AN_ANSWER.format(text="abc"))
 
 
 def test_what_was_typed_before_another_exercise_came_is_no_answer_to_that(monkeypatch):
@@ -224,7 +230,7 @@ def test_a_teachers_link_asks_each_pupil_for_a_number():
     ran(at.button(key="exercise_class").click())
     assert settings_of(at).exercise_seed == 0 and not panes(at)
     assert at.query_params["exercise_seed"] in ("0", ["0"])
-    assert "each pupil types a number" in words(at)
+    assert messages.FOR_A_CLASS in words(at)
     ran(at.number_input(key="set_exercise_number").set_value(17))
     assert panes(at)["X"]["rows"] == list(made(17).tokens)
     assert panes(at)["weights"]["blanks"] == [[2, 0], [2, 1], [2, 2]]
@@ -272,11 +278,13 @@ def test_a_mistake_is_found_by_its_stage_and_its_name():
     assert not any(escape(title) in words(at) for title in titles)
     assert len(at.button_group) == 2  # the kinds and the stages: no mistake is offered yet
     ran(at.button_group(key="set_planted_stage").set_value("output"))
-    assert "✗ Not yet.</b> Numbers before output are wrong already." in words(at)
+    said = messages.STAGES_BEFORE_ARE_WRONG.format(stage="output")
+    assert f"{messages.ANSWER_IS_WRONG}</b> {said}" in words(at)
     ran(at.button(key="exercise_how").click())
     assert escape(planted.seen_at(found)) in words(at)
     ran(at.button_group(key="set_planted_stage").set_value("scaled"))
-    assert "✓ Right.</b> The numbers differ first in scaled." in words(at)
+    said = messages.DIFFERS_FIRST.format(stage="scaled", cell=escape(planted.seen_at(found)))
+    assert f"{messages.ANSWER_IS_RIGHT}</b> {said}" in words(at)
     ran(at.button_group(key="set_planted_mistake").set_value("scale: none"))
     assert escape(planted.of_mistake(found, "scale: none")) in words(at)
     ran(at.button_group(key="set_planted_mistake").set_value("scale: d_k"))
@@ -322,6 +330,6 @@ def test_the_link_is_said_to_keep_the_progress_only_where_it_does(whole):
         wide = {name: Matrix(rng.normal(size=(4, 300))) for name in ("W_Q", "W_K")}
         visit.settings = replace(visit.settings, matrices=CAT.matrices | wide)
         ran(at)
-    assert ("The link keeps your progress." in words(at)) == whole
-    assert ("Copy this link for a class" in words(at)) == whole
-    assert ("do not fit into a link" in words(at)) != whole
+    assert (messages.PROGRESS_IS_KEPT in words(at)) == whole
+    assert (messages.FOR_A_CLASS in words(at)) == whole
+    assert (messages.DO_NOT_FIT_INTO_A_LINK in words(at)) != whole

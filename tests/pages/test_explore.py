@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from attention import multi_head_attention
 from attention.figures.panes import panes
 from attention.limits import BadInput
+from attention.pages.state import capital
 from attention.session import links
 from attention.session.changes import set_sentence
 from attention.session.examples import EXAMPLES, FIRST
@@ -259,7 +260,7 @@ def test_an_empty_box_that_is_read_is_said_to_be_empty():
     at = pasted(opened(), "\n \n")
     assert warned(at) == ""
     ran(at.button(key="load_read").click())
-    assert warned(at) == "The box is empty; numbers or a sentence are wanted."
+    assert warned(at) == capital(messages.EMPTY_BOX)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +281,7 @@ def test_an_empty_box_that_is_read_is_said_to_be_empty():
             "1e308 0",
             messages.NUMBER_TOO_LARGE.format(place="The text, line 1, column 1", found="1e308"),
         ),
-        ("[[1, 2", "The text: “1 2” stands between its rows; every number has to be there."),
+        ("[[1, 2", messages.STANDS_BETWEEN_ROWS.format(place="The text", text="1 2")),
     ],
 )
 def test_a_bad_paste_gets_one_sentence_and_offers_nothing(text, sentence):
@@ -301,7 +302,7 @@ def test_nothing_changes_before_the_numbers_are_used():
     ran(at.button(key="load_use").click())
     assert settings(at).tokens == ("cat", "dog")
     assert settings(at).matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
-    assert said(at, "understood") == ["Now on the board: X (2 × 4)."]
+    assert said(at, "understood") == [messages.NOW_ON_THE_BOARD.format(inputs="X (2 × 4)")]
     ran(at.button(key="reset").click())
     assert settings(at) == EXAMPLES["own"].build()
 
@@ -310,7 +311,8 @@ def test_a_sentence_in_the_box_becomes_tokens_with_embeddings_by_word():
     at = opened()
     before = settings(at)
     pasted(at, "the cat sat on the mat")
-    assert "This is a sentence of 6 tokens: the · cat · sat · on · the · mat" in page_text(at)
+    tokens = "the · cat · sat · on · the · mat"
+    assert messages.A_SENTENCE_OF.format(count="6 tokens", tokens=tokens) in page_text(at)
     assert settings(at) == before
     ran(at.button(key="load_sentence_False").click())
     assert settings(at) == check(set_sentence(before, "the cat sat on the mat"))
@@ -343,7 +345,9 @@ def test_a_sentence_can_be_the_second_sequence_where_there_is_one():
 
 def test_a_sentence_that_is_too_long_is_refused_before_it_can_be_used():
     at = pasted(opened(), "word " * 2049)
-    assert warned(at) == "The sentence has 2,049 tokens; at most 2,048 fit."
+    assert warned(at) == capital(
+        messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,049", limit="2,048")
+    )
     assert not [button for button in at.button if button.key.startswith("load_sentence")]
 
 
@@ -384,10 +388,9 @@ def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     at = pasted(opened(), "1 2 3 4\n5 6 7 8", "W_V")
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
-    assert said(at, "understood") == [
-        "Now on the board: W_V (2 × 4). W_V was read as (d_out, d_in) = (2, 4),"
-        " as in W Xᵀ, and transposed."
-    ]
+    brought = messages.NOW_ON_THE_BOARD.format(inputs="W_V (2 × 4)")
+    turned = messages.READ_AS_D_OUT_D_IN.format(name="W_V", rows=2, columns=4, note="")
+    assert said(at, "understood") == [f"{brought} {turned}"]
 
 
 @pytest.mark.parametrize("stored", ["out_in", "in_out"])
@@ -416,23 +419,22 @@ def test_typed_matrices_too_large_for_a_link_are_said_to_be():
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.tolist() == rows
     assert link_of(at) == links.address(settings(at))[0]
-    assert "do not fit into a link" in " ".join(said(at, "flag"))
+    assert messages.DO_NOT_FIT_INTO_A_LINK in " ".join(said(at, "flag"))
     assert links.from_file(links.to_file(settings(at))) == settings(at)
 
 
 def test_the_notice_of_an_example_goes_with_its_words():
     at = opened(example="cat-sat")
-    assert any("“the” and “cat” look most at" in e.proto.body for e in at.get("html"))
+    assert any(f"“the” and “cat” {messages.LOOK_MOST_AT}" in e.proto.body for e in at.get("html"))
     ran(at.text_input(key="set_sentence").set_value("dogs chase red balls"))
     bodies = [e.proto.body for e in at.get("html")]
-    assert not [body for body in bodies if "look most at" in body]
-    own = "These words are your own; Reset brings the example’s, and what to notice there."
-    assert f"<p class='notice'>{own}</p>" in bodies
+    assert not [body for body in bodies if messages.LOOK_MOST_AT in body]
+    assert f"<p class='notice'>{messages.WORDS_ARE_YOUR_OWN}</p>" in bodies
 
 
 def test_a_fully_hidden_row_is_flagged():
     at = opened(mask="causal", padding="0")
-    assert said(at, "flag") == ["Query “w1” sees no key: its weights and its output are 0."]
+    assert said(at, "flag") == [messages.QUERY_SEES_NO_KEY.format(query="“w1”")]
 
 
 def test_scores_beyond_the_float_type_are_flagged_with_the_queries_they_belong_to(monkeypatch):
@@ -442,18 +444,14 @@ def test_scores_beyond_the_float_type_are_flagged_with_the_queries_they_belong_t
         return multi_head_attention(Q, trace.K * 1e200, trace.V)
 
     monkeypatch.setattr("attention.session.run.run", large)
-    assert said(opened(), "flag") == [
-        "Queries “w1” and “w3”: the scores go beyond float64, which ends at 1.8e+308; make Q or K"
-        " smaller."
-    ]
+    reason = messages.SCORES_TOO_LARGE.format(kind="float64", end="1.8e+308")
+    assert said(opened(), "flag") == [f"Queries “w1” and “w3”: {reason}."]
 
 
 def test_one_token_is_said_to_have_nothing_to_choose_from():
     at = opened(tokens='"w1"', X="1 2 3 4")
     assert settings(at).tokens == ("w1",)
-    assert said(at, "flag") == [
-        "There is one key, so every weight is 1; add a token to see attention choose."
-    ]
+    assert said(at, "flag") == [messages.ONE_KEY]
 
 
 BREAKING = [  # links that once stopped the page: too wide for its sliders
@@ -472,7 +470,9 @@ BREAKING = [  # links that once stopped the page: too wide for its sliders
 def test_a_link_wider_than_the_page_is_passed_over(link):
     at = opened(**link)
     assert settings(at) == EXAMPLES["four-words"].build()
-    assert "1 to 512 are allowed" in warned(at)
+    size = messages.SIZE_OUT_OF_RANGE.partition("{size}")[2]
+    columns = messages.COLUMNS_OUT_OF_RANGE.partition("{columns}")[2]
+    assert any(each.format(most=512) in warned(at) for each in (size, columns))
 
 
 def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
@@ -480,7 +480,7 @@ def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
         tokens='"https://evil.example","<b>b</b>","a@evil.example","w"', mask="causal", padding="0"
     )
     (flag,) = said(at, "flag")
-    assert flag == "Query “https://evil.example” sees no key: its weights and its output are 0."
+    assert flag == messages.QUERY_SEES_NO_KEY.format(query="“https://evil.example”")
     assert not at.warning and not at.info
 
 
@@ -530,7 +530,9 @@ def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_i
     rows = np.arange(48).reshape(12, 4) / 10
     weights = json.dumps({FUSED: rows.tolist(), "X": np.eye(4).tolist()})
     at = pasted(opened(), '{"model_type": "bloom", "n_head": 2}')
-    assert any("configuration of a bloom model with 2 heads" in text for text in noted(at))
+    heads = messages.WITH_SO_MANY_HEADS.format(count=2)
+    opens = messages.A_CONFIGURATION.format(kind="bloom", heads=heads)
+    assert any(opens in text for text in noted(at))
     pasted(at, weights)
     assert said(at, "flag") == []  # all of it comes along
     ran(at.button(key="load_use").click())
@@ -538,9 +540,8 @@ def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_i
     assert s.alibi and s.mask == "causal" and s.heads == 2
     pasted(at, weights)
     ran(at.checkbox(key="set_load_whole").uncheck())
-    behind = (
-        "The numbers will differ from the model’s: it adds ALiBi, a slope by distance, to the"
-        " scores; it hides later tokens (choose the causal mask)."
+    behind = messages.STAYED_BEHIND.format(
+        what=f"{messages.ADDS_ALIBI}; {messages.HIDES_LATER_TOKENS}"
     )
     assert said(at, "flag") == [behind]
     ran(at.button(key="load_use").click())
@@ -566,12 +567,12 @@ def test_check_yours_and_conventions_say_which_parts_go_along_and_which_do_not()
     ran(at)
     assert settings(at).parts == ("softcap", "alibi")
     ran(at.switch_page(CHECK))
-    assert any("“Soft cap” and “ALiBi”. Change it there" in text for text in noted(at))
+    beside = f"“Soft cap” and “ALiBi”. {messages.CHANGE_IT_THERE}"
+    assert any(beside in text for text in noted(at))
     ran(at.switch_page(CONVENTIONS))
     assert not said(at, "flag")
-    assert "Leaves the soft cap out: no such argument" in " ".join(
-        each.proto.body for each in at.get("html")
-    )
+    left = messages.LEAVES_A_PART_OUT.format(part="soft cap", why=messages.NO_SUCH_ARGUMENT)
+    assert capital(left) in " ".join(each.proto.body for each in at.get("html"))
 
 
 def test_a_layer_comes_whole_with_its_config_json_and_is_then_what_the_model_is():
@@ -588,17 +589,14 @@ def test_a_layer_comes_whole_with_its_config_json_and_is_then_what_the_model_is(
     s, wanted = settings(at), arrays[f"{place}/projected"]
     assert s.rotary and s.kv_heads < s.heads and s.mask == "causal"
     assert np.abs(run(s).projected - wanted).max() < 1e-6 * np.abs(wanted).max()
-    assert not any("differ from the model" in flag for flag in said(at, "flag"))
+    assert not any(messages.DIFFERS_FROM_THE_MODEL in flag for flag in said(at, "flag"))
 
 
 def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
     weights = json.dumps({FUSED: np.ones((12, 4)).tolist(), "X": np.eye(4).tolist()})
     at = pasted(opened(), weights)
     (refusal,) = said(at, "refused")
-    assert refusal.endswith(
-        "holds Q, K and V of several heads in one; say how many heads the model has"
-        " (num_attention_heads in its config.json)."
-    )
+    assert refusal == messages.HEADS_TO_BE_SAID.format(place=f"The text, {FUSED}")
     ran(at.number_input(key="set_load_heads").set_value(2))
     ran(at.button(key="load_use").click())
     assert settings(at).heads == 2
@@ -607,7 +605,8 @@ def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
 def test_the_heads_a_page_says_are_those_of_the_tower_that_is_chosen():
     towers = {f"{part}_config": {"num_attention_heads": n} for part, n in TOWERS.items()}
     at = pasted(opened(), json.dumps({"model_type": "clip"} | towers))
-    assert any("configuration of a clip model. Open its" in text for text in noted(at))
+    opens = messages.A_CONFIGURATION.format(kind="clip", heads="")
+    assert any(opens in text for text in noted(at))
     square = np.ones((4, 4)).tolist()
     layers = [f"{part}_model.encoder.layers.0.self_attn" for part in TOWERS]
     pasted(
@@ -626,7 +625,7 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
     at = pasted(opened(), "0.75 0.25\n0.5 0.5")
     assert at.selectbox(key="set_load_role").value == "weights"
     ran(at.button(key="load_use").click())
-    assert "They stand alone" in said(at, "understood")[0]
+    assert messages.FINISHED_WEIGHTS in said(at, "understood")[0]
     found = view(settings(at), run(settings(at)))
     assert {name: m.tolist() for name, m in found.stages.items()} == {
         "weights": [[0.75, 0.25], [0.5, 0.5]]
@@ -636,13 +635,13 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
     assert not {"set_mask", "set_scale_kind", "set_d_k", "randomize"} & keys
     for tab in ("This cell", "Step by step", "Spread", "Initialise", "Take it away", "Code"):
         below(at, tab)
-    assert any("nothing leads to them here" in text for text in noted(below(at, "Initialise")))
+    assert any(messages.NOTHING_LEADS_TO_THEM in text for text in noted(below(at, "Initialise")))
     ran(at.text_input(key="set_sentence").set_value("hello world"))
     assert settings(at).tokens == ("hello", "world") and settings(at).weights_alone
     ran(at.switch_page(CONVENTIONS))
-    assert "frameworks need Q, K and V" in said(at, "flag")[0]
+    assert messages.FRAMEWORKS_NEED_INPUTS in said(at, "flag")[0]
     ran(at.switch_page(CHECK))
-    assert "Explore shows finished weights alone" in said(at, "refused")[0]
+    assert messages.NO_INPUTS_TO_COMPARE in said(at, "refused")[0]
 
 
 def test_one_of_several_arrays_of_finished_weights_is_chosen():

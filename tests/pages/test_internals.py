@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from pkgutil import resolve_name
 
+import messages
 import pytest
 import streamlit as st
 from pages.conftest import sent
@@ -66,7 +67,7 @@ def starts_and_draws() -> None:
         elsewhere.submit(asyncio.run, life()).result()
     at = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not at.exception, [error.value for error in at.exception]
-    assert "Each row shares out 1 among the keys." in sent(at)  # over the weights
+    assert messages.ROW_SHARES_OUT_1 in sent(at)  # over the weights
 
 
 @pytest.mark.parametrize("use", internals.NAMES)
@@ -74,8 +75,9 @@ def test_without_a_name_the_server_starts_and_explore_is_drawn(use, monkeypatch,
     monkeypatch.setitem(internals.NAMES, use, f"{internals.NAMES[use]}_of_another_version")
     starts_and_draws()
     internals.named(use)
-    said = [text for text in log.messages if "does without it" in text]
-    assert any(f"{internals.NAMES[use]};" in text for text in said)
+    end = messages.STREAMLIT_HAS_NO.partition("{name}")[2]
+    said = [text for text in log.messages if text.endswith(end)]
+    assert any(text.endswith(f"{internals.NAMES[use]}{end}") for text in said)
     assert len(said) == len(set(said))  # once each
 
 
@@ -92,8 +94,9 @@ def test_without_the_attributes_the_server_starts_and_explore_is_drawn(monkeypat
     internals.went_back()
     internals.forget_uploads()
     for name in ("is_history_navigation", "page_script_hash", "session_id", "uploaded_file_mgr"):
-        assert f"no ScriptRunContext.{name};" in log.text
-    assert "no SafeSessionState.filtered_state;" in log.text
+        assert messages.STREAMLIT_HAS_NO.format(name=f"ScriptRunContext.{name}") in log.text
+    lacking = messages.STREAMLIT_HAS_NO.format(name="SafeSessionState.filtered_state")
+    assert lacking in log.text
     assert "has no attribute 'uploaded_file_mgr'" in log.text
 
 
@@ -108,7 +111,8 @@ def test_a_store_of_uploads_of_another_kind_is_left_alone(monkeypatch, log):
 
     monkeypatch.setattr(internals, "named", {"runtime": Runtime, "uploads": Store}.get)
     assert internals.uploads() is None
-    assert "no Store.file_storage;" in log.text and "no Store.remove_session_files;" in log.text
+    for name in ("Store.file_storage", "Store.remove_session_files"):
+        assert messages.STREAMLIT_HAS_NO.format(name=name) in log.text
 
 
 @pytest.mark.parametrize("page", [None, "<html><body></body></html>"])
@@ -119,4 +123,5 @@ def test_where_streamlit_has_another_page_its_own_is_served(page, monkeypatch, l
     monkeypatch.setattr(st, "__file__", str(tmp_path / "__init__.py"))
     assert server._index() == ""
     assert "/compare" not in [route.path for route in server._routes("")]
-    assert "no static/index.html with a </head>;" in log.text
+    lacking = messages.STREAMLIT_HAS_NO.format(name="static/index.html with a </head>")
+    assert lacking in log.text

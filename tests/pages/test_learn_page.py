@@ -45,15 +45,15 @@ def test_the_step_of_the_link_stands_with_its_numbers_and_the_ways_lead_on_and_b
 def test_what_a_guess_is_about_is_not_sent_before_it_is_made():
     at = opened(lesson.go(CAT, 6))
     assert not {"weights", "output"} & set(panes(at))
-    assert "largest, and softmax keeps the order" not in words(at)
+    assert messages.ORDER_IS_KEPT not in words(at)
     shown = view(CAT, run(CAT))
     right = shown.labels["keys"][lesson.strongest(shown, CAT.query)]
     wrong = next(key for key in shown.labels["keys"] if key != right)
     ran(at.button_group(key="set_lesson_guess").set_value(wrong))
-    assert "Not this one." in words(at)
+    assert messages.GUESS_IS_WRONG in words(at)
     assert {"weights", "output"} <= set(panes(at))
     ran(at.button_group(key="set_lesson_guess").set_value(right))
-    assert "✓ Yes." in words(at)
+    assert messages.GUESS_IS_RIGHT in words(at)
     # another query is another question
     ran(at.selectbox(key="set_query").set_value(0))
     assert not {"weights", "output"} & set(panes(at))
@@ -77,7 +77,7 @@ def test_why_asks_before_it_shows_where_one_guesses_first():
     first, second = lesson.guesses(maths.measure("normal", 64, 0, 1000))
     assert escape(first.answer) not in words(at)
     ran(at.button_group(key="set_why_guess_0").set_value("8"))
-    assert "Not this one." in words(at)
+    assert messages.GUESS_IS_WRONG in words(at)
     assert escape(first.answer) in words(at)
     assert escape(second.answer) not in words(at)
     assert panes(at) and set(panes(at)) < everything

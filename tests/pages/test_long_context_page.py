@@ -2,8 +2,10 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 from pages.test_check_page import opened, ran, said
@@ -16,6 +18,7 @@ from attention.limits import BadInput
 from attention.models.examples import load
 from attention.models.opening import opened as open_capture
 from attention.models.taken import Taken
+from attention.pages.state import capital
 from attention.session import long_inputs
 from attention.session.long_context import LongContext
 from attention.session.long_inputs import LongInputs, made_inputs
@@ -125,7 +128,8 @@ def test_the_row_of_a_query_is_exact_and_names_its_strongest_keys():
     np.testing.assert_allclose(line["y"], weights, rtol=1e-5, atol=1e-9)
     notes = " ".join(element.proto.body for element in at.get("html")).replace("\xa0", " ")
     best = int(weights.argmax())
-    assert f"Strongest of all keys: {best} “w{best % 64}” → {weights[best]:.4f}" in notes
+    key = f"{best} “w{best % 64}” → {weights[best]:.4f}"
+    assert messages.STRONGEST_KEYS.format(keys=key) in notes
 
 
 # ---- what is brought -----------------------------------------------------------------------------
@@ -176,7 +180,7 @@ def test_an_item_is_asked_for_and_a_refused_file_leaves_what_was_there(monkeypat
     np.testing.assert_allclose(drawn(at)[2], record.mean_map[0], atol=1e-6)
     monkeypatch.setattr(long_inputs, "MAX_LONG_HELD", 0)
     at = upload(at, "other.npz", npz(q=Q, k=K))
-    assert "this server holds" in said(at)
+    assert messages.THIS_SERVER_HOLDS in said(at)
     np.testing.assert_allclose(drawn(at)[2], record.mean_map[0], atol=1e-6)
 
 
@@ -193,7 +197,7 @@ def test_arrays_of_other_names_are_asked_for():
     at = from_file("run.npz", npz(alpha=Q, beta=K, gamma=K))
     assert settings(at).pattern == "induction"  # until it is said
     at = ran(at.button(key="long_use").click())
-    assert "choose which arrays are the queries and the keys" in said(at).lower()
+    assert messages.CHOOSE_ARRAYS.lower() in said(at).lower()
     ran(at.selectbox(key="set_long_name_Q").set_value("alpha"))
     ran(at.selectbox(key="set_long_name_K").set_value("beta"))
     at = settled(ran(at.button(key="long_use").click()))
@@ -204,12 +208,16 @@ def test_arrays_of_other_names_are_asked_for():
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.npz", npz(Q=Q), "a.npz holds one array; Q and K are wanted"),
-        ("a.npz", npz(Q=Q, K=K[..., :4]), "Queries have 8 columns and keys 4"),
-        ("a.npz", b"PK nothing", "a.npz is a damaged zip file"),
-        ("a.csv", b"1,2", "a.csv is no .npy, .npz or .safetensors file"),
-        ("a.safetensors", b"\x05", "a.safetensors is no .safetensors file, or cut off"),
-        ("empty.npz", b"", "empty.npz is empty"),
+        ("a.npz", npz(Q=Q), messages.ONE_ARRAY.format(place="a.npz")),
+        (
+            "a.npz",
+            npz(Q=Q, K=K[..., :4]),
+            capital(messages.LONG_COLUMNS_DIFFER.format(queries=8, keys=4)),
+        ),
+        ("a.npz", b"PK nothing", messages.DAMAGED_ZIP.format(place="a.npz")),
+        ("a.csv", b"1,2", messages.NOT_AN_ARRAY_FILE.format(place="a.csv")),
+        ("a.safetensors", b"\x05", messages.SAFETENSORS_CUT_OFF.format(place="a.safetensors")),
+        ("empty.npz", b"", messages.EMPTY_FILE.format(place="empty.npz")),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_sentence_and_changes_nothing(name, content, sentence):
@@ -237,11 +245,12 @@ def test_a_capture_of_more_weights_than_real_model_shows_opens_here_without_made
     Q, K = np.random.default_rng(1).standard_normal((2, 1, 1, n, 4)).astype("f4")
     call = replace(load("pronoun").calls[0], Q=Q, K=K, V=K, output=Q, allowed=None, heads=())
     taken = Taken("m", calls=[call])
-    with pytest.raises(ValueError, match="holds 9,000,000 weights of all heads; at most 8,388,608"):
+    refusal = messages.TOO_MANY_CAPTURED_WEIGHTS.format(found="9,000,000", limit="8,388,608")
+    with pytest.raises(ValueError, match=re.escape(refusal)):
         taken.save(tmp_path / "run.safetensors")
     taken.save(tmp_path / "run.safetensors", large=True)
     content = (tmp_path / "run.safetensors").read_bytes()
-    with pytest.raises(BadInput, match="holds 9,000,000 weights of all heads; at most 8,388,608"):
+    with pytest.raises(BadInput, match=re.escape(refusal)):
         open_capture(content, "run.safetensors")
     at = settled(from_file("run.safetensors", content))
     weights = long_attention(Q[0], K[0], scale=call.scale).rows([n - 1])[0]
@@ -258,15 +267,20 @@ def test_real_model_is_named_for_other_calls_only_where_it_opens_the_capture(n, 
     Taken("m", calls=calls).save(tmp_path / "run.safetensors", large=True)
     at = from_file("run.safetensors", (tmp_path / "run.safetensors").read_bytes())
     sentences = said(at)
-    here = "here is layer 0 (encoder, encoder.layer.0.attention.self)."
-    assert f"run.safetensors holds 2 calls and 1 item; {here}" in sentences
-    assert ("Open it on Real model" in sentences) == (n == 300)
-    assert ("Capture one layer and one sequence" in sentences) == (n == 2500)
+    holds = messages.CAPTURE_HOLDS.format(
+        place="run.safetensors",
+        many="2 calls and 1 item",
+        layer="layer 0 (encoder, encoder.layer.0.attention.self)",
+    )
+    assert holds in sentences
+    assert (messages.OPEN_ON_REAL_MODEL in sentences) == (n == 300)
+    assert (messages.CAPTURE_LESS_FOR_ANOTHER in sentences) == (n == 2500)
 
 
 def test_what_a_pattern_shows_holds_before_the_rotation():
     captions = [caption.value for caption in page(pattern="sink", rotary=True).caption]
-    assert any(text.startswith("Before the rotation: Every query gives") for text in captions)
+    sentence = messages.BEFORE_ROTATION.format(sentence=messages.SINK_PATTERN)
+    assert any(text.startswith(sentence) for text in captions)
 
 
 def test_no_memory_for_a_first_look_is_one_sentence(monkeypatch):
@@ -275,12 +289,12 @@ def test_no_memory_for_a_first_look_is_one_sentence(monkeypatch):
 
     monkeypatch.setattr(LongWork, "look", full)
     at = opened(PAGE, long=json.dumps({"tokens": 256}))
-    assert "There is not memory enough on this server" in said(at) and not at.exception
+    assert capital(messages.NO_MEMORY) in said(at) and not at.exception
 
 
 def test_what_was_brought_is_missed_in_another_session_in_a_sentence():
     at = page(pattern="", mask="own")
-    assert "neither in the address nor in this session: upload the file, or choose" in said(at)
+    assert messages.LONG_UPLOAD_IS_MISSED in said(at)
     assert drawn(at)[0]["rowEdges"][-1] == 256
 
 

@@ -16,6 +16,7 @@ from attention.colours import colour_limits
 from attention.exports.bounds import MOST
 from attention.figures.shades import shades
 from attention.limits import BadInput
+from attention.pages.state import capital
 from attention.session import links
 from attention.session.run import run, view
 from attention.session.settings import DRAWN
@@ -66,9 +67,11 @@ def test_the_walk_and_the_spread_show_so_many_lines_and_say_so(large):
     at.session_state["visit"].page_values["steps"] = 6
     (walk,) = (body for body in bodies(ran(at)) if "class='walk'" in body)
     assert walk.count("<tr") == 1 + 64 + 1  # the heads, so many keys, the sums
-    assert "<p class='fine'>The first 64 of 512 keys. The sums are those of all.</p>" in walk
+    first = messages.FIRST_OF_MANY.format(shown=64, count=512, what="keys")
+    assert f"<p class='fine'>{first} {messages.SUMS_OF_ALL}</p>" in walk
     (spread,) = (body for body in bodies(shown(large, "Spread")) if "entropy" in body)
-    assert "<p class='fine'>The first 64 of 512 queries.</p>" in spread
+    first = messages.FIRST_OF_MANY.format(shown=64, count=512, what="queries")
+    assert f"<p class='fine'>{first}</p>" in spread
     assert spread.count('<th scope="row">t') == 64
 
 
@@ -102,28 +105,37 @@ def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large
     off = {b.key.removeprefix("take_") for b in at.get("download_button") if b.proto.disabled}
     sheets = {"worksheet_pdf", "worksheet_html"}
     assert off == {*MOST, "lines", *sheets} and one > 1_000_000
-    of_one = f"these stages hold {one:,} numbers; at most"
-    of_all = f"these stages hold {all_heads:,} numbers in all 8 heads; at most"
-    tables = "Not offered: “CSV, a line for each cell”, “CSV, matrices”, “JSON”"
-    code, rest = "“Python script”, “Jupyter notebook”", "fit. NPZ holds them all."
-    texts = "“LaTeX”, “Markdown”"
-    lines = "Not offered: “SVG, who looks at whom”; " + messages.LINES_TOO_MANY_WORDS.format(
-        most=32, count=len(settings(at).tokens)
-    )
+    tables = "“CSV, a line for each cell”, “CSV, matrices”, “JSON”"
+    code = "“Python script”, “Jupyter notebook”"
+    texts, report, lines = "“LaTeX”, “Markdown”", "“HTML report”", "“SVG, who looks at whom”"
+
+    def of_one(labels, most):
+        why = messages.STAGES_TOO_LARGE.format(numbers=f"{one:,}", place="", most=most)
+        return messages.NOT_OFFERED.format(labels=labels, why=why)
+
+    def of_all(labels, most):
+        why = messages.STAGES_TOO_LARGE.format(
+            numbers=f"{all_heads:,}", place=" in all 8 heads", most=most
+        )
+        return messages.NOT_OFFERED.format(labels=labels, why=why)
+
+    too_many = messages.LINES_TOO_MANY_WORDS.format(most=32, count=len(settings(at).tokens))
+    no_lines = messages.NOT_OFFERED.format(labels=lines, why=too_many)
     notes = [html.unescape(re.sub("<[^>]*>", "", body)) for body in bodies(at)]
-    assert [note for note in notes if note.startswith("Not offered: ")] == (
+    begin = messages.NOT_OFFERED.partition("{labels}")[0]
+    assert [note for note in notes if note.startswith(begin)] == (
         [
-            f"{tables}, {code}; {of_one} 1,000,000 {rest}",
-            f"Not offered: {texts}, “HTML report”; {of_one} 250,000 {rest}",
-            lines,
+            of_one(f"{tables}, {code}", "1,000,000"),
+            of_one(f"{texts}, {report}", "250,000"),
+            no_lines,
         ]
         if heads == 1
         else [
-            f"{tables}; {of_one} 1,000,000 {rest}",
-            f"Not offered: {texts}; {of_one} 250,000 {rest}",
-            lines,
-            f"Not offered: {code}; {of_all} 1,000,000 {rest}",
-            f"Not offered: “HTML report”; {of_all} 250,000 {rest}",
+            of_one(tables, "1,000,000"),
+            of_one(texts, "250,000"),
+            no_lines,
+            of_all(code, "1,000,000"),
+            of_all(report, "250,000"),
         ]
     )
     visit.settings = before
@@ -159,7 +171,9 @@ def test_a_sentence_of_512_words_is_a_state_that_opens_again():
     assert len(settings(at).tokens) == 4 * N and not said(at, "refused")
     assert links.from_file(links.to_file(settings(at))) == settings(at)
     ran(at.text_input(key="set_sentence").set_value(" ".join([words] * 4) + " more"))
-    assert said(at, "refused") == ["The sentence has 2,049 tokens; at most 2,048 fit."]
+    assert said(at, "refused") == [
+        capital(messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,049", limit="2,048"))
+    ]
     assert len(settings(at).tokens) == 4 * N
 
 
@@ -192,16 +206,18 @@ def test_every_panel_is_drawn_of_more(pooled, panel):
 
 def test_what_more_tokens_do_not_fit_into_says_so(pooled):
     at = ran(opened(**link(2 * N)).switch_page("attention/pages/compare.py"))
-    said_of = "Stages are compared for up to 512 tokens, and these are 1,024; take fewer words on"
-    assert f"{said_of} Explore." in said(at, "flag")
+    assert messages.COMPARED_TOKENS.format(most=512, count="1,024") in said(at, "flag")
     gc.collect()
     views = [each for each in gc.get_objects() if isinstance(each, View)]  # these have 32 MB each
     assert not [view for view in views if len(view.labels["keys"]) == 2 * N]
     at = ran(opened(**link(2 * N)).switch_page("attention/pages/learn.py"))
-    assert any(flag.startswith("The way is for ") for flag in said(at, "flag"))
+    begin = messages.WAY_NEEDS_WORDS.partition("{fewest}")[0]
+    assert any(flag.startswith(begin) for flag in said(at, "flag"))
     s = settings(pooled)
     drawn = replace(s, mask=DRAWN, drawn=((True,) * 2 * N,) * 2 * N)
-    with pytest.raises(BadInput, match="a mask of 1,024 × 1,024 is too large to be drawn cell by"):
+    refusal = messages.MASK_TOO_LARGE.format(queries="1,024", keys="1,024", most="262,144")
+    with pytest.raises(BadInput, match=re.escape(refusal)):
         check(drawn)
-    with pytest.raises(BadInput, match="8,388,608 scores are too many"):
+    refusal = messages.TOO_MANY_SCORES.format(cells="8,388,608", limit="4,194,304")
+    with pytest.raises(BadInput, match=re.escape(refusal)):
         check(replace(s, heads=8))

@@ -15,6 +15,7 @@ from attention import paper_figure, self_attention
 from attention.figures import printing
 from attention.pages import paper as paper_page
 from attention.pages import state
+from attention.pages.state import capital
 from attention.paper import Paper
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -83,7 +84,8 @@ def test_the_figure_on_the_page_is_that_of_the_settings():
     (axes,) = panels(at)
     assert axes.get_ylabel() == "Zeile"
     (picture,) = (at.get("imgs") or at.get("image"))[0].proto.imgs
-    assert picture.alt == "Preview of weights; rows: the, cat, purrs, because, it, ate"
+    alt = "weights; rows: the, cat, purrs, because, it, ate"
+    assert picture.alt == messages.PREVIEW_OF.format(alt=alt)
     cells = axes.collections[0].get_array()
     assert np.array_equal(cells, run(settings(at)).weights[0])
     drawn = figure_of(at)
@@ -113,8 +115,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence_and_nothing_can_be_saved():
     ran(at.button_group(key="set_paper_stages").set_value([]))
     ran(at.number_input(key="set_paper_height").set_value(3.0))
     assert said(at, "refused") == [
-        "12 panels do not fit on 8.25 × 3 cm with letters of 8 pt: choose fewer panels, smaller"
-        " letters, or a larger width or height."
+        messages.PANELS_DO_NOT_FIT.format(count=12, wide=8.25, high=3, size=8)
     ]
     assert not [b for b in at.get("download_button") if b.proto.label == "Save as PDF"]
 
@@ -122,18 +123,21 @@ def test_what_does_not_fit_is_refused_in_a_sentence_and_nothing_can_be_saved():
 def test_letters_that_no_font_has_and_numbers_too_small_are_said():
     at = taking()
     ran(at.text_input(key="set_paper_title").set_value("a \U000123ab"))
-    (said_so,) = [text for text in said(at, "flag") if "No font" in text]
+    begin = messages.NO_FONT.partition("{listed}")[0]
+    (said_so,) = [text for text in said(at, "flag") if begin in text]
     assert said_so == messages.NO_FONT.format(listed="\U000123ab (U+123AB)", more="")
     at = taking(example="sentence")
     ran(at.number_input(key="set_paper_width").set_value(3.0))
-    assert [text for text in said(at, "flag") if "left out" in text]
+    begin = messages.NUMBERS_LEFT_OUT.partition("{names}")[0]
+    assert [text for text in said(at, "flag") if begin in text]
 
 
 def test_a_png_too_large_to_draw_is_not_offered():
     at = taking(paper='{"width": 120, "height": 120, "font_size": 30}')
     ran(at.button_group(key="set_paper_dpi").set_value(600))
-    (why,) = [text for text in said(at, "flag") if "million dots" in text]
-    assert why.startswith("A PNG of 120.0 × ")
+    begin, _, end = messages.TOO_MANY_DOTS.partition("{tall}")
+    (why,) = [text for text in said(at, "flag") if text.endswith(end.partition("{max_dots}")[2])]
+    assert why.startswith(capital(begin.format(wide="120.0")))
     buttons = {b.proto.label: b.proto.disabled for b in at.get("download_button")}
     assert buttons["Save as PNG"] and not buttons["Save as PDF"] and not buttons["Save as SVG"]
 
@@ -153,8 +157,8 @@ def test_a_sentence_says_what_is_awaited_until_the_figure_is_there(monkeypatch):
     monkeypatch.setattr(paper_page.state, "set_page_value", lambda *kept: None)
     figure = paper_figure(self_attention(*[[[1.0]]] * 4))
     for sentence in (
-        "The figure is drawn, after those that others asked for …",
-        "Matplotlib is loaded and lists the fonts, once …",
+        messages.FIGURE_WAITS,
+        messages.MATPLOTLIB_IS_LOADED,
     ):
         assert paper_page._drawn("seen", lambda on_panel: figure)[0] is figure
         assert said_so == [sentence, ""]
@@ -181,22 +185,50 @@ def test_a_bar_counts_the_panels_of_a_large_figure_until_it_is_there(monkeypatch
     s = replace(EXAMPLES["four-words"].build(), paper_stages=("scores", "scaled", "weights"))
     figure, preview = paper_page._drawn("seen", partial(paper_page.figure_of, s, run(s)))
     assert len(figure.axes) > 3 and preview.startswith(b"\x89PNG")
-    assert shown == [(2 / 3, "2 of 3 panels"), (1.0, "3 of 3 panels"), "nothing"]
+    two, three = (messages.PANELS_ARE_DRAWN.format(number=k, count=3) for k in (2, 3))
+    assert shown == [(2 / 3, two), (1.0, three), "nothing"]
     assert kept["paper_drawn"] == ("seen", (figure, preview))
 
 
 DAMAGED = [
-    ("[]", "settings by their names are wanted"),
-    ('{"poster": 1}', "a figure has no setting 'poster'"),
-    ('{"size": 1}', "a figure has no setting 'size'"),
-    ('{"numbers": 1}', "numbers is 1; True or False is wanted"),
-    ('{"height": true}', "height is True; 2 to 120 cm are wanted"),
-    ('{"title": ["a"]}', "title is ['a']; at most 2,000 letters are wanted"),
-    ('{"width": "poster"}', "width is 'poster'; column, text, slide, or 2 to 120 cm are"),
-    ('{"limits": [1, 0]}', "limits is [1, 0]; one of stage, data, own is wanted"),
-    ('{"limits": "own", "lowest": 2}', "lowest is 2; less than 1 is wanted"),
-    ('{"caption": "%s"}' % ("a" * 2001), "caption is 'a"),
-    ("{", "it cannot be read"),
+    ("[]", messages.SETTINGS_WANTED),
+    ('{"poster": 1}', messages.NO_SUCH_SETTING.format(name="'poster'")),
+    ('{"size": 1}', messages.NO_SUCH_SETTING.format(name="'size'")),
+    ('{"numbers": 1}', messages.TRUE_OR_FALSE_EXPECTED.format(name="numbers", given=1)),
+    (
+        '{"height": true}',
+        messages.RANGE_WITH_UNIT_EXPECTED.format(
+            name="height", given=True, least=2, most=120, unit="cm"
+        ),
+    ),
+    (
+        '{"title": ["a"]}',
+        messages.LETTERS_EXPECTED.format(name="title", given="['a']", most="2,000"),
+    ),
+    (
+        '{"width": "poster"}',
+        messages.NAME_OR_RANGE_EXPECTED.format(
+            name="width",
+            given="'poster'",
+            names="column, text, slide",
+            least=2,
+            most=120,
+            unit="cm",
+        ),
+    ),
+    (
+        '{"limits": [1, 0]}',
+        messages.ONE_OF_WANTED.format(name="limits", given="[1, 0]", known="stage, data, own"),
+    ),
+    (
+        '{"limits": "own", "lowest": 2}',
+        messages.LESS_EXPECTED.format(name="lowest", given=2, most=1),
+    ),
+    (
+        '{"caption": "%s"}' % ("a" * 2001),
+        messages.LETTERS_EXPECTED.partition("{given}")[0].format(name="caption") + "'a",
+    ),
+    ("{", messages.UNREADABLE_PARAMETER),
 ]
 
 
@@ -254,7 +286,7 @@ def test_where_nothing_can_be_written_one_sentence_says_why_and_the_other_files_
 def test_the_other_pages_have_a_figure_of_what_they_show(page, name, first):
     at = ran(opened(example="cat-sat").switch_page(page))
     if "check" in page:
-        ran(at.selectbox(key="set_check_plant").set_value("the softmax runs over the queries"))
+        ran(at.selectbox(key="set_check_plant").set_value(messages.OVER_QUERIES))
         ran(at.button(key="check_planted").click())
     ran(at.toggle(key=f"set_paper_open_{name}").set_value(True))
     ran(at.text_input(key=f"set_paper_title_{name}").set_value("Mine"))
@@ -277,6 +309,7 @@ def test_range_and_logarithm_hold_where_frameworks_are_compared():
         assert cells.get_clim() == (shown[shown > 0].min(), shown.max())
         assert cells.norm(cells.get_clim()).tolist() == [0, 1] and cells.norm.vmin > 0
         assert cells.norm(np.sqrt(cells.norm.vmin * cells.norm.vmax)) == pytest.approx(0.5)
-    (note,) = [text for text in said(at, "flag") if "linear" in text]
-    assert note.startswith("The colours of output_ours, output_torch_mha, output_jax stay")
+    begin, _, end = messages.COLOURS_STAY_LINEAR.partition("{linear}")
+    (note,) = [text for text in said(at, "flag") if end in text]
+    assert note == f"{begin}output_ours, output_torch_mha, output_jax{end}"
     assert settings(at).paper == Paper(limits="data", logarithmic=True)

@@ -4,6 +4,7 @@ on with all of them in use.
 
 from dataclasses import replace
 
+import messages
 import pytest
 from pages.test_check_page import opened as opened_at
 from pages.test_check_page import panes, ran
@@ -40,11 +41,11 @@ def moved(at, kind, name, value):
 
 def test_the_panel_is_closed_and_empty_at_first():
     at = opened(EXPLORE, CAT, unfold=False)
-    assert HEADING in [each.label for each in at.expander] and "In use" not in words(at)
+    begin = messages.PARTS_IN_USE.partition("{parts}")[0]
+    assert HEADING in [each.label for each in at.expander] and begin not in words(at)
     assert not [toggle for toggle in at.toggle if toggle.key.endswith("_on")]
-    used = "In use: Heads of keys and values, Soft cap, ALiBi, Relative bias (T5),"
-    used += " Window, Sinks."
-    assert used in words(opened(EXPLORE, ALL, unfold=False))
+    used = "Heads of keys and values, Soft cap, ALiBi, Relative bias (T5), Window, Sinks"
+    assert messages.PARTS_IN_USE.format(parts=used) in words(opened(EXPLORE, ALL, unfold=False))
 
 
 def test_each_control_changes_its_setting():
@@ -63,13 +64,13 @@ def test_each_control_changes_its_setting():
     assert {"capped", "mask", "masked", "weights"} <= panes(at).keys()
     at = moved(at, "toggle", "sigmoid_on", True)
     assert (settings_of(at).softmax, settings_of(at).sinks) == ("sigmoid", ())
-    assert "“Sinks” are off: each weight is made by itself, without a sum." in words(at)
+    assert messages.SINKS_ARE_OFF in words(at)
     at = moved(at, "toggle", "sigmoid_on", False)
     assert (settings_of(at).softmax, settings_of(at).sinks) == (True, (0.5, 0.0))
-    assert "“Sinks” are on again, as they were." in words(at)
+    assert messages.SINKS_ARE_ON_AGAIN in words(at)
     at = moved(at, "toggle", "sigmoid_on", True)
     at = moved(at, "toggle", "sinks_on", True)
-    assert "“Sigmoid” is off: a sink stands in the sum of a softmax." in words(at)
+    assert messages.SIGMOID_IS_OFF in words(at)
     assert (settings_of(at).softmax, settings_of(at).sinks) == (True, (0.0,))
     at = moved(at, "toggle", "sinks_on", False)
     at = moved(at, "toggle", "sigmoid_on", True)
@@ -111,7 +112,8 @@ def test_every_page_goes_on_with_parts_in_use(page, s):
     at = opened(f"attention/pages/{page}.py", s, unfold=False)
     assert settings_of(at).parts == s.parts
     if page == "learn":
-        assert "more parts; here is" in words(at) or "The way is for softmax" in words(at)
+        without_parts = messages.WAY_HAS_NO_PARTS.partition("{parts}")[0]
+        assert without_parts in words(at) or messages.WAY_NEEDS_SOFTMAX in words(at)
 
 
 def test_compare_shows_what_a_part_changes():

@@ -24,6 +24,7 @@ from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES
 from attention.models.taken import Call, Taken
 from attention.pages.chooser import ChosenFile
+from attention.pages.state import capital
 from attention.session.about import behind
 from attention.session.captured import times
 
@@ -86,20 +87,23 @@ def test_with_nothing_open_the_lines_to_capture_stand_there():
 
 def test_an_example_shows_every_head_by_layer_with_its_map_number_and_proof():
     at = page("pronoun")
-    assert "30 heads of 6 layers, computed again in float64" in said(at)
-    assert (
-        "equal to the model’s own to 7e−7 (rounding in float32 alone could make 20 times as much)."
-    ) in said(at)
+    assert messages.COMPUTED_AGAIN.format(counted="30 heads of 6 layers") in said(at)
+    proof = messages.OUTPUTS_ARE_EQUAL.format(difference="7e−7", kinds="float32", times="20 times")
+    assert proof in said(at)
     titles = [f"Layer {k} (encoder, encoder.layer.{k}.attention.self)" for k in range(6)]
     assert [group["title"] for group in groups(at)] == titles
     assert {group["note"].partition(" · ")[2] for group in groups(at)} == {
         "15 queries × 15 keys, d_k 32"
     }
     first = groups(at)[3]["buttons"][0]
-    assert (first["name"], first["lines"]) == ("head 1", ["entropy 1.25", "= model to 2e−7"])
-    assert first["says"] == (
-        "layer 3 (encoder, encoder.layer.3.attention.self), head 1: entropy 1.25; equal to the"
-        " model to 2e−7. Opens on Explore."
+    assert (first["name"], first["lines"]) == (
+        "head 1",
+        ["entropy 1.25", messages.MAP_IS_EQUAL.format(apart="2e−7")],
+    )
+    assert first["says"] == messages.MAP_SAYS.format(
+        head="layer 3 (encoder, encoder.layer.3.attention.self), head 1",
+        measure="entropy 1.25",
+        apart="2e−7",
     )
     content, expected = component(at, "model_maps"), b""
     for call in load("pronoun"):
@@ -129,7 +133,8 @@ def test_heads_are_sorted_by_each_measure_which_is_said_in_a_line(measure):
 
 def test_layers_heads_and_items_are_chosen_and_the_maps_are_a_part_at_a_time():
     at = page("verbs")
-    assert "4 heads of 2 layers for each of 2 items, computed again in float64" in said(at)
+    counted = "4 heads of 2 layers for each of 2 items"
+    assert messages.COMPUTED_AGAIN.format(counted=counted) in said(at)
     assert at.selectbox(key="set_model_item").options[1].startswith("1: [CLS] the cats on")
     ran(at.selectbox(key="set_model_item").set_value(1))
     assert {button["id"].split()[1] for button in buttons(at)} == {"1"}
@@ -153,7 +158,8 @@ def test_of_many_heads_so_many_are_drawn_as_the_page_says(tmp_path):
     at = page(content=file_of(many(heads=40), tmp_path))
     assert "120 heads of 3 layers" in said(at)
     assert len(buttons(at)) == MAX_MAPS == 72
-    assert any("72 of 120 heads." in html.proto.body for html in at.get("html"))
+    drawn = messages.MAPS_SHOWN.format(shown=72, count=120)
+    assert any(drawn in html.proto.body for html in at.get("html"))
     ran(at.selectbox(key="set_model_part").set_value(2))
     titles = ["Layer 1 (layer1.attn)", "Layer 2 (layer2.attn)"]
     assert [group["title"] for group in groups(at)] == titles
@@ -164,16 +170,16 @@ def test_a_capture_that_does_not_agree_says_which_head_and_what_explains_it(tmp_
     call = recorded("gpt2")[0]
     wrong = Taken("mine", calls=[replace(call, scale=1.0), *recorded("gpt2").calls[1:]])
     at = page(content=file_of(wrong, tmp_path))
-    assert "1 of 2 calls give another output than the model’s own" in said(at)
-    assert "most of all item 0, head " in said(at) and "scale" in said(at)
+    assert messages.OUTPUTS_DIFFER.format(wrong=1, calls=2) in said(at)
+    assert messages.MOST_OF_ALL.format(item=0, head="") in said(at) and "scale" in said(at)
     assert [button["is_wrong"] for button in buttons(at)] == [True] * 4 + [False] * 4
-    assert buttons(at)[0]["lines"][1].startswith("off by 0.")
+    assert buttons(at)[0]["lines"][1].startswith(messages.MAP_IS_OFF.format(apart="0."))
 
 
 def test_other_files_are_a_sentence_and_leave_what_is_open():
     at = page("pronoun")
     choose(at, safetensors({"q.weight": np.eye(2)}), "model.safetensors")
-    assert "model.safetensors holds a model’s weights and no capture" in said(at)
+    assert messages.WEIGHTS_AND_NO_CAPTURE.format(place="model.safetensors") in said(at)
     assert "30 heads of 6 layers" in said(at)
     ran(at.button(key="model_data").click())
     assert at.session_state["visit"].page_values["below"] == "Your data"
@@ -182,7 +188,7 @@ def test_other_files_are_a_sentence_and_leave_what_is_open():
     choose(at, b"junk", "x.npz")
     assert messages.CAPTURE_CUT_OFF.format(place="x.npz") in said(at)
     choose(at, b"\x80\x04junk", "model.pt")
-    assert "is a pickle" in said(at) and len(at.code) == 1
+    assert messages.PICKLE.format(place="model.pt") in said(at) and len(at.code) == 1
 
 
 def test_a_head_that_is_pressed_stands_on_explore_and_the_page_keeps_its_capture():
@@ -192,17 +198,18 @@ def test_a_head_that_is_pressed_stands_on_explore_and_the_page_keeps_its_capture
     s = at.session_state["visit"].settings
     np.testing.assert_array_equal(s.matrices["Q"].values, load("pronoun")[3].Q[0, 0])
     assert list(s.tokens) == load("pronoun").tokens and behind(s) == ()
-    assert (
-        "Layer 3 (encoder, encoder.layer.3.attention.self), head 1, of"
-        " sentence-transformers/all-MiniLM-L6-v2: as captured"
-    ) in said(at)
-    assert "equal to the model’s own to 2e−7" in said(at)
+    arrived = messages.HEAD_ARRIVED.format(
+        head="Layer 3 (encoder, encoder.layer.3.attention.self), head 1",
+        model="sentence-transformers/all-MiniLM-L6-v2",
+    )
+    assert arrived in said(at)
+    assert f"{messages.EQUAL_TO_THE_MODELS} to 2e−7" in said(at)
     assert at.selectbox(key="set_scale_kind") is not None  # it is Explore
     ran(at.switch_page("attention/pages/compare.py"))
     ran(at.switch_page(EXPLORE))
-    assert "equal to the model’s own to 2e−7" in said(at)  # as long as it is that head
+    assert f"{messages.EQUAL_TO_THE_MODELS} to 2e−7" in said(at)  # as long as it is that head
     ran(at.selectbox(key="set_scale_kind").set_value("none"))
-    assert "equal to the model’s own" not in said(at)
+    assert messages.EQUAL_TO_THE_MODELS not in said(at)
     ran(at.switch_page(PAGE))
     assert len(buttons(at)) == 30
 
@@ -221,15 +228,16 @@ def test_what_explore_cannot_hold_is_said_before_and_after(tmp_path):
     t5 = recorded("t5")
     bias = np.random.default_rng(0).normal(size=(1, 1, 6, 6)).astype(np.float32)
     at = page(content=file_of(replace(t5, calls=[replace(t5[0], bias=bias)]), tmp_path))
-    assert "Layers here have a bias set for each score by itself." in said(at)
+    assert messages.LAYERS_HAVE.format(left=messages.BIAS_OF_EACH_SCORE) in said(at)
     pressed(at, {"id": "0 0 1"})
     ran(at)
-    assert "Explore has no bias set for each score by itself, which this layer of" in said(at)
+    lacking = messages.NOT_ON_EXPLORE.partition("{difference}")[0]
+    assert lacking.format(missing=messages.BIAS_OF_EACH_SCORE) in said(at)
 
 
 def test_a_head_of_t5_stands_on_explore_with_its_table(tmp_path):
     at = page(content=file_of(recorded("t5"), tmp_path))
-    assert "Explore has no" not in said(at)
+    assert messages.NOT_ON_EXPLORE.partition("{missing}")[0] not in said(at)
     pressed(at, {"id": "0 0 1"})
     ran(at)
     assert at.session_state["visit"].settings.parts == ("relative",)
@@ -240,7 +248,8 @@ def test_a_head_too_long_for_the_board_is_refused_on_the_page(tmp_path):
     before = at.session_state["visit"].settings
     pressed(at, {"id": "0 0 0"})
     ran(at)
-    assert "This head has 2,049 queries and 2,049 keys; Explore shows 2,048 of each" in said(at)
+    refusal = messages.HEAD_TOO_LARGE.format(queries="2,049", keys="2,049", limit="2,048", end=2048)
+    assert capital(refusal) in said(at)
     assert at.session_state["visit"].settings is before and len(buttons(at)) == 1
 
 
@@ -353,13 +362,18 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
         f"attention_across_layers_head8_item1.{form}" for form in ("pdf", "svg", "png")
     }
     figure = at.session_state["visit"].page_values["paper_saved"][0]
+<<<<<<< HEAD
     assert figure.about == f"{heading}: captured from org/VLM, {named}"
+=======
+    source = messages.CAPTURED_FROM.format(model="org/VLM", head=named)
+    assert figure.about == f"Layer 3, head 8: {source}"
+>>>>>>> msg-pages
 
     offered.clear()
     pressed(at, {"id": "0 1 3"})
     ran(at)
     ran(at.switch_page(EXPLORE))  # or AppTest goes on showing the maps
-    assert f"L{named[1:]}, of org/VLM: as captured, its output is equal" in said(at)
+    assert messages.HEAD_ARRIVED.format(head=capital(named), model="org/VLM") in said(at)
     for tab in ("This cell", "Step by step", "Spread", "Code", "Take it away"):
         below(at, tab)
         text = sent(at)
@@ -396,10 +410,11 @@ def test_long_context_calls_the_heads_of_a_capture_as_the_model_does(kind, tmp_p
     assert at.session_state["visit"].page_values["long_work"][1].whole.wait(30)
     ran(at)
     text = sent(at)
-    source = f"aptured from org/VLM, {layer}, item 1 of 0–1"
+    source = messages.CAPTURED_FROM.format(model="org/VLM", head=f"{layer}, item 1 of 0–1")
+    source = source[1:]  # the first letter may be a capital
     assert f"{source}, heads 1, 2, 5, 8, 11" in text and f"{source}, head 8" in text
     assert {int(k) for k in NUMBERS.findall(text)} <= set(HEADS)
-    assert "head=3 of the arrays is the model's head 8" in text
+    assert messages.HEAD_OF_THE_MODEL.format(head=3, number=8) in text
     name, data = offered["Numbers (.npz)"]
     assert name == f"long_attention_VLM_layer3_{MODULES[kind]}_item1.npz"
     assert f"{source}, heads 1, 2, 5, 8, 11" in contents(name, data)
@@ -451,17 +466,22 @@ def test_the_words_of_each_sequence_stand_above_the_maps(tmp_path):
         return re.findall(r"<p class='notice'>(Words.*?)</p>", html)
 
     at = page(content=file_of(two_stacks(), tmp_path))
-    assert lines(at) == ["Words (encoder): das ist ein Satz", "Words (decoder): a phrase"]
+    read = {"encoder": "das ist ein Satz", "decoder": "a phrase"}
+    assert lines(at) == [
+        messages.WORDS_READ_BY.format(part=part, words=words) for part, words in read.items()
+    ]
     assert at.selectbox(key="set_model_item").options[1] == "1: das ist ein Satz"
     assert lines(page(content=file_of(one_layer("vision"), tmp_path))) == []
     at = page("verbs")
     ran(at.selectbox(key="set_model_item").set_value(1))
     (line,) = lines(at)
-    assert line.startswith("Words: [CLS] the cats on the mat") and line.endswith("[PAD] [PAD]")
+    assert line.startswith(messages.WORDS_READ.format(words="[CLS] the cats on the mat"))
+    assert line.endswith("[PAD] [PAD]")
     words = [f"t{k}" for k in range(100)]
     long = Taken("m", words, calls=[call_of("decoder", 0, 100, 100)])
     (line,) = lines(page(content=file_of(long, tmp_path)))
-    assert line == f"Words: {' '.join(words[:60])} … (100 in all)"
+    read = " ".join(words[:60]) + messages.WORDS_IN_ALL.format(count=100)
+    assert line == messages.WORDS_READ.format(words=read)
 
 
 def test_notes_say_what_was_not_run_and_which_words_stand_nowhere(tmp_path):
@@ -470,9 +490,10 @@ def test_notes_say_what_was_not_run_and_which_words_stand_nowhere(tmp_path):
     )
     content = file_of(taken, tmp_path)
     at = page(content=content)
-    assert "Not captured: m.odd." in said(at)
-    assert "Was not run: tower.0, tower.1," in said(at) and "tower.19 and 10 more." in said(at)
-    note = "One list of tokens was given, and words of 2 sequences went through the model;"
+    assert messages.MODULES_NOT_CAPTURED.format(names="m.odd") in said(at)
+    names = ", ".join(f"tower.{k}" for k in range(20)) + messages.AND_MORE.format(count=10)
+    assert messages.MODULES_NOT_RUN.format(names=names) in said(at)
+    note = messages.ONE_LIST_FOR_MANY.partition("{tokens}")[0].format(count=2)
     assert note in said(at)
     ran(at.switch_page("attention/pages/long_context.py"))
     ran(at.selectbox(key="set_long_source").set_value("model"))
@@ -505,7 +526,7 @@ def in_another_session(at):
     return opened(PAGE, **link_of(at))
 
 
-MISSED = "What was uploaded is neither in the address nor in this session: upload the file again"
+MISSED = messages.UPLOAD_IS_MISSED
 
 
 def test_an_example_that_was_open_is_open_after_a_reload():
@@ -568,16 +589,18 @@ def test_a_capture_too_large_for_this_page_is_led_to_long_context(tmp_path, monk
     Taken("m", calls=[call]).save(tmp_path / "large.safetensors", large=True)
     content = (tmp_path / "large.safetensors").read_bytes()
     at = page(content=content, name="large.safetensors")  # more weights than are drawn
-    assert "9,000,000 weights of all heads; at most 8,388,608 are shown. Long context" in said(at)
+    too_many = messages.TOO_MANY_CAPTURED_WEIGHTS.format(found="9,000,000", limit="8,388,608")
+    assert f"{too_many}. {messages.LONG_CONTEXT_OPENS_IT}" in said(at)
     for size, opens in ((20 * 2**20, True), (200 * 2**20, False)):
         at = page()
         file = ChosenFile("run.safetensors", size, content[: 2**17])
         at.session_state["visit"].page_values["model_file_chosen"] = 1, (file,)
         ran(at)
-        assert "run.safetensors is a capture of" in said(at)
-        assert ("Long context opens it" in said(at)) == opens
+        begin = messages.CAPTURE_OF_MANY_BYTES.partition("{size}")[0]
+        assert begin.format(place="run.safetensors") in said(at)
+        assert (messages.LONG_CONTEXT_OPENS_IT in said(at)) == opens
         assert all("safe_open" not in code.value for code in at.code)
-        assert "layers=, heads=, queries= or calls=" in said(at)
+        assert messages.CAPTURE_LESS in said(at)
     at = page(content=content, name="large.safetensors")
     ran(at.button(key="model_long").click())
     assert at.selectbox(key="set_long_source").value == "file"

@@ -5,11 +5,13 @@ import json
 import re
 import zipfile
 
+import messages
 import pytest
 from pages.test_explore import below, opened, ran
 from pages.test_paper_page import figure_of
 
 from attention.exports import citation
+from attention.pages.state import capital
 
 
 def taking(**link):
@@ -124,7 +126,8 @@ def test_why_there_is_no_worksheet_is_said_and_a_class_set_is_there_anyway():
     at = taking(example="three-widths")
     off = {b.key for b in at.get("download_button") if b.proto.disabled}
     assert off == {"take_worksheet_pdf", "take_worksheet_html"}
-    assert "A worksheet has room for 8 words and matrices 8 wide; X is 5 × 10 here." in said_by(at)
+    why = messages.WORKSHEET_HAS_NO_ROOM.format(words=8, wide=8, name="X", size="5 × 10")
+    assert capital(why) in said_by(at)
     ran(at.button_group(key="set_worksheet_numbers").set_value("a class set"))
     assert not any(b.proto.disabled for b in at.get("download_button"))
 

@@ -2,6 +2,7 @@
 
 import json
 
+import messages
 import pytest
 from pages.test_check_page import opened, ran, said
 from pages.test_explore import below
@@ -93,9 +94,10 @@ def test_what_the_page_could_not_have_had_is_not_put_back(sent, monkeypatch):
 
 def test_a_browser_that_keeps_nothing_is_said_to_until_it_does(monkeypatch):
     at = opened()
-    assert "A reload loses" not in said(at)
+    assert messages.TYPED_IS_LOST.partition("{why}")[0] not in said(at)
     for why, count in (("it is too long", 1), ("", 0)):
         visit = sends(monkeypatch, {}, failed=why)
         monkeypatch.undo()
         at.session_state["visit"].page_values |= visit.page_values
-        assert said(ran(at)).count("does not keep it (it is too long)") == count
+        lost = messages.TYPED_IS_LOST.format(why="it is too long")
+        assert said(ran(at)).count(lost) == count

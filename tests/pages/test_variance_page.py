@@ -146,7 +146,12 @@ def test_a_link_opens_the_same_samples_even_between_the_steps_of_the_sliders():
             {"distribution": "xyz"},
             messages.UNKNOWN_SAMPLE_DISTRIBUTION.format(name="xyz", known="normal, uniform, signs"),
         ),
-        ({"distribution": "<b>**x**"}, "there is no distribution “<b>**x**” to sample from"),
+        (
+            {"distribution": "<b>**x**"},
+            messages.UNKNOWN_SAMPLE_DISTRIBUTION.format(
+                name="<b>**x**", known="normal, uniform, signs"
+            ),
+        ),
         (
             {"sample_seed": "-1"},
             messages.SAMPLE_SEED_OUT_OF_RANGE.format(sample_seed=-1),
@@ -155,8 +160,18 @@ def test_a_link_opens_the_same_samples_even_between_the_steps_of_the_sliders():
             {"sample_seed": "4294967296"},
             messages.SAMPLE_SEED_OUT_OF_RANGE.format(sample_seed=4294967296),
         ),
-        ({"sample_d_k": "1e9"}, "sample_d_k was passed over: a whole number is wanted"),
-        ({"samples": "٣"}, "samples was passed over: a whole number is wanted"),
+        (
+            {"sample_d_k": "1e9"},
+            messages.PASSED_OVER.format(
+                what="parameter sample_d_k was", why=messages.WHOLE_NUMBER_WANTED
+            ),
+        ),
+        (
+            {"samples": "٣"},
+            messages.PASSED_OVER.format(
+                what="parameter samples was", why=messages.WHOLE_NUMBER_WANTED
+            ),
+        ),
     ],
 )
 def test_a_bad_link_gives_a_notice_and_the_samples_it_would_have_had(link, sentence):
@@ -176,7 +191,7 @@ def test_sizes_beyond_the_bounds_are_pulled_back(text, d_k, count):
 
 def test_the_smallest_samples_there_can_be_are_drawn():
     found = panes(opened(sample_d_k="1", samples="10", distribution="signs"))
-    assert found["histogram"]["sentence"].startswith("At d_k = 1 the scale is 1")
+    assert found["histogram"]["sentence"].startswith(messages.SCALE_IS_1)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -12,6 +12,7 @@ from pages.test_explore import link_of, opened, pasted, ran, said, settings
 from session.test_seeds import is_degenerate
 
 from attention.pages import share, words
+from attention.pages.state import capital
 from attention.session import links
 from attention.session.examples import FIRST
 from attention.session.matrix import Matrix
@@ -57,7 +58,9 @@ def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
     before, long = settings(at), "word " * 2049
     typed(at, long)
     assert settings(at) == before
-    assert said(at, "refused") == ["The sentence has 2,049 tokens; at most 2,048 fit."]
+    assert said(at, "refused") == [
+        capital(messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,049", limit="2,048"))
+    ]
     assert at.text_input(key="set_sentence").value == long
     typed(at, "two words")
     assert settings(at).tokens == ("two", "words")
@@ -227,7 +230,12 @@ def test_the_copied_link_opens_the_same_numbers_and_says_that_it_holds_them(exam
 
 # ---- seeds that give equal columns -------------------------------------------
 
-EQUAL = "With seed 176, columns 1 and 2 of W_Q are equal and column 2 of W_V is minus column 1."
+EQUAL = messages.WITH_SEED.format(
+    seed=176,
+    said=messages.EQUAL_COLUMNS.format(first=1, second=2, name="W_Q")
+    + " and "
+    + messages.OPPOSITE_COLUMNS.format(first=1, second=2, name="W_V"),
+)
 
 
 def seed_of(at):
