@@ -122,8 +122,6 @@ EMPTY_RANGE = "the range {low} … {high} is empty; the first number needs to be
 HIDDEN_FROM_QUERY = "this query may not look at this key"
 SEEN_BY_QUERY = "this query may look at this key"
 EVERY_KEY_HIDDEN = "every key of this query is hidden"
-HIDDEN_KEY = "this key is hidden"
-WEIGHT_IS_0 = "the weight is 0"
 OUTPUT_IS_0 = "the output is 0"
 COLUMN_NOT_ROTATED = "only the first {columns} columns are rotated; this one stays"
 EACH_BY_ITSELF = "each weight by itself"
@@ -202,10 +200,6 @@ REAL_TOKENS_EXPECTED = "real {seen}; booleans are wanted, True for a real token.
 MASK_OR_BIAS_EXPECTED = "the mask {seen}; booleans or numbers to add are wanted."
 CACHED_KEYS_EXPECTED = "past is {past}; numbers of cached keys are wanted."
 CALLED_AT_ONCE = "it is called once for all scores, so write &, | and np.where for and, or and if"
-GAIN_LENGTH = (
-    "gain_{name} holds {length} numbers; {d_k} are wanted, one for each column of a head of {name}"
-    ", or {columns}, one for each of all."
-)
 UNKNOWN_PATTERN = "there is no pattern {name}; choose one of {known}."
 TOKENS_DO_NOT_FIT = "{name} has {tokens} tokens; there are {count} {what}."
 ITEMS_DO_NOT_FIT = "{name} is given for {given} items; there are {items}."
@@ -220,6 +214,16 @@ OUT_OF_RANGE = "{word} is {place}; there are {count} {word}s, counted from 0."
 ONLY_ONE = "{word} is {place}; there is 1 {word}, number 0."
 SIZES_EXPECTED = "shape is {shape}; the numbers of rows and columns are wanted, such as (4, 3)."
 SEED_EXPECTED = "seed is {seed}; a whole number from 0 is wanted, or a list of them."
+NO_MASK = "No mask: nothing is hidden."
+FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
+OTHER_COLOURS_THAN_V = "colours have another range than V's"
+COPIED_FROM_HEAD = "column {column} of head {head}, copied"
+ROW_SHARES_OUT_1 = "Each row shares out 1 among the keys."
+SINK_PATTERN = "Every query gives most of its weight to the first token, which means nothing by it."
+NO_SUCH_SETTING = "a figure has no setting {name}."
+WORKSHEET_HAS_NO_ROOM = (
+    "a worksheet has room for {words} words and matrices {wide} wide; {name} is {size} here."
+)
 
 # ---- exports -------------------------------------------------------------------------------------
 
@@ -321,7 +325,7 @@ ONLY_ONE_HAS = "Only {side} has {name}."
 TOO_MANY_SCORES_SEARCHED = "{sides} scores are {found}; at most {limit} are searched."
 HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
 DIVIDED_BY_D_K = "The scores are divided by d_k, as where 1/√d_k is applied twice."
-TROUBLE_AFTER_WEIGHTS = (
+OUTPUT_FOLLOWS_FROM_WEIGHTS = (
     "The output follows from the weights given with it: the trouble lies {place}."
 )
 OUTPUT_RIGHT_WEIGHTS_NOT = "The output is right, and was not made with the weights given beside it."
@@ -448,7 +452,6 @@ BEFORE_CONVERSION = "give the numbers as they were before conversion to {kind}"
 AGREES = "agrees to {digits} digits"
 AGREES_BUT = "agrees to {digits} digits: {cause}"
 DIFFERS_AT_ONCE = "differs from the first digit: {cause}"
-HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
 SHOWS_WHAT_YOU_MEANT = "Shows what you meant to hide: True means hide in {function}"
 CORNERS_DIFFER = "its causal mask is aligned {theirs}, ours {ours}"
 SWITCH_HIDES_NOTHING = "its look-ahead switch hides nothing from a single query"
@@ -503,6 +506,12 @@ SEARCHED_IN_PART = (
 )
 PAIRS_TRIED = "Of {pairs} pairs the {tried} commonest were tried."
 MASK_ADDED = "the mask is added to the scores as 0 and 1"
+RIGHT_NUMBERS = "These numbers are right, to "
+ALL_AGREE_WITH = "{title}. With that, all numbers agree to {digits}"
+MASK_AFTER_SOFTMAX = "the mask is applied after the softmax"
+OVER_QUERIES = "the softmax runs over the queries"
+NO_SUCH_ARGUMENT = "no such argument"
+HEADS_BY_RESHAPE = "the heads are split by a reshape without a transpose"
 
 # ---- html ----------------------------------------------------------------------------------------
 
@@ -635,6 +644,15 @@ NO_PROOF_FOR_HEADS = (
 NOT_EXPLAINED = "{found} of {calls} not explained by rounding."
 THAT_IS_NO_PROOF = "That is no proof: rounding would explain an output of 0 as well."
 NOTHING_TO_VERIFY = "Nothing was captured: there is nothing to verify."
+TOO_MANY_CAPTURED_WEIGHTS = "holds {found} weights of all heads; at most {limit} are shown"
+CAPTURE_OF_MANY_BYTES = "{place} is a capture of {size}; at most {limit} are opened"
+LONG_CONTEXT_OPENS_IT = "Long context opens it"
+CAPTURE_LESS = "choose layers=, heads=, queries= or calls= of capture"
+ONE_LIST_FOR_MANY = (
+    "One list of tokens was given, and words of {count} sequences went through the model; give "
+    "each its own: tokens={tokens}."
+)
+MOST_OF_ALL = "most of all item {item}, head {head}"
 
 # ---- pages ---------------------------------------------------------------------------------------
 
@@ -1004,6 +1022,11 @@ HEADS_NOT_SAID = (
 TURNS_BY_ROTARY = "it turns Q and K by rotary positions"
 NORMS_Q_AND_K = "it norms Q and K before they meet"
 KEEPS_WITHIN = "it keeps the numbers of Q, K and V within ±{limit}"
+NOT_EQUAL_PARTS = "{place} is {size}; {parts} equal parts are wanted, for Q, K and V."
+STANDS_BETWEEN_ROWS = "{place}: “{text}” stands between its rows; every number has to be there."
+ADDS_ALIBI = "it adds ALiBi, a slope by distance, to the scores"
+HIDES_LATER_TOKENS = "it hides later tokens (choose the causal mask)"
+DIFFERS_FROM_THE_MODEL = "differ from the model"
 
 # ---- session -------------------------------------------------------------------------------------
 
@@ -1302,51 +1325,14 @@ NO_SUCH_KEY = "padding names key {key}; there are {keys} keys."
 TOKEN_TOO_LONG = "{token} has {found} characters; at most {limit} fit."
 UNKNOWN_MASK = "there is no mask “{name}”; choose one of {known}."
 MATRICES_EXPECTED = "the matrices {wanted} are wanted; {present} came."
-SHAPE_EXPECTED = "{name} has shape {shape}; {wanted} is wanted."
 PART_BEYOND_LIMIT = "{name} holds numbers beyond ±{limit}."
 COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
 SIZE_EXPECTED = "{name} is {size}; {wanted} is wanted."
-
-# ---- readers (as session hears them) -------------------------------------------------------------
-
-NOT_EQUAL_PARTS = "{place} is {size}; {parts} equal parts are wanted, for Q, K and V."
-
-# ---- attention (on pages) ------------------------------------------------------------------------
-
-OUT_OF_RECORD = "{name} is {given}; 0 to {last} are there."
-ONLY_ONE = "{word} is {place}; there is 1 {word}, number 0."
-OUT_OF_RANGE = "{word} is {place}; there are {count} {word}s, counted from 0."
-TEXT_EXPECTED = "{name} is {given}; text is wanted."
-NO_MASK = "No mask: nothing is hidden."
-FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
-OTHER_COLOURS_THAN_V = "colours have another range than V's"
-COPIED_FROM_HEAD = "column {column} of head {head}, copied"
-ROW_SHARES_OUT_1 = "Each row shares out 1 among the keys."
-SINK_PATTERN = "Every query gives most of its weight to the first token, which means nothing by it."
-GAIN_LENGTH = (
-    "gain_{name} holds {length} numbers; {d_k} are wanted, one for each column of a head of "
-    "{name}, or {columns}, one for each of all."
-)
-NO_SUCH_SETTING = "a figure has no setting {name}."
-WORKSHEET_HAS_NO_ROOM = (
-    "a worksheet has room for {words} words and matrices {wide} wide; {name} is {size} here."
-)
-
-# ---- session (on pages) --------------------------------------------------------------------------
-
-ONE_OF_WANTED = "{name} is {given}; one of {known} is wanted."
 STAYED_BEHIND = "The numbers will differ from the model’s: {what}."
 BIAS_STAYED_BEHIND = "its bias stayed behind ({name})"
-OF_AN_EXAMPLE = "example “{title}”"
 CAPPED_SCORES = "scores kept within ±{softcap} by tanh"
 SINK_OF_EACH_ROW = "{sink}, in the sum of each row and of no key"
 GIVEN_FROM_PYTHON = "given from Python"
-NOTHING_TO_ADD = "Q, K and V are typed themselves here, so there is nothing to add {what} to."
-FIRST_COLUMNS_TURN = (
-    "Rotary positions turn the first {turned} of {d_k} columns of a head now, as they turn pairs."
-)
-ROTATION_IS_OFF = "A head of one column has no pair to turn: rotary positions are off."
-LAST_ROW_OF = "A: the last row of “{words}”"
 STEP_FINDS_THE_SAME = (
     "The last word asks alone and finds the same: keys and values are kept, and its position "
     "counts on."
@@ -1354,32 +1340,19 @@ STEP_FINDS_THE_SAME = (
 KNOWS_THE_ORDER = "attention knows the order"
 KNOWS_NO_ORDER = "knows no order"
 SOFTMAX_IS_OFF = "softmax is off on Explore; switch it on there to compare with other attention."
-SIZES_DIFFER = "{name} is {a} in A and {b} in B."
-NO_ROOM_WITHOUT_SOFTMAX = "there is no room without softmax and −∞ for this: {title}."
 B_IS_RIGHT = "B is right: {why}"
 LESSON_SETS_HEADS = (
     "Set Heads in the sidebar to {heads}, and then Head, under View there, to {head}."
 )
 LESSON_SHOWS_HEAD = "These are Q, K, V and weights of head {head} alone."
-LARGEST_TAKEN_AWAY = "Taking the largest away first changes no share."
-NOT_AN_ANSWER = "“{text}” is no number; type one such as −0.5, 1/3, 50 % or −∞."
-STAGES_BEFORE_ARE_WRONG = "Numbers before {stage} are wrong already."
-NOW_ON_THE_BOARD = "Now on the board: {inputs}."
-SENTENCE_OF_TOO_MANY_TOKENS = "the sentence has {found} tokens; at most {limit} fit."
 READ_AS_D_OUT_D_IN = (
     "{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}"
 )
 LOOK_MOST_AT = "look most at"
-QUERY_SEES_NO_KEY = "Query {query} sees no key: its weights and its output are 0."
-SCORES_TOO_LARGE = "the scores go beyond {kind}, which ends at {end}; make Q or K smaller"
-COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
 HEADS_TO_BE_SAID = (
     "{place} holds Q, K and V of several heads in one; say how many heads the model has "
     "(num_attention_heads in its config.json)."
 )
-STAYED_BEHIND = "The numbers will differ from the model’s: {what}."
-BIAS_STAYED_BEHIND = "its bias stayed behind ({name})"
-TOO_MANY_BYTES = "{place} has {found} bytes; at most {limit} are read."
 LINES_FOR_WORDS = " Of word vectors these lines cut out the words you want."
 TRANSPOSED = "{source}, transposed"
 READ_BY_CONFIG = "{source}, read by the config.json beside it ({kind})"
@@ -1399,85 +1372,12 @@ NO_SUCH_WORD = "{place} has no word “{word}”."
 NEAR_WORDS = "{place} has no word “{word}”; it has {near}."
 ONE_AXIS = "{count} numbers in one axis"
 SLICE_OF_MORE_AXES = "{place} has {axes} axes; the slice “{cut}” has {parts}."
-COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
-NO_INPUTS_TO_COMPARE = (
-    "Explore shows finished weights alone; there are no inputs to compare with. Paste them here, "
-    "or choose an example there."
-)
 ORDER_IS_KEPT = "largest, and softmax keeps the order"
 THIS_SERVER_HOLDS = "this server holds"
-LONG_COLUMNS_DIFFER = "queries have {queries} columns and keys {keys}; as many are wanted."
 NO_MEMORY = "there is not memory enough on this server for this many tokens."
-WAY_NEEDS_WORDS = "The way is for {fewest} to {most} words."
 WAY_HAS_NO_PARTS = "The way is for attention without more parts; here is {parts}."
 MASK_TOO_LARGE = (
     "a mask of {queries} × {keys} is too large to be drawn cell by cell; at most {most} places fit."
 )
 SETTINGS_WANTED = "settings by their names are wanted"
-UNREADABLE_PARAMETER = "it cannot be read"
-WHOLE_NUMBER_WANTED = "a whole number is wanted"
-HEAD_TOO_LARGE = (
-    "this head has {queries} queries and {keys} keys; Explore shows {limit} of each: capture "
-    "fewer, as by queries=range({end})."
-)
-BIAS_OF_EACH_SCORE = "bias set for each score by itself"
 CAPTURED_FROM = "captured from {model}, {head}"
-EQUAL_COLUMNS = "columns {first} and {second} of {name} are equal"
-OPPOSITE_COLUMNS = "column {second} of {name} is minus column {first}"
-SIZE_OUT_OF_RANGE = "{name} is {size}; 1 to {most} are allowed."
-NOT_THE_MODELS_EMBEDDINGS = (
-    "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model there "
-    "are the weights alone."
-)
-MASK_MEANS = "The mask: True and 1 mean {true_means}."
-CHANGED_BY_HAND = "{source}, changed by hand since"
-STEP_OF_WEIGHTS = "e to the power of each masked score of the row, each divided by their sum"
-
-# ---- frameworks (on pages) -----------------------------------------------------------------------
-
-RIGHT_NUMBERS = "These numbers are right, to "
-NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
-ALL_AGREE_WITH = "{title}. With that, all numbers agree to {digits}"
-MASK_INVERTED = "the mask is inverted"
-MASK_MAY_MEAN_THE_OTHER = (
-    "Find out what True means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate "
-    "the mask."
-)
-MASK_AFTER_SOFTMAX = "the mask is applied after the softmax"
-OVER_QUERIES = "the softmax runs over the queries"
-NOT_SCALED = "the scores are not scaled"
-HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
-LEAVES_A_PART_OUT = "leaves the {part} out: {why}"
-NO_SUCH_ARGUMENT = "no such argument"
-HEADS_BY_RESHAPE = "the heads are split by a reshape without a transpose"
-
-# ---- models (on pages) ---------------------------------------------------------------------------
-
-TOO_MANY_CAPTURED_WEIGHTS = "holds {found} weights of all heads; at most {limit} are shown"
-WEIGHTS_AND_NO_CAPTURE = (
-    "{place} holds a model’s weights and no capture; “Your data” on Explore opens them."
-)
-CAPTURE_OF_MANY_BYTES = "{place} is a capture of {size}; at most {limit} are opened"
-LONG_CONTEXT_OPENS_IT = "Long context opens it"
-CAPTURE_LESS = "choose layers=, heads=, queries= or calls= of capture"
-ONE_LIST_FOR_MANY = (
-    "One list of tokens was given, and words of {count} sequences went through the model; give "
-    "each its own: tokens={tokens}."
-)
-MOST_OF_ALL = "most of all item {item}, head {head}"
-
-# ---- readers (on pages) --------------------------------------------------------------------------
-
-STANDS_BETWEEN_ROWS = "{place}: “{text}” stands between its rows; every number has to be there."
-ADDS_ALIBI = "it adds ALiBi, a slope by distance, to the scores"
-HIDES_LATER_TOKENS = "it hides later tokens (choose the causal mask)"
-DIFFERS_FROM_THE_MODEL = "differ from the model"
-PICKLE = (
-    "{place} is a pickle, which runs code when it is opened, so it is not opened here; these two "
-    "lines save it as .safetensors."
-)
-EMPTY_FILE = "{place} is empty."
-COMMAS_ARE_DECIMAL = "The commas are decimal."
-TOO_MANY_BYTES = "{place} has {found} bytes; at most {limit} are read."
-TURNED_BY_NAME = "{role} is {name}, by its name stored as (out, in), and transposed."
-NO_NUMBER = "{place} holds no number."

@@ -66,11 +66,11 @@ def test_averaged_weights_are_named_and_not_laid_before_them():
 def test_weights_that_no_softmax_gives_may_be_the_trouble_themselves():
     other = np.random.default_rng(3).dirichlet(np.ones(12), 12)
     said = str(diagnose(Q, K, V, output=other @ V, weights=other))
-    assert messages.TROUBLE_AFTER_WEIGHTS.format(place=messages.BEFORE_WEIGHTS) in said
+    assert messages.OUTPUT_FOLLOWS_FROM_WEIGHTS.format(place=messages.BEFORE_WEIGHTS) in said
     grown = other * np.linspace(1, 2, 12)[:, None]
     said = str(diagnose(Q, K, V, output=grown @ V, weights=grown))
     place = messages.IN_WEIGHTS.format(before=messages.BEFORE_WEIGHTS)
-    assert messages.TROUBLE_AFTER_WEIGHTS.format(place=place) in said
+    assert messages.OUTPUT_FOLLOWS_FROM_WEIGHTS.format(place=place) in said
 
 
 def test_no_side_is_blamed_where_a_mistake_explains_both_answers():

@@ -1047,7 +1047,9 @@ def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
     rng = np.random.default_rng(5)
     other = rng.dirichlet(np.ones(6), 6)
     before = diagnose(**given, output=other @ given["V"], weights=other)
-    assert messages.TROUBLE_AFTER_WEIGHTS.format(place=messages.BEFORE_WEIGHTS) in before.notes
+    assert (
+        messages.OUTPUT_FOLLOWS_FROM_WEIGHTS.format(place=messages.BEFORE_WEIGHTS) in before.notes
+    )
     after = diagnose(**given, output=weights @ rng.standard_normal((6, 6)), weights=weights)
     assert messages.TROUBLE_IN_V in after.notes
     both = diagnose(**given, output=rng.standard_normal((6, 6)), weights=other)

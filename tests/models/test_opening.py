@@ -72,7 +72,7 @@ def test_a_checkpoint_is_called_so_and_sent_to_your_data():
     [
         (
             (1, 1, 2**20, 2**20, 1),
-            "holds 1,099,511,627,776 weights of all heads; at most 8,388,608",
+            messages.TOO_MANY_CAPTURED_WEIGHTS.format(found="1,099,511,627,776", limit="8,388,608"),
         ),
         (
             (2**20, 8, 1, 1, 1),

@@ -362,12 +362,8 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
         f"attention_across_layers_head8_item1.{form}" for form in ("pdf", "svg", "png")
     }
     figure = at.session_state["visit"].page_values["paper_saved"][0]
-<<<<<<< HEAD
-    assert figure.about == f"{heading}: captured from org/VLM, {named}"
-=======
     source = messages.CAPTURED_FROM.format(model="org/VLM", head=named)
-    assert figure.about == f"Layer 3, head 8: {source}"
->>>>>>> msg-pages
+    assert figure.about == f"{heading}: {source}"
 
     offered.clear()
     pressed(at, {"id": "0 1 3"})

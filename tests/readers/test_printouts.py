@@ -142,9 +142,8 @@ def test_a_typed_matrix_is_read_the_way_that_fits():
     assert orient(M, 2, "W_Q")[1] == messages.READ_AS_D_IN_D_OUT.format(
         name="W_Q", rows=2, columns=3, note=""
     )
-    assert (
-        orient(M, 3, "W_Q")[1]
-        == "W_Q was read as (d_out, d_in) = (2, 3), as in W Xᵀ, and transposed."
+    assert orient(M, 3, "W_Q")[1] == messages.READ_AS_D_OUT_D_IN.format(
+        name="W_Q", rows=2, columns=3, note=""
     )
 
 
@@ -153,7 +152,7 @@ def test_where_both_ways_fit_the_person_chooses(stored):
     M = np.array([[1.0, 2], [3, 4]])
     values, sentence = orient(M, 2, "W_K", stored)
     assert values.tolist() == ([[1, 2], [3, 4]] if stored == "in_out" else [[1, 3], [2, 4]])
-    assert sentence.endswith("Both ways fit; you chose this one.")
+    assert sentence.endswith(messages.BOTH_WAYS_FIT)
     assert orient(M, 2, "W_K")[1].endswith("Both ways fit; this one was taken.")
 
 
@@ -362,14 +361,14 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
         ),
         (
             "[[1, 2], [3, 4], [5, 6",
-            "x: “5 6” stands between its rows; every number has to be there.",
+            messages.STANDS_BETWEEN_ROWS.format(place="x", text="5 6"),
         ),
         (
             "[[1, 2], garbage, [3, 4]]",
-            "x: “garbage” stands between its rows; every number has to be there.",
+            messages.STANDS_BETWEEN_ROWS.format(place="x", text="garbage"),
         ),
-        ("[[1, 2], [3, 4]] 5 6", "x: “5 6” stands between its rows; every number has to be there."),
-        ("[[1,2],[3,4]]*0.5", "x: “*0.5” stands between its rows; every number has to be there."),
+        ("[[1, 2], [3, 4]] 5 6", messages.STANDS_BETWEEN_ROWS.format(place="x", text="5 6")),
+        ("[[1,2],[3,4]]*0.5", messages.STANDS_BETWEEN_ROWS.format(place="x", text="*0.5")),
         (
             "[[1, 2], [3, 4]",
             "x: a bracket is missing; part of it may be cut off; every number has to be there.",
