@@ -35,6 +35,7 @@ DOCUMENT = "is a document; copy the numbers out of it and paste them."
 GENSIM = f"{RUNS} by gensim these lines cut out the words you want."
 UNPACK = "is compressed; unpack it, or cut the words you want out of word vectors."
 BINARY = "holds binary word vectors; these lines cut out the words you want."
+FRAME = "is a table in {form}; these lines of pandas save it as CSV."
 PAGE = "is a web page or XML; copy its table out of a browser and paste it, or save it as CSV."
 KINDS = [
     ("model.pt", member("model/data.pkl"), SAVE),
@@ -81,6 +82,10 @@ KINDS = [
         b"%%MatrixMarket matrix coordinate real general\n%\n2 2 1\n1 1 3\n",
         "is a file of Matrix Market; these lines make it .npy.",
     ),
+    ("x.parquet", b"PAR1\x15\x04", FRAME.format(form="Parquet")),
+    ("x.data", b"PAR1\x15\x04", FRAME.format(form="Parquet")),
+    ("x.feather", b"ARROW1\x00\x00", FRAME.format(form="Feather")),
+    ("old.feather", b"FEA1\x00\x00", FRAME.format(form="Feather")),
     ("frame.html", b'<table border="1">\n<tr><td>1</td></tr></table>', PAGE),
     ("export.xml", b'<?xml version="1.0"?><data><x>1</x></data>', PAGE),
     (
@@ -169,6 +174,22 @@ def test_the_lines_for_bare_bytes_make_them_an_array(tmp_path):
     content = TWO.astype("<f4").tobytes() + bytes(8)
     found = made(tmp_path, "x.bin", content, change=("768", "2"))
     assert found == {"numbers": [*TWO.tolist(), [0, 0]]}
+
+
+@pytest.mark.parametrize("column", ["numbers", "vectors"])
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_the_lines_for_a_table_of_pandas_save_it_as_csv(form, column, tmp_path):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pd.DataFrame(TWO, columns=["x", "y"])
+    change = ("", "")
+    if column == "vectors":  # what the comment says is done
+        table = pd.DataFrame({"v": [*TWO]})
+        change = ("frame.to_csv", 'pd.DataFrame([*frame["v"]]).to_csv')
+    getattr(table, f"to_{form}")(buffer := io.BytesIO())
+    assert made(tmp_path, f"x.{form}", buffer.getvalue(), change=change) == {
+        "numbers": TWO.tolist()
+    }
 
 
 @pytest.mark.parametrize("kind", ["array", "coordinate"])
