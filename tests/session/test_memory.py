@@ -4,8 +4,9 @@ Each is opened as its page opens it, in a process of its own (:mod:`session.memo
 says whether it is refused. What is refused may take 150 MB, as a file may unpack to that much
 before its shape is known. Reading what is accepted may take four times the file, or 30 MB where
 that is more: files here are small, so that the pages of a library that is first touched and the
-numbers that a link draws (a million: 24 MB with their copy) weigh more than they do. Computing all stages of it may take 24 MB on top: no input here has more than 4,096 scores,
-and finished weights of 256 heads, whose stages hold a million numbers, take 20.
+numbers that a link draws (a million: 24 MB with their copy) weigh more than they do. Computing all
+stages of it may take 24 MB on top: no input here has more than 4,096 scores, and finished weights
+of 256 heads, whose stages hold a million numbers, take 20.
 """
 
 import base64
