@@ -54,7 +54,6 @@ MAX_TYPED_TEXT = 8 * 2**20  # characters of a matrix; 512 × 512 numbers of full
 MAX_ELEMENTS = 400_000  # numbers of one array
 MAX_RANK = 4  # its axes
 MAX_ARRAYS = 4096  # in one file
-MAX_BUFFERS = 2**18  # of an Arrow file, which are looked at one by one
 MAX_BLOCKS = 64  # matrices in one text, one for each head
 MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_HEADER_IN_PYTHON = 64 * MAX_HEADER  # the same of a capture that no page opens

@@ -884,6 +884,8 @@ PICKLE_OF_GENSIM = (
     "{place} is a pickle, which runs code when it is opened, so it is not opened here; by gensim "
     "these lines cut out the words you want."
 )
+PARQUET_TABLE = "{place} is a table in Parquet; these lines of pandas save it as CSV."
+FEATHER_TABLE = "{place} is a table in Feather; these lines of pandas save it as CSV."
 SPREADSHEET = (
     "{place} is a spreadsheet; save its sheet as CSV (UTF-8), or copy the cells and paste them."
 )

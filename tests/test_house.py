@@ -22,13 +22,13 @@ HEAVY = {
     "threadpoolctl",
     "torch",
     "transformers",
-}  # pyarrow and the last three: only at their first use
+}  # the last three: only at their first use
 ROOMS = {  # folder: the rooms it may import from, the outside packages it may import
     "maths": (set(), {"numpy", "threadpoolctl"}),
     "frameworks": ({"maths"}, {"numpy"}),
     # torch and transformers are the person's own, imported where their model runs
     "models": ({"maths", "frameworks"}, {"numpy", "torch", "transformers"}),
-    "readers": ({"maths"}, {"numpy", "pyarrow"}),  # pyarrow where a table of it is opened
+    "readers": ({"maths"}, {"numpy"}),
     "session": ({"maths", "frameworks", "models", "readers"}, {"numpy"}),
     "html": ({"maths", "frameworks", "readers"}, {"numpy"}),
     # PIL writes the PNG of Matplotlib, which needs it

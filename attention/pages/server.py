@@ -1,5 +1,5 @@
 """What the server adds to Streamlit: our scripts and plotly.js at their addresses, pages that wait
-for their style and fade in long runs alone, and warm imports.
+for their style, and warm imports.
 """
 
 from __future__ import annotations
@@ -82,15 +82,12 @@ def qr_svg(request: Request) -> Response:
 
 
 _HERE = Path(__file__).parent
-SCRIPT = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("history.js", "fading.js"))
+SCRIPT = (_HERE / "history.js").read_text(encoding="utf-8")
 # Until a page has its first line, and with it its style, Streamlit lays it out in its own way and
-# moves all of it twice. That is not shown, though no longer than this many seconds. The last two
-# rules go with fading.js.
+# moves all of it twice. That is not shown, though no longer than this many seconds.
 STYLE = """<style>
 .stApp { animation: waiting 4s step-end }
 .stApp:has(.intro, .awaiting) { animation-duration: 0s }
-.stApp:not([data-late]) [data-stale=true] { opacity: 1 !important; transition: none !important }
-.stApp[data-late] [data-stale=true] { transition-delay: 0s !important }
 @keyframes waiting { from { visibility: hidden } }
 </style>"""
 

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from attention.limits import MAX_HEADER, MAX_PROSE, BadInput
-from attention.readers import array_files, columnar, other_files, texts
+from attention.readers import array_files, other_files, texts
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.own_files import with_count
@@ -21,16 +21,15 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
         raise told
     if array_files.is_arrays(filename, content):
         return embeddings(with_count(array_files.entries(filename, content)), where)
-    if columnar.is_columnar(content):
-        return columnar.entries(filename, content)
     array_files.check_size(content, where)
     return texts.entries(decoded(content, where), where, comma)
 
 
 def text_in(filename: str, content: bytes) -> str:
     """Return the text of a file that :func:`opened` reads as text; of other files none."""
-    is_text = not array_files.is_arrays(filename, content) and not columnar.is_columnar(content)
-    return decoded(content, shown(filename)) if is_text else ""
+    if array_files.is_arrays(filename, content):
+        return ""
+    return decoded(content, shown(filename))
 
 
 def config_in(content: bytes) -> ModelConfig | None:

@@ -105,6 +105,10 @@ import pandas as pd
 frame = pd.read_{form}({file})
 frame.iloc[:64, :512].to_csv({out[-part.csv]}, index=False)  # the rows and columns you want"""
 
+_FRAME = """\
+import pandas as pd
+frame = pd.read_{form}({file})  # of a column of vectors: pd.DataFrame([*frame["its name"]])
+frame.to_csv({out[.csv]}, index=False)"""
 _MARKET = """\
 import numpy as np, scipy.io; W = scipy.io.mmread({file})
 np.save({out[.npy]}, W.toarray() if hasattr(W, "toarray") else W)"""
@@ -160,6 +164,20 @@ KINDS = (
         "",
         "is a file of Matrix Market; these lines make it .npy.",
         _MARKET,
+    ),
+    Kind(
+        (".parquet",),
+        (b"PAR1",),
+        "",
+        "is a table in Parquet; these lines of pandas save it as CSV.",
+        _FRAME.replace("{form}", "parquet"),
+    ),
+    Kind(
+        (".feather",),
+        (b"ARROW1", b"FEA1"),
+        "",
+        "is a table in Feather; these lines of pandas save it as CSV.",
+        _FRAME.replace("{form}", "feather"),
     ),
     Kind(
         (),
@@ -313,7 +331,7 @@ def _too_large(where: str, lower: str, head: bytes, size: int, filled: dict[str,
         return OtherKind(f"{said} These lines cut a part out.", _PART.format(**filled))
     if head.startswith(b"PK") or lower.endswith(".npz"):
         return OtherKind(f"{said} These lines cut a part out.", _MEMBER.format(**filled))
-    if lower.endswith((".parquet", ".feather", ".csv", ".tsv", ".json")):
+    if lower.endswith((".csv", ".tsv", ".json")):
         form = lower.rpartition(".")[2].replace("tsv", "table")
         return OtherKind(f"{said} These lines cut a part out.", _TABLE.format(form=form, **filled))
     way = f'open({filled["file"]}, encoding="utf-8")'

@@ -622,28 +622,6 @@ def test_panes_glide_to_another_place_unless_less_motion_is_asked_for(visit):
             dashboard.after(lambda: part(dashboard, "Q, K, V typed themselves"))
 
 
-def test_parts_of_the_page_begin_to_fade_in_a_long_run_alone(look):
-    dashboard = look()
-    dashboard.page.evaluate(
-        """() => { window.fading = 0
-            window.long = false // as a run is on a busy machine
-            new MutationObserver(() => { long = true }).observe(
-              document.querySelector('.stApp'), { attributeFilter: ['data-late'] })
-            addEventListener('transitionrun', ({ propertyName, target }) => {
-              fading += !long && propertyName === 'opacity' && !!target.dataset.stale }) }"""
-    )
-    dashboard.page.locator(".st-key-set_digits input").focus()
-    for key in ("ArrowRight", "ArrowLeft"):
-        dashboard.idle().page.evaluate("() => { long = false }")
-        dashboard.after(lambda key=key: dashboard.page.keyboard.press(key))
-    app = "document.querySelector('.stApp').dataset"
-    assert dashboard.page.evaluate(f"[fading, 'late' in {app}]") == [0, False]
-    dashboard.page.evaluate(f"{app}.testScriptState = 'running'")
-    dashboard.wait_for(f"() => 'late' in {app}")
-    dashboard.page.evaluate(f"{app}.testScriptState = 'notRunning'")
-    dashboard.wait_for(f"() => !('late' in {app})")
-
-
 def test_no_move_shifts_what_stands_on_the_page(visit):
     dashboard = visit(motion="no-preference")
     dashboard.page.add_init_script(SHIFTS)

@@ -9,10 +9,12 @@ PAGES = Path(__file__).parents[2] / "attention" / "pages"
 PATTERNS = {  # in our files → as a selector
     r"data-testid=\\?[\"']?(st\w+)": "[data-testid={}]",
     r"\.(st[A-Z]\w+|rc-[a-z-]+)": ".{}",
-    r"\[(data-stale)": "[{}]",
     r"(data-test-[a-z-]+)": "[{}]",
 }
-NAMED = {"testConnectionState": "data-test-connection-state"}  # as JavaScript calls it
+NAMED = {  # as JavaScript calls them
+    "testConnectionState": "data-test-connection-state",
+    "testScriptState": "data-test-script-state",
+}
 
 
 def used() -> set[str]:
@@ -29,7 +31,7 @@ def used() -> set[str]:
 
 def test_the_page_has_every_selector_and_attribute(visit):
     dashboard, missing = visit().open(), used()
-    assert {".stApp", "[data-testid=stMain]", "[data-test-script-state]"} <= missing
+    assert {".stApp", "[data-testid=stMain]", "[data-test-connection-state]"} <= missing
     page = dashboard.page
 
     def look() -> None:

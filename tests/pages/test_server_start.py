@@ -153,7 +153,6 @@ def test_the_script_of_a_component_is_where_its_lines_look_and_holds_all_its_fil
 def test_every_script_of_the_pages_has_its_place_and_others_are_not_found():
     used = {file for files in scripts.FILES.values() for file in files}
     inside = {
-        "fading.js",
         "history.js",
         "menu.js",
         "picture/picture.js",

@@ -1,7 +1,5 @@
 """Words and ids beside the numbers label rows or are passed over, in every form pandas writes."""
 
-import io
-
 import messages
 import pandas as pd
 import pytest
@@ -12,12 +10,6 @@ from attention.readers.opening import opened
 
 VALUES = [[0.5, -1.25, 2.0], [3.0, 4.5, -0.75], [1.5, 0.25, 7.0]]
 WORDS, IDS = ["[CLS]", "cats", "2"], [101, 7592, 102]
-
-
-def parquet(frame: pd.DataFrame) -> bytes:
-    pytest.importorskip("pyarrow")
-    frame.to_parquet(file := io.BytesIO())
-    return file.getvalue()
 
 
 def latex(frame: pd.DataFrame) -> bytes:
@@ -42,7 +34,6 @@ WRITERS = {
     "print without index": lambda frame: frame.to_string(index=False).encode(),
     "markdown": markdown,
     "latex": latex,
-    "parquet": parquet,
 } | {
     f"json {orient}": lambda frame, orient=orient: frame.to_json(orient=orient).encode()
     for orient in ORIENTS
@@ -57,7 +48,7 @@ def frame(beside: dict[str, list], index: list | None = None, last: bool = False
 
 
 def the_one(writer: str, written: pd.DataFrame):
-    ending = writer if writer in ("parquet", "latex", "markdown") else writer.partition(" ")[0]
+    ending = writer if writer in ("latex", "markdown") else writer.partition(" ")[0]
     found = opened(f"it.{ending}", WRITERS[writer](written))
     assert list(found) == [ALONE]
     return found[ALONE]
@@ -115,7 +106,7 @@ def test_a_second_column_of_words_is_passed_over_and_said():
     )
 
 
-@pytest.mark.parametrize("writer", ["csv", "print", "json split", "parquet", "latex"])
+@pytest.mark.parametrize("writer", ["csv", "print", "json split", "latex"])
 def test_levels_of_an_index_before_its_words_are_no_dimensions(writer):
     levels = [[0, 0, 1], WORDS]
     written = pd.DataFrame(VALUES, columns=["x", "y", "z"])
@@ -124,7 +115,7 @@ def test_levels_of_an_index_before_its_words_are_no_dimensions(writer):
         written = written.reset_index()
     entry = the_one(writer, written)
     assert (entry.read().tolist(), entry.rows) == (VALUES, tuple(WORDS))
-    assert messages.COLUMNS_PASSED_OVER.format(names="layer") in entry.remark or writer == "parquet"
+    assert messages.COLUMNS_PASSED_OVER.format(names="layer") in entry.remark
 
 
 @pytest.mark.parametrize(

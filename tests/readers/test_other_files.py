@@ -61,6 +61,10 @@ KINDS = [
         b"%%MatrixMarket matrix coordinate real general\n%\n2 2 1\n1 1 3\n",
         messages.MATRIX_MARKET,
     ),
+    ("x.parquet", b"PAR1\x15\x04", messages.PARQUET_TABLE),
+    ("x.data", b"PAR1\x15\x04", messages.PARQUET_TABLE),
+    ("x.feather", b"ARROW1\x00\x00", messages.FEATHER_TABLE),
+    ("old.feather", b"FEA1\x00\x00", messages.FEATHER_TABLE),
     ("frame.html", b'<table border="1">\n<tr><td>1</td></tr></table>', messages.WEB_PAGE),
     ("export.xml", b'<?xml version="1.0"?><data><x>1</x></data>', messages.WEB_PAGE),
     ("weights.bin", np.arange(4.0).astype("<f4").tobytes(), messages.BARE_BYTES),
@@ -153,6 +157,22 @@ def test_the_lines_for_bare_bytes_make_them_an_array(tmp_path):
     content = TWO.astype("<f4").tobytes() + bytes(8)
     found = made(tmp_path, "x.bin", content, change=("768", "2"))
     assert found == {"numbers": [*TWO.tolist(), [0, 0]]}
+
+
+@pytest.mark.parametrize("column", ["numbers", "vectors"])
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_the_lines_for_a_table_of_pandas_save_it_as_csv(form, column, tmp_path):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pd.DataFrame(TWO, columns=["x", "y"])
+    change = ("", "")
+    if column == "vectors":  # what the comment says is done
+        table = pd.DataFrame({"v": [*TWO]})
+        change = ("frame.to_csv", 'pd.DataFrame([*frame["v"]]).to_csv')
+    getattr(table, f"to_{form}")(buffer := io.BytesIO())
+    assert made(tmp_path, f"x.{form}", buffer.getvalue(), change=change) == {
+        "numbers": TWO.tolist()
+    }
 
 
 @pytest.mark.parametrize("kind", ["array", "coordinate"])

@@ -46,7 +46,6 @@ def grown() -> float:
 
 def serve() -> None:  # noqa: C901 - one function for each way, and what they need
     import pandas  # noqa: F401
-    from pyarrow import parquet  # noqa: F401
 
     from attention.html import preview
     from attention.limits import MAX_LONG_FILE, MAX_LONG_NUMBERS, BadInput

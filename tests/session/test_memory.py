@@ -3,10 +3,10 @@
 Each is opened as its page opens it, in a process of its own (:mod:`session.memory`), and every test
 says whether it is refused. What is refused may take 150 MB, as a file may unpack to that much
 before its shape is known. Reading what is accepted may take four times the file, or 30 MB where
-that is more: files here are small, so that the pages of a library that is first touched (pyarrow
-takes 26 MB) and the numbers that a link draws (a million: 24 MB with their copy) weigh more than
-they do. Computing all stages of it may take 24 MB on top: no input here has more than 4,096 scores,
-and finished weights of 256 heads, whose stages hold a million numbers, take 20.
+that is more: files here are small, so that the pages of a library that is first touched and the
+numbers that a link draws (a million: 24 MB with their copy) weigh more than they do. Computing all
+stages of it may take 24 MB on top: no input here has more than 4,096 scores, and finished weights
+of 256 heads, whose stages hold a million numbers, take 20.
 """
 
 import base64
@@ -65,13 +65,6 @@ def lines(values: np.ndarray, mark: str) -> bytes:
     return "\n".join(mark.join(f"{x:g}" for x in row) for row in values.tolist()).encode()
 
 
-def frame(values: np.ndarray, form: str) -> bytes:
-    pandas, buffer = pytest.importorskip("pandas"), io.BytesIO()
-    table = pandas.DataFrame(values, columns=[f"c{k}" for k in range(values.shape[1])])
-    getattr(table, f"to_{form}")(buffer)
-    return buffer.getvalue()
-
-
 FORMS: dict[str, tuple[str, Callable[[np.ndarray], bytes]]] = {
     "npy": ("w.npy", npy),
     "npz": ("w.npz", lambda X: stored(X=X)),
@@ -82,8 +75,6 @@ FORMS: dict[str, tuple[str, Callable[[np.ndarray], bytes]]] = {
     "tsv": ("w.tsv", lambda X: lines(X, "\t")),
     "pasted": ("the text", lambda X: lines(X, " ")),
     "printed": ("the text", lambda X: f"X = {X.tolist()}".encode()),
-    "parquet": ("w.parquet", lambda X: frame(X, "parquet")),
-    "feather": ("w.feather", lambda X: frame(X, "feather")),
 }
 SIDE = int(MAX_ELEMENTS**0.5)
 SHAPES = {
@@ -93,14 +84,11 @@ SHAPES = {
     "too large": (3000, 3000),
     "widest that fits": (64, 512),
 }
-WIDE = {"parquet", "feather"}  # one row would be as many columns of a table
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_file_of_any_shape_takes_little_memory(opened, form, shape):
-    if form in WIDE and shape[1] > 3000:
-        shape = (1, 3000)
     name, made = FORMS[form]
     opened("file", name, made(np.ones(shape, "f4")), refused=shape[0] != 64)
 
