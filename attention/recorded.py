@@ -13,7 +13,7 @@ class Recorded:
 
     >>> of = Recorded(3, (1, 5, 11), "decoder.layers.1.encoder_attn", "cross", "step 4")
     >>> of.title(5)
-    'layer 3, head 5, step 4'
+    'layer 3 (cross), head 5, step 4'
     >>> of.words(1, 5)
     'layer 3 (cross, decoder.layers.1.encoder_attn), heads 1, 5, step 4'
     """
@@ -26,13 +26,14 @@ class Recorded:
 
     def title(self, *heads: int) -> str:
         """These heads of the layer, by their numbers in the model, as a matrix is called."""
-        return self._named(f"layer {self.layer}", heads)
+        return self._named([self.kind], heads)
 
     def words(self, *heads: int) -> str:
         """The same with kind and module, as a file says it."""
-        inside = ", ".join(filter(None, (self.kind, self.module)))
-        return self._named(f"layer {self.layer}" + f" ({inside})" * bool(inside), heads)
+        return self._named([self.kind, self.module], heads)
 
-    def _named(self, layer: str, heads: tuple[int, ...]) -> str:
+    def _named(self, what: list[str], heads: tuple[int, ...]) -> str:
+        inside = ", ".join(filter(None, what))
+        layer = f"layer {self.layer}" + f" ({inside})" * bool(inside)
         said = numbered("head", heads) if heads else ""
         return ", ".join(filter(None, (layer, said, self.when)))

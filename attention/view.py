@@ -159,10 +159,12 @@ class View:
 
     @property
     def which_head(self) -> str:
-        """The same with the heads that there are: ``head 1 of 0–2``; a real model's stand alone."""
-        if self.recorded or self.heads == 1:
-            return self.head_title
-        return which_of("head", [self.head], self.heads)
+        """The same with the heads that there are: ``head 1 of 0–2``; of a real model, which has
+        recorded some of them, with its module.
+        """
+        if self.recorded:
+            return self.recorded.words(self.head_number)
+        return which_of("head", [self.head], self.heads) if self.heads > 1 else ""
 
     @property
     def sunk(self) -> np.ndarray | None:

@@ -541,6 +541,8 @@ WALK_RAW_WEIGHTS = "The weights are the masked scores themselves."
 WALK_ADDS_UP = "Multiply each value with its weight and add up: {output}. The matrix form"
 FIRST_OF_MANY = "The first {shown} of {count} {what}."
 SUMS_OF_ALL = "The sums are those of all."
+BOTH_SHOW = "A and B: {head}."
+EACH_SHOWS = "A: {a}. B: {b}."
 A_AND_B_ARE_THE_SAME = (
     "A and B are the same: change any control or number, or choose a comparison above."
 )
@@ -724,9 +726,7 @@ TYPED_IS_LOST = (
 STRONGEST_KEYS = "Strongest of all keys: {keys}"
 CHOOSE_ARRAYS = "choose which arrays are the queries and the keys."
 ONE_ARRAY = "{place} holds one array; Q and K are wanted, as by np.savez(file, Q=Q, K=K)."
-CAPTURE_HOLDS = "{place} holds {many}; here is {layer}."
-OPEN_ON_REAL_MODEL = "Open it on Real model, then choose another here under “a captured model”."
-CAPTURE_LESS_FOR_ANOTHER = "Capture one layer and one sequence to see another."
+CAPTURE_HOLDS = "{place} holds {many}; here is {layer}. Choose another under the file."
 BEFORE_ROTATION = "Before the rotation: {sentence}"
 COMPUTED_AGAIN = "{counted}, computed again in float64."
 OUTPUTS_ARE_EQUAL = (
@@ -1113,6 +1113,10 @@ SENTENCE_OF_TOO_MANY_TOKENS = "the sentence has {found} tokens; at most {limit} 
 SENTENCE_BESIDE_WEIGHTS = (
     "the sentence has {tokens} tokens, and these finished weights have {count} {side}; type"
     " as many words, or choose an example to leave the weights."
+)
+CAPTURED_HEAD_HAS_ROWS = (
+    "the sentence has {tokens} tokens, and this captured head has {count} {side}; type"
+    " as many words, or choose an example to leave the head."
 )
 PRODUCT_OF = "the product of {factors}"
 NO_INPUTS_TO_COMPARE = (

@@ -10,6 +10,7 @@ import pandas
 import pytest
 
 from attention import (
+    Paper,
     View,
     figure,
     paper_figure,
@@ -42,7 +43,12 @@ def titles(figure) -> list[str]:
 @NEEDS_PAPER
 def test_panels_are_called_by_layer_and_own_number(trace):
     drawn = paper_figure(trace, heads=[0, 3], tokens=WORDS)
-    assert titles(drawn) == ["(a) layer 3, head 1, step 4", "(b) layer 3, head 8, step 4"]
+    assert titles(drawn) == ["(a) head 1", "(b) head 8"]
+    assert drawn.title == f"{MODULE}, heads 1, 8, step 4"
+    assert "".join(text.get_text() for text in drawn.texts).startswith("layer 3 (cross,")
+    mine = paper_figure(trace, heads=[0, 3], tokens=WORDS, paper=Paper(title="Mine"))
+    assert mine.title == "Mine"
+    assert titles(mine) == [f"({c}) layer 3 (cross), head {k}, step 4" for c, k in ("a1", "b8")]
     assert drawn.about == f"{MODULE}, heads 1, 8, step 4"
     assert len(titles(paper_figure(trace, heads=None, tokens=WORDS))) == 5
     assert drawn.axes[1].collections[0].get_array().tolist() == trace.weights[0, 3].tolist()
@@ -52,8 +58,10 @@ def test_panels_are_called_by_layer_and_own_number(trace):
 def test_one_head_alone_is_called_by_its_number_too(trace):
     one = scaled_dot_product_attention(trace.Q[0, 3], trace.K[0, 3], trace.V[0, 3])
     one = replace(one, recorded=Recorded(3, (8,), "encoder.layer.3.attention.self"))
-    assert titles(paper_figure(one)) == ["layer 3, head 8"]
-    assert View.of(one).which_head == "layer 3, head 8"
+    assert titles(paper_figure(one)) == []
+    assert paper_figure(one).title == "layer 3 (encoder.layer.3.attention.self), head 8"
+    assert titles(paper_figure(one, paper=Paper(title="Mine"))) == ["layer 3, head 8"]
+    assert View.of(one).which_head == "layer 3 (encoder.layer.3.attention.self), head 8"
     drawn = figure(one, stages=["weights"])
     assert drawn.layout.title.text == "layer 3 (encoder.layer.3.attention.self), head 8"
     assert figure(one, title="Mine").layout.title.text == "Mine"
@@ -92,7 +100,7 @@ def test_a_file_of_all_heads_lists_their_numbers(trace, tmp_path):
 def test_a_report_says_which_head_it_holds(trace, tmp_path):
     report(trace, tmp_path / "a.html", head=3)
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert f"{MODULE}, head 8, step 4" in text and "layer 3, head 8, step 4" in text
+    assert f"{MODULE}, head 8, step 4" in text
     assert "head 3" not in text
 
 

@@ -19,6 +19,7 @@ from attention.places import Allowed
 
 DASHES = "solid", "dash", "dot"  # of the other heads, where there are more than colours
 MOST_WORDS = 512  # queries or keys whose words are sent along
+FEW = 8  # places of an axis that has a tick at each
 Ticks = list[tuple[float, str]]  # places from 0 to 1, and what stands there
 
 
@@ -302,8 +303,11 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: int, opacity: float =
 def _pane(
     name: str, title: str, said: str, lines: list[dict], x: str, y: str, **yaxis: Any
 ) -> dict:
+    ends = [at for line in lines for at in (line["x"][0], line["x"][-1]) if line["x"]]
+    # Plotly would write some whole numbers twice where there are few
+    few = {"dtick": 1} if ends and max(ends) - min(ends) <= FEW else {}
     layout = chart_layout(
-        axis(x, tickformat=",d"),
+        axis(x, tickformat=",d", **few),
         axis(y, exponentformat="power", **yaxis),
         showlegend=len(lines) in range(2, 9),
     )

@@ -25,6 +25,7 @@ from attention.limits import MAX_PRINTED, BadInput
 from attention.long import LongAttention
 from attention.numbers import number
 from attention.paper import DIVERGING, Paper
+from attention.sentences import numbered
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import OF_ALL_HEADS, View, axes_of, distinct, whole_number
@@ -124,6 +125,7 @@ def of_views(
 ) -> PaperFigure:
     """These stages of each head, head by head; what all heads share comes once.
 
+    Without a title of its own the figure is called by the layer of the model that was recorded.
     ``words``: of queries and keys, as they were typed.
     """
     if not views:
@@ -136,6 +138,9 @@ def of_views(
             f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
             " Choose fewer stages or heads, or trace fewer tokens."
         )
+    of = None if paper.title else views[0].recorded
+    if of:
+        paper = replace(paper, title=of.words(*(view.head_number for view in views)))
     to_draw: list[dict[str, Any]] = []
     for view in views:
         shown = view if paper.count_repeats else plain(view, *words)
@@ -144,7 +149,9 @@ def of_views(
             if is_shared and view is not views[0 if pane["group"] == "inputs" else -1]:
                 continue
             title = [pane["symbol"]] * (len(chosen) > 1)
-            if not is_shared and (len(chosen) == 1 or len(views) > 1):
+            if not is_shared and len(views) > 1 and of:
+                title.append(numbered("head", [view.head_number]))
+            elif not is_shared and (len(chosen) == 1 or len(views) > 1) and not of:
                 title += [view.head_title] * bool(view.head_title)
             group = f"{view.head} {pane['group']}"
             to_draw.append(pane | {"title": ", ".join(title), "group": group})

@@ -17,13 +17,14 @@ MOST = 12  # queries that are named
 ALIKE = "A and B are the same: change any control or number, or choose a comparison above."
 
 
-def differing(lines: Sequence[str], look_for: str = "") -> str:
-    """The settings that differ, and what to ``look_for`` in the numbers."""
+def differing(lines: Sequence[str], look_for: str = "", shown: str = "") -> str:
+    """What is ``shown``, the settings that differ, and what to ``look_for`` in the numbers."""
+    of = f"<p>{escape(shown)}</p>" if shown else ""
     if not lines:
-        return f"<p class='apart'>{ALIKE}</p>"
+        return f"<div class='apart'>{of}<p>{ALIKE}</p></div>"
     said = "".join(f"<li>{escape(line)}</li>" for line in lines)
     seen = f"<p>{escape(look_for)}</p>" if look_for else ""
-    return f"<div class='apart'><b>A → B</b><ul>{said}</ul>{seen}</div>"
+    return f"<div class='apart'>{of}<b>A → B</b><ul>{said}</ul>{seen}</div>"
 
 
 def changes(found: Iterable[Change], a: View, digits: int) -> str:

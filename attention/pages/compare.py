@@ -32,7 +32,9 @@ from attention.pages import (
 from attention.session import links
 from attention.session import pair as pairs
 from attention.session.about import what_it_is
+from attention.session.changes import name_of
 from attention.session.decoding import is_step
+from attention.session.origin import captured_head
 from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.view import View
@@ -105,14 +107,24 @@ def saved_states(too_large: str) -> dict[str, File]:
     }
 
 
-def offer(formats: dict[str, File], refused: dict[str, str]) -> None:
+def heads_shown(pair: pairs.Pair) -> tuple[str, str]:
+    """Which heads of a real model A and B are, in words and in the names of files; "" of none."""
+    (a, file), (b, other) = (name_of(side) for side in (pair.a, pair.b))
+    if not any(captured_head(side.matrices) for side in (pair.a, pair.b)):
+        return "", NAME
+    if (a, file) == (b, other):
+        return f"A and B: {a}.", f"{NAME}_{file}"
+    return f"A: {a}. B: {b}.", NAME
+
+
+def offer(formats: dict[str, File], refused: dict[str, str], name: str) -> None:
     """Draw a button for each file, by its ending, and a sentence on each that is ``refused``."""
     with st.container(horizontal=True, key="pair_formats"):
         for ending, (label, write, help) in formats.items():
             st.download_button(
                 label,
                 write,
-                f"{NAME}{ending}",
+                f"{name}{ending}",
                 MIME[ending.rpartition(".")[2]],
                 on_click="ignore",
                 key=f"take_{ending.lstrip('._').replace('.', '_')}",
@@ -140,6 +152,7 @@ with st.sidebar:
             )
 controls.rail(s, "")
 words.row(s)
+heads, name = heads_shown(pair)
 many = max(len(found) for side in (pair.a, pair.b) for found in (side.tokens, side.key_tokens))
 if many > MOST:
     parts.sentences(*state.sentences())
@@ -149,7 +162,7 @@ if many > MOST:
         " Explore.",
     )
     if too_large := links.too_large(s):
-        offer(saved_states(too_large), {".json": too_large})
+        offer(saved_states(too_large), {".json": too_large}, name)
     parts.address()
     state.end()
     st.stop()
@@ -167,7 +180,7 @@ state.setting_control(
     label_visibility="collapsed",
 )
 look_for = pairs.look_for(chosen, pair)
-st.html(tables.differing(pairs.differing(pair), look_for))
+st.html(tables.differing(pairs.differing(pair), look_for, heads))
 parts.sentences(*state.sentences())
 if is_right:
     parts.message_box("flag", is_right)
@@ -182,7 +195,7 @@ panes = [
     for pane in apart(both, a, b, digits=s.digits, cell=s.cell)
 ]
 for pane in panes:
-    pane["filename"] = f"{NAME}_{pane['name']}"
+    pane["filename"] = f"{name}_{pane['name']}"
     pane["picks"] = True
     if pane["name"] in STAGES and pairs.is_wrong(pair, b, pane["name"]):
         pane["sentence"] = "B does this wrong."
@@ -259,10 +272,10 @@ def the_files() -> None:
         ".json": links.too_large(s),
     }
     formats |= saved_states(refused[".json"])
-    offer(formats, {ending: why for ending, why in refused.items() if why})
+    offer(formats, {ending: why for ending, why in refused.items() if why}, name)
     if state.link()[1]:  # a box says it otherwise
         parts.note("The address holds both A and B.")
-    paper.offer(s, panes, NAME)
+    paper.offer(s, panes, name)
 
 
 parts.address()

@@ -10,8 +10,6 @@ from typing import Any
 import streamlit as st
 
 from attention.limits import (
-    MAX_CAPTURED_CELLS,
-    MAX_FILE,
     MAX_LONG_FILE,
     MAX_LONG_NUMBERS,
     MAX_LONG_TOKENS,
@@ -43,6 +41,7 @@ from attention.session.settings import UPLOADED, Settings
 OPENED = "model_opened"  # what is open on Real model
 BROUGHT = "long_brought"  # the inputs that a person brought
 ARRAYS = "long_arrays"  # a file whose arrays wait for their names
+CAPTURE = "long_capture_file"  # a file that is a capture of several layers or items
 MADE = "long_made"  # what was made last, and by what settings
 WORK = "long_work"  # what was computed, and of what
 TURN = "long_upload"  # counts the files, each of which has an uploader of its own
@@ -60,6 +59,15 @@ class Waiting:
 
     name: str
     arrays: dict[str, ArrayEntry]
+    size: int  # bytes
+
+
+@dataclass(frozen=True, eq=False)
+class CaptureFile:
+    """A capture of several layers or items, of which one at a time is looked at."""
+
+    name: str
+    taken: Taken
     size: int  # bytes
 
 
@@ -189,6 +197,10 @@ def _file(s: Settings) -> None:
         help=".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
         f" {MAX_LONG_TOKENS:,} tokens. A reload forgets the file.",
     )
+    capture: CaptureFile | None = state.page_value(CAPTURE, None)
+    if capture is not None:
+        st.caption(plain(capture.name))
+        _one_layer(capture.taken, "long_of_file")
     waiting: Waiting | None = state.page_value(ARRAYS, None)
     if waiting is None:
         return
@@ -209,7 +221,7 @@ def _file(s: Settings) -> None:
         state.page_control(
             st.number_input,
             "Item",
-            "long_item",
+            "long_array_item",
             0,
             min_value=0,
             max_value=items - 1,
@@ -238,28 +250,38 @@ def _read(filename: str, name: str, content: bytes) -> None:
     if _is_capture(content):
         taken = opened(content, name, math.inf)
         first = taken.calls[0]
+        items = max(len(call.Q) for call in taken)
+        has_more = len(taken.calls) > 1 or items > 1
+        capture = hold(CaptureFile(name, taken, len(content))) if has_more else None
         _bring(captured_inputs(taken, first, 0))
-        items = len(first.Q)
-        if len(taken.calls) > 1 or items > 1:
-            other = "Open it on Real model, then choose another here under “a captured model”."
-            if len(content) > MAX_FILE or taken.counts[1] > MAX_CAPTURED_CELLS:
-                other = "Capture one layer and one sequence to see another."
+        _offer(capture)
+        if has_more:
             many = f"{counted(len(taken.calls))} and {items} item{'s' * (items != 1)}"
-            state.remark(f"{name} holds {many}; here is {called(first, 0)}. {other}")
+            state.remark(
+                f"{name} holds {many}; here is {called(first, 0)}. Choose another under the file."
+            )
         return
     arrays = entries(filename, content, BOUNDS)
     if len(arrays) < 2:
         raise BadInput(
             f"{name} holds one array; Q and K are wanted, as by np.savez(file, Q=Q, K=K)."
         )
+    _offer(None)
     names = guessed_names(arrays)
     if names and items_of(arrays[each] for each in names.values()) == 1:
         _bring(read_inputs(arrays, names, name))
         return
     state.set_page_value(ARRAYS, hold(Waiting(name, arrays, len(content))))
-    state.set_page_value("long_item", 0)
+    state.set_page_value("long_array_item", 0)
     for letter in LETTERS:
         state.set_page_value(f"long_name_{letter}", names.get(letter))
+
+
+def _offer(capture: CaptureFile | None) -> None:
+    """Let one choose among what this file holds, its first layer and item first."""
+    state.set_page_value(CAPTURE, capture)
+    for which in ("layer", "item"):
+        state.set_page_value(f"long_of_file_{which}", 0)
 
 
 def _is_capture(content: bytes) -> bool:
@@ -276,7 +298,7 @@ def _use() -> None:
         return
     asked = {letter: state.page_value(f"long_name_{letter}", None) for letter in LETTERS}
     names = {letter: name for letter, name in asked.items() if name in waiting.arrays}
-    item = int(state.page_value("long_item", 0))
+    item = int(state.page_value("long_array_item", 0))
     try:
         if not names.keys() >= {"Q", "K"}:
             raise BadInput("choose which arrays are the queries and the keys.")
@@ -319,10 +341,15 @@ def _model(s: Settings) -> None:
         help="Your own: open it on Real model first, or as a file here.",
     )
     taken = survey.taken if survey is not None and not name else examples.load(name)
+    _one_layer(taken, "long")
+
+
+def _one_layer(taken: Taken, key: str) -> None:
+    """The choice of one layer and item of a capture; ``key`` begins those of its controls."""
     place = state.page_control(
         st.selectbox,
         "Layer",
-        "long_layer",
+        f"{key}_layer",
         0,
         options=list(range(len(taken.calls))),
         format_func=lambda k: called(taken.calls[k]),
@@ -333,13 +360,13 @@ def _model(s: Settings) -> None:
         item = state.page_control(
             st.selectbox,
             "Item",
-            "long_item_of_capture",
+            f"{key}_item",
             0,
             options=list(range(items)),
             help="Of the batch, counted from 0.",
         )
     asked = taken, place, item
-    state.confirm("Look at it", "long_look", _look, asked, type="primary")
+    state.confirm("Look at it", f"{key}_look", _look, asked, type="primary")
 
 
 def _look(taken: Taken, place: int, item: int) -> None:

@@ -13,7 +13,7 @@ from attention.biases import relative_buckets
 from attention.limits import MAX_SIDE, MAX_TOKENS, BadInput
 from attention.masks import MASKS
 from attention.models.kinds import stack_of
-from attention.models.labels import sides_of, words_of
+from attention.models.labels import past_of, sides_of, words_of
 from attention.models.taken import Call, Taken, one
 from attention.numbers import number
 from attention.recorded import Recorded
@@ -36,6 +36,7 @@ from attention.session.settings import (
     as_drawn,
 )
 from attention.session.validate import check
+from attention.view import distinct
 
 # of the settings, beside the numbers that come
 ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
@@ -66,6 +67,10 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         )
     source = source_of(taken, call, item, head)
     tokens, keys = words_of(taken, call, item)
+    past = past_of(taken, call)
+    if past is not None and len(tokens) < len(keys):  # a repeated word is called as its key is
+        own = slice(past, past + len(tokens))
+        tokens = distinct(keys)[own] if keys[own] == tokens else tokens
     brought = {"Q": trace.Q, "K": trace.K, "V": trace.V}
     root = 1 / math.sqrt(trace.Q.shape[1])
     mask, drawn = _mask(trace.allowed)

@@ -276,7 +276,7 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
         raise BadInput(f"the sentence has {len(tokens):,} tokens; at most {MAX_TOKENS:,} fit.")
     if tokens == (s.memory_tokens if memory else s.tokens):
         return s
-    if s.weights_alone:
+    if s.weights_alone or captured_head(s.matrices):
         return _with_words(s, sentence, memory)
     s = _embedded(set_memory(s, True) if memory and not s.memory_tokens else s)
     mine, other = ("memory", "X") if memory else ("X", "memory")
@@ -294,17 +294,19 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
 
 
 def _with_words(s: Settings, sentence: str, memory: bool) -> Settings:
-    """Finished weights keep their rows or columns, and these are called by the words: by the tokens
-    of the sentence, or by what stands between its spaces (##ing, [CLS]), whichever are as many.
+    """Finished weights, and a captured head, keep their rows or columns, and these are called by
+    the words: by the tokens of the sentence, or by what stands between its spaces (##ing, [CLS]),
+    whichever are as many.
     """
     count = len(s.memory_tokens if memory else s.tokens)
     ways = tokens_of(sentence), tuple(sentence.split())
     tokens = next((words for words in ways if len(words) == count), None)
     if tokens is None:
         raise BadInput(
-            f"the sentence has {len(tokens_of(sentence))} tokens, and these finished weights have"
+            f"the sentence has {len(tokens_of(sentence))} tokens, and"
+            f" {'these finished weights have' if s.weights_alone else 'this captured head has'}"
             f" {count} {'columns' if memory else 'rows'}; type as many words, or choose an example"
-            " to leave the weights."
+            f" to leave the {'weights' if s.weights_alone else 'head'}."
         )
     return replace(s, memory_tokens=tokens) if memory else replace(s, tokens=tokens)
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from attention import places
 from attention.figures.long_cells import (
+    along_pane,
     hidden_cells,
     long_map,
     panes_along,
@@ -104,6 +105,16 @@ def test_a_row_of_many_keys_keeps_its_largest_weights():
     assert max(line["y"]) == 0.75 and line["y"].count(0.25) == 1 and len(line["y"]) <= 1024
     most = messages.KEY_WITH_MOST.format(key="4,199", most="0.7500", total=1)
     assert f"{most} {messages.POINT_IS_LARGEST.format(count=5)}" in pane["sentence"]
+
+
+@pytest.mark.parametrize(("n", "dtick"), [(1, 1), (4, 1), (9, 1), (10, None), (300, None)])
+def test_few_places_have_a_tick_each_and_no_number_twice(n, dtick):
+    """Between whole numbers Plotly puts ticks too, and rounds what it writes at them."""
+    panes = [
+        along_pane("long_entropy", "Entropy", "", np.ones((1, n)), 0, "nats"),
+        row_pane(np.ones(n), 0, 0, ((), ())),
+    ]
+    assert [pane["figure"]["layout"]["xaxis"].get("dtick") for pane in panes] == [dtick] * 2
 
 
 def test_lines_along_the_queries_are_means_of_all_heads():

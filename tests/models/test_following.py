@@ -333,7 +333,9 @@ def test_chosen_heads_of_a_tower_keep_their_numbers_and_its_name():
     figure = attention.paper_figure(call.trace(), heads=None, paper=paper)
     titles = [each.get_title("left") for each in figure.axes]
     titles = [title.split(" ", 1)[1] for title in titles if title]
-    assert titles == [f"layer 3, head {head}" for head in (1, 2, 5, 8, 11)]
+    assert titles == [f"head {head}" for head in (1, 2, 5, 8, 11)]
+    module = "vision_tower.encoder.layers.3.self_attn"
+    assert figure.title == f"layer 3 (vision, {module}), heads 1, 2, 5, 8, 11"
     figure = attention.across_layers(taken, head=8, paper=paper)
     assert "head 8" in figure.axes[0].get_title("left")
     assert "vision_tower.encoder.layers.3.self_attn" in repr(call.trace(0, 3))

@@ -17,9 +17,11 @@ from attention.arithmetic import cell
 from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.frameworks import beside
+from attention.models.examples import load
 from attention.pages import parts, store
 from attention.pages.state import capital
 from attention.session import changes, links, pair
+from attention.session.captured import with_head
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
@@ -48,6 +50,21 @@ def test_each_stage_stands_as_a_as_b_and_as_what_b_is_more():
     alike = "X, W_Q, W_K, W_V, Q, K, V, scores, scaled"
     assert messages.ALIKE_TO_THE_BIT.format(stages=alike) in notes
     assert "<li>mask: none → look-ahead (causal)</li>" in words(at)
+
+
+def test_captured_heads_are_named_in_the_page_and_in_the_names_of_files():
+    taken = load("pronoun")
+    one, other = (with_head(CAT, taken, taken[k], 0, 0) for k in (1, 3))
+    causal = replace(one, mask="causal")
+    at = opened(pair.compared(pair.Pair(one, causal)))
+    called, stem = changes.name_of(one)
+    assert "layer1" in stem and messages.BOTH_SHOW.format(head=called) in words(at)
+    assert panes(at)["weights"]["filename"] == f"attention_compare_{stem}_weights"
+    at = opened(pair.compared(pair.Pair(one, other)))
+    said = messages.EACH_SHOWS.format(a=called, b=changes.name_of(other)[0])
+    assert said in words(at)
+    at = opened(pair.compared(pair.Pair(CAT, set_mask(CAT, "causal"))))
+    assert "A and B: " not in words(at)
 
 
 def test_nothing_pinned_says_what_to_do():

@@ -174,7 +174,7 @@ def test_tensors_come_out_of_a_file_and_the_heads_one_by_one(kind):
 def test_an_item_is_asked_for_and_a_refused_file_leaves_what_was_there(monkeypatch):
     Q4 = np.stack([Q, 2 * Q])
     at = from_file("run.npz", npz(q=Q4, k=Q4))
-    at = ran(at.number_input(key="set_long_item").set_value(1))
+    at = ran(at.number_input(key="set_long_array_item").set_value(1))
     at = settled(ran(at.button(key="long_use").click()))
     record = long_attention(2 * Q, 2 * Q, allowed=places.causal(), results=["mean_map"])
     np.testing.assert_allclose(drawn(at)[2], record.mean_map[0], atol=1e-6)
@@ -260,21 +260,40 @@ def test_a_capture_of_more_weights_than_real_model_shows_opens_here_without_made
 
 
 @pytest.mark.parametrize("n", [300, 2500])
-def test_real_model_is_named_for_other_calls_only_where_it_opens_the_capture(n, tmp_path):
-    Q, K = np.random.default_rng(1).standard_normal((2, 1, 1, n, 4)).astype("f4")
-    call = replace(load("pronoun").calls[0], Q=Q, K=K, V=K, output=Q, allowed=None, heads=())
-    calls = [call, replace(call, layer=1)]
+def test_each_layer_and_item_of_a_file_can_be_looked_at(n, tmp_path):
+    Q, K = np.random.default_rng(1).standard_normal((2, 2, 2, 1, n, 4)).astype("f4")
+    calls = [
+        replace(load("pronoun").calls[0], layer=k, Q=Q[k], K=K[k], V=K[k], output=Q[k])
+        for k in range(2)
+    ]
+    calls = [replace(call, allowed=None, heads=()) for call in calls]
     Taken("m", calls=calls).save(tmp_path / "run.safetensors", large=True)
     at = from_file("run.safetensors", (tmp_path / "run.safetensors").read_bytes())
-    sentences = said(at)
     holds = messages.CAPTURE_HOLDS.format(
         place="run.safetensors",
-        many="2 calls and 1 item",
-        layer="layer 0 (encoder, encoder.layer.0.attention.self)",
+        many="2 calls and 2 items",
+        layer="layer 0 (encoder, encoder.layer.0.attention.self), item 0 of 0–1",
     )
-    assert holds in sentences
-    assert (messages.OPEN_ON_REAL_MODEL in sentences) == (n == 300)
-    assert (messages.CAPTURE_LESS_FOR_ANOTHER in sentences) == (n == 2500)
+    assert holds in said(at)
+
+    def largest() -> float:
+        (line,) = panes(at)["long_row"]["figure"]["data"]
+        return max(line["y"])
+
+    def expected(layer: int, item: int) -> float:
+        scores = K[layer, item, 0] @ Q[layer, item, 0, n - 1] * calls[0].scale
+        shares = np.exp(scores - scores.max())
+        return float(shares.max() / shares.sum())
+
+    at = settled(at)
+    assert largest() == pytest.approx(expected(0, 0), rel=1e-5)
+    ran(at.selectbox(key="set_long_of_file_layer").set_value(1))
+    ran(at.selectbox(key="set_long_of_file_item").set_value(1))
+    at = settled(ran(at.button(key="long_of_file_look").click()))
+    assert largest() == pytest.approx(expected(1, 1), rel=1e-5)
+    # a file of arrays takes its place
+    at = settled(upload(at, "more.npz", npz(q=Q[0, 0], k=K[0, 0])))
+    assert not [box for box in at.selectbox if "of_file" in box.key]
 
 
 def test_what_a_pattern_shows_holds_before_the_rotation():

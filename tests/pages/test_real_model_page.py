@@ -398,8 +398,8 @@ def test_long_context_calls_the_heads_of_a_capture_as_the_model_does(kind, tmp_p
     ran(at.switch_page("attention/pages/long_context.py"))
     ran(at.selectbox(key="set_long_source").set_value("model"))
     assert at.selectbox(key="set_long_layer").options == [layer]
-    assert at.selectbox(key="set_long_item_of_capture").options == ["0", "1"]
-    ran(at.selectbox(key="set_long_item_of_capture").set_value(1))
+    assert at.selectbox(key="set_long_item").options == ["0", "1"]
+    ran(at.selectbox(key="set_long_item").set_value(1))
     ran(at.button(key="long_look").click())
     assert at.selectbox(key="set_long_head").options == [str(k) for k in HEADS]
     ran(at.selectbox(key="set_long_head").set_value(3))

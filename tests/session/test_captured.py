@@ -16,7 +16,7 @@ from attention.models.taken import Call, Taken
 from attention.session import links
 from attention.session.about import behind, what_it_is
 from attention.session.captured import arrival, left_behind, sequences, with_head
-from attention.session.changes import name_of
+from attention.session.changes import name_of, set_sentence
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.run import run, view
 from attention.session.settings import allowed
@@ -174,6 +174,37 @@ def test_the_words_of_a_generation_are_those_of_all_its_steps():
     assert sequences(Taken("m", words, calls=calls), 0) == {"": words}
     gap = Taken("m", words, calls=[calls[0], calls[-1]])
     assert sequences(gap, 0) == {"": ["a", "b", "c", "…", "f", "g", "h"]}
+
+
+def test_the_query_of_a_step_is_called_as_its_key_where_a_word_repeats():
+    words = ["the", "cat", "saw", "the"]
+    rng = np.random.default_rng(0)
+    Q, K = rng.normal(size=(1, 1, 1, 4)), rng.normal(size=(1, 1, 4, 4))
+    places = {"query_position": 3, "key_position": 0}
+    step = Call(0, 1, "h.0.attn", Q, K, K, Q, 0.5, repeat="step", **places)
+    s = with_head(CAT, Taken("m", words, calls=[step]), step, 0, 0)
+    shown = view(s, run(s))
+    assert shown.rows("weights") == ("the (2)",)
+    assert shown.columns("weights") == ("the (1)", "cat", "saw", "the (2)")
+    crossed = replace(step, kind="cross", query_position=0)
+    s = with_head(CAT, Taken("m", {"": words}, calls=[crossed]), crossed, 0, 0)
+    assert view(s, run(s)).rows("weights") == ("the",)
+
+
+def test_a_sentence_names_the_words_of_a_captured_head_and_keeps_its_numbers():
+    taken = recorded("bert")
+    s = with_head(CAT, taken, taken[1], 0, 2)
+    count = len(s.tokens)
+    named = set_sentence(s, " ".join(f"w{k}" for k in range(count)))
+    assert named.tokens == tuple(f"w{k}" for k in range(count))
+    assert named.matrices == s.matrices
+    special = " ".join(["<s>"] * count)  # more tokens than words
+    assert set_sentence(s, special).tokens == ("<s>",) * count
+    with pytest.raises(BadInput) as refused:
+        set_sentence(s, "one word more " * count)
+    assert str(refused.value) == messages.CAPTURED_HEAD_HAS_ROWS.format(
+        tokens=3 * count, count=count, side="rows"
+    )
 
 
 def test_what_is_too_large_for_the_board_says_how_to_capture_less():

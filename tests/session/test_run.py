@@ -275,11 +275,11 @@ def test_a_captured_head_keeps_its_layer_and_number_in_views_and_files_until_it_
     s = with_head(EXAMPLES["cat-sat"].build(), taken, taken[3], 0, 3)
     assert taken[3].heads[3] == 8
     shown = view(s, run(s))
-    assert (shown.head_number, shown.which_head) == (8, "layer 3, head 8")
-    assert formula(shown)[-1] == ("   layer 3, head 8", None)
+    words = "layer 3 (encoder, encoder.layer.3.attention.self), head 8"
+    assert (shown.head_number, shown.which_head) == (8, words)
+    assert formula(shown)[-1] == (f"   {words}", None)
     assert json.loads(to_json(shown, what_it_is(s)))["head"] == 8
-    (sheet,) = figure_of(s, run(s)).axes[:1]
-    assert sheet.get_title("left") == "layer 3, head 8"
+    assert figure_of(s, run(s)).title == words
     doubled = replace(s.matrices["V"], values=2 * s.matrices["V"].values)
     changed = s.with_matrix("V", doubled)
     assert view(changed, run(changed)).which_head == ""
