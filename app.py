@@ -7,6 +7,6 @@ if __name__ == "__main__":  # Streamlit runs this file anew for every visitor an
 
     show()
 else:  # the server imports it once, and finds the next line by reading it
-    from attention.pages.server import lifespan, routes
+    from attention.pages.server import lifespan, middleware, routes
 
-    app = st.App(__file__, routes=routes, lifespan=lifespan)
+    app = st.App(__file__, routes=routes, middleware=middleware, lifespan=lifespan)

@@ -47,7 +47,6 @@ MAX_EDITED = 16_384  # operations of one message of the board; a larger paste ta
 # become a large one.
 
 MAX_FILE = 8 * 2**20  # bytes of a file, characters of a text
-MAX_FILES = 16  # that are chosen at once
 MAX_PASTED = 2_000_000  # characters that a box of the page takes
 MAX_PROSE = 20_000  # bytes of a sentence, characters of its box, bytes of a config.json
 MAX_TYPED_TEXT = 8 * 2**20  # characters of a matrix; 512 × 512 numbers of full length fit

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 from streamlit.runtime.scriptrunner import ScriptRunner
 
-from attention.pages.server import lifespan, routes
+from attention.pages.server import lifespan, middleware, routes
 
 script, *options = sys.argv[1:]
 profile = cProfile.Profile() if "--profile" in options else None
@@ -70,5 +70,6 @@ ScriptRunner._run_script = timed
 app = st.App(
     script,
     routes=[*routes, Route("/clock/runs", runs), Route("/clock/profile", profiled)],
+    middleware=middleware,
     lifespan=lifespan,
 )

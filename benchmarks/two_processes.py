@@ -192,12 +192,12 @@ async def below(page: Page, part: str) -> None:
 
 
 async def brought(page: Page, text: str) -> None:
-    """A file, by the chooser."""
+    """A file, by the uploader."""
     if not await page.locator(".st-key-load_file input").count():
         await below(page, "Your data")
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": text.encode()}
     await page.locator(".st-key-load_file input").set_input_files(file)
-    await page.wait_for_selector(".st-key-load_file .chooser-name")
+    await page.wait_for_selector(".st-key-load_file [data-testid=stFileChipName]")
     await page.wait_for_function(CONNECTED)
 
 

@@ -7,7 +7,6 @@ with the last message of its run.
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import time
 from dataclasses import dataclass, field
@@ -16,7 +15,9 @@ from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import websockets
+from google.protobuf.message import Message
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileUploaderState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention.figures.heatmap import unpack
@@ -110,6 +111,12 @@ class Visitor:
         identity = f"$$STREAMLIT_INTERNAL_KEY_{self.ids[key]}__events"
         return await self.rerun((identity, "json_trigger_value", event))
 
+    async def upload(self, key: str, file: str, name: str, size: int) -> Answer:
+        """What the uploader sends of a file once the server has it by this id."""
+        uploaded = FileUploaderState()
+        uploaded.uploaded_file_info.add(file_id=file, name=name, size=size)
+        return await self.rerun((self.ids[key], "file_uploader_state_value", uploaded))
+
     async def type(self, stage: str, i: int, j: int, text: str) -> Answer:
         """Type a number into a cell of the board."""
         self.turn += 1
@@ -129,6 +136,8 @@ class Visitor:
             state = asked.widget_states.widgets.add(id=identity)
             if isinstance(value, list):
                 getattr(state, kind).data.extend(value)
+            elif isinstance(value, Message):
+                getattr(state, kind).CopyFrom(value)
             elif value is not None:
                 setattr(state, kind, value)
         began = time.perf_counter()
@@ -228,9 +237,3 @@ def wrong(answer: Answer, settings: Settings) -> str:
         if not np.array_equal(drawn[name], stages[name]):
             return f"{name} is another's"
     return ""
-
-
-def upload(turn: int, name: str, content: bytes) -> dict[str, Any]:
-    """A file as the chooser sends it."""
-    sent = base64.b64encode(content).decode()
-    return {"turn": turn, "files": [{"name": name, "size": len(content), "sent": sent}]}

@@ -662,6 +662,8 @@ COMPARED_SCORES = (
     "Answers are compared for up to {max_compared} scores, 128 × 128, and these are "
     "{cells}; take fewer words on Explore."
 )
+UPLOAD_TOO_LARGE = "{name} has {size}; at most {limit} are read."
+FILE_NO_LONGER_THERE = "The uploaded file is no longer on the server; upload it again."
 DO_NOT_FIT_INTO_A_LINK = "do not fit into a link"
 NOTHING_IS_KEPT = "this browser keeps nothing: after a reload they are gone."
 UPLOAD_IS_MISSED = (
@@ -751,7 +753,6 @@ STREAMLIT_HAS_NO = "has no {name}; the dashboard does without it."
 NOTHING_CHANGES_YET = (
     "Nothing changes until you have seen what was understood and pressed “Use these numbers”."
 )
-ONE_FILE_AT_A_TIME = "One file is read at a time, with a config.json beside it; left out: {names}."
 TICK_AND_PRESS_AGAIN = "Tick “{label}” and press again."
 PRESSED_TOO_EARLY = (
     "Nothing was changed: “{label}” was pressed before the page had shown what it now stands "
@@ -768,10 +769,7 @@ NOTHING_IS_KEPT_AS = "this browser keeps nothing ({why}): after a reload they ar
 TOLD_TO_FORGET = "it was told to forget"
 THE_BROWSER_SAYS = " (the browser says: {why})."
 PART_NOT_FETCHED = "This part could not be fetched ({path}); reload the page."
-READING = "Reading {name} …"
-UNREADABLE_BY_THE_BROWSER = (
-    "This browser cannot read {name}, as if it were a folder or had changed meanwhile ({why})."
-)
+UPLOAD_AGAIN = "The server cannot be reached just now; upload the file again once it is back."
 SERVER_IS_AWAY = "The server cannot be reached just now, so this was not taken."
 TRY_AGAIN_LATER = "Try again when it is back."
 BLOCK_HOLDS_NO_NUMBER = (

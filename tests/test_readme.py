@@ -73,7 +73,8 @@ SAID = {  # where a page names a limit, in its words
         f"Above {pooled.MOST} rows or columns the server pools",
     ],
     "docs/deploying.md": [
-        f"the files of *Long context*, of up to {mb(limits.MAX_LONG_FILE)}; all others",
+        f"of up to {mb(limits.MAX_LONG_FILE)} on *Long context* and *Real model*,"
+        f" {mb(limits.MAX_STATE)} (a saved state) or {mb(limits.MAX_FILE)} elsewhere",
         f"takes files of up to {mb(limits.MAX_LONG_FILE)} (`server.maxUploadSize`",
         "A message from a browser has at most 25 MB (`server.maxWidgetStateSize`)",
         f"a saved state of {mb(limits.MAX_STATE)} fits",

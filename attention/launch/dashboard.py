@@ -11,6 +11,6 @@ if __name__ == "__main__":
 elif __name__ == "dashboard":  # the server imports it once, by this name, for what it adds
     import streamlit as st
 
-    from attention.pages.server import lifespan, routes
+    from attention.pages.server import lifespan, middleware, routes
 
-    app = st.App(__file__, routes=routes, lifespan=lifespan)
+    app = st.App(__file__, routes=routes, middleware=middleware, lifespan=lifespan)

@@ -9,10 +9,10 @@ from attention.figures.panes import Pane
 from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis
 from attention.frameworks.mistakes import Mistake
-from attention.limits import BadInput
+from attention.limits import MAX_FILE, BadInput
 from attention.masks import MASK_LABELS
-from attention.pages import board, chooser, paper, parts, state, typed
-from attention.pages.chooser import ChosenFile
+from attention.pages import board, paper, parts, state, typed, upload
+from attention.pages.upload import UploadedFile
 from attention.parts import called
 from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
@@ -25,7 +25,7 @@ from attention.session.settings import Settings
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
 RIGHT = "none: right numbers"
-WANTED = f"Numbers as text, or arrays: what your code saved; {chooser.AT_MOST}"
+WANTED = "Numbers as text, or arrays: what your code saved. A reload forgets the file."
 OTHERS = "Go on with the other arrays"
 MOST_HEADS, SOFTCAPS = 64, (1e-6, 1e6)
 TYPED = {  # what a reload does not lose
@@ -163,8 +163,7 @@ def answers(bench: Bench) -> dict[str, str]:
     left, right = st.columns(2, vertical_alignment="bottom")
     asked_about = state.page_value("check_asked", None)
     with left, st.expander("From a file", expanded=asked_about is not None):
-        files = chooser.show("check_file", "Choose a file, or drop it here", WANTED)
-        file = files[0] if files else None
+        file = upload.upload("check_file", "Upload your numbers", MAX_FILE, WANTED)
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
                 state.confirm(
@@ -209,7 +208,7 @@ def plant(bench: Bench, mistake: Mistake | None) -> None:
     state.set_page_value("check_weights", "")
 
 
-def opened(name: str, file: ChosenFile) -> None:
+def opened(name: str, file: UploadedFile) -> None:
     others = False
     if state.page_value("check_asked", None) == file:
         others = state.page_value("check_others", False)

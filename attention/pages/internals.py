@@ -19,15 +19,12 @@ NAMES = {
     "context": "streamlit.runtime.scriptrunner:get_script_run_ctx",
     "context's class": "streamlit.runtime.scriptrunner_utils.script_run_context:ScriptRunContext",
     "runtime": "streamlit.runtime:Runtime",
-    "uploads": "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager",
     "values": "streamlit.runtime.state.safe_session_state:SafeSessionState",
 }
 # What the objects of these classes are asked for.
 ATTRIBUTES = {
-    "context's class": ("is_history_navigation", "page_script_hash", "session_id")
-    + ("uploaded_file_mgr",),
+    "context's class": ("is_history_navigation", "page_script_hash", "session_id"),
     "runtime": ("exists", "instance", "uploaded_file_mgr"),
-    "uploads": ("add_file", "file_storage", "remove_session_files"),
     "values": ("filtered_state",),
 }
 
@@ -73,30 +70,13 @@ def page_hash() -> str:
     return str(_of_context("page_script_hash", ""))
 
 
-def forget_uploads() -> None:
-    """Have the server forget what this session uploaded. Without it: it is kept until the end of
-    the session.
+def forget_upload(file: str, session: str = "") -> None:
+    """Have the server forget an uploaded file, of this session if no other is named. Without it:
+    it is kept until the end of the session.
     """
-    files, session = _of_context("uploaded_file_mgr", None), _of_context("session_id", None)
-    if hasattr(files, "remove_session_files"):
-        files.remove_session_files(session)
-    elif files is not None:
-        missing("UploadedFileManager.remove_session_files")
-
-
-def uploads() -> Any:
-    """Return the running server's store of uploaded files; None where there is none, or none whose
-    files can be counted.
-    """
-    runtime, kind = named("runtime"), named("uploads")
+    runtime, session = named("runtime"), session or _of_context("session_id", "")
     try:
-        if runtime is None or kind is None or not runtime.exists():
-            return None
-        files = runtime.instance().uploaded_file_mgr
+        if runtime is not None and runtime.exists():
+            runtime.instance().uploaded_file_mgr.remove_file(session, file)
     except AttributeError as problem:
         missing(str(problem))
-        return None
-    absent = [name for name in ATTRIBUTES["uploads"] if not hasattr(files, name)]
-    for name in absent:
-        missing(f"{type(files).__name__}.{name}")
-    return None if absent or not isinstance(files, kind) else files

@@ -21,7 +21,7 @@ from attention.models import examples
 from attention.models.opening import opened
 from attention.models.survey import Survey
 from attention.models.taken import Taken, counted, header_of
-from attention.pages import internals, state
+from attention.pages import state, upload
 from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
 from attention.readers.entry import ArrayEntry, shown
@@ -44,7 +44,7 @@ ARRAYS = "long_arrays"  # a file whose arrays wait for their names
 CAPTURE = "long_capture_file"  # a file that is a capture of several layers or items
 MADE = "long_made"  # what was made last, and by what settings
 WORK = "long_work"  # what was computed, and of what
-TURN = "long_upload"  # counts the files, each of which has an uploader of its own
+FILE = "long_file"
 BOUNDS = Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
 LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values"}
 NOT_HERE = (
@@ -186,17 +186,19 @@ def _pattern(s: Settings) -> None:
 
 
 def _file(s: Settings) -> None:
-    """Tensors of any names, or a capture; its bytes are let go of once it is read."""
-    key = f"long_file_{state.page_value(TURN, 0)}"
-    st.file_uploader(
-        "Q and K (and V), or a capture",
-        key=key,
-        on_change=_take,
-        args=(key,),
-        max_upload_size=MAX_LONG_FILE // 2**20,
-        help=".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
-        f" {MAX_LONG_TOKENS:,} tokens. A reload forgets the file.",
+    """Tensors of any names, or a capture; its bytes are forgotten once it is read."""
+    says = (
+        ".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
+        f" {MAX_LONG_TOKENS:,} tokens. A reload forgets the file."
     )
+    label = "Q and K (and V), or a capture"
+    if file := upload.upload(FILE, label, MAX_LONG_FILE, says):
+        upload.forget(FILE)
+        try:
+            _read(file.name, shown(file.name), file.whole)
+        except BadInput as problem:
+            upload.refuse(FILE, problem)
+        st.rerun()
     capture: CaptureFile | None = state.page_value(CAPTURE, None)
     if capture is not None:
         st.caption(plain(capture.name))
@@ -229,21 +231,6 @@ def _file(s: Settings) -> None:
             help="Of the first of four axes, counted from 0.",
         )
     state.button("Use these", "long_use", _use, type="primary")
-
-
-def _take(key: str) -> None:
-    """Read what was uploaded, and have Streamlit forget it: the next uploader is another one."""
-    file = st.session_state.get(key)
-    if file is None:
-        return
-    internals.forget_uploads()
-    state.control_moved()
-    state.set_page_value(TURN, state.page_value(TURN, 0) + 1)
-    name = shown(file.name)
-    try:
-        _read(file.name, name, file.getvalue())
-    except BadInput as problem:
-        state.refuse(str(problem))
 
 
 def _read(filename: str, name: str, content: bytes) -> None:
@@ -327,7 +314,7 @@ def _model(s: Settings) -> None:
     """A layer of what is open on Real model, or of the captures that come along."""
     survey: Survey | None = None
     if s.capture == UPLOADED:
-        survey = state.page_value(OPENED, (None, None))[1]
+        survey = state.page_value(OPENED, ("", None))[1]
     known = {name: one.title for name, one in examples.CAPTURES.items()}
     if survey is not None:
         known = {"": f"open on Real model: {survey.taken.model or 'a model'}"} | known

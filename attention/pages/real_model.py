@@ -12,7 +12,8 @@ import streamlit as st
 from attention.exports.across import panes_of
 from attention.figures.maps import SmallMap, small_map
 from attention.figures.shades import BY_ROOT
-from attention.limits import MAX_DRAWN, MAX_MAPS, BadInput
+from attention.limits import MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, BadInput
+from attention.markdown import plain
 from attention.models import examples
 from attention.models.labels import label_note
 from attention.models.opening import LONG_OPENS, opened
@@ -20,9 +21,9 @@ from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES, Head, Survey, survey
 from attention.models.taken import Call
 from attention.numbers import number
-from attention.pages import board, chooser, maps, navigation, paper, parts, state
-from attention.pages.chooser import ChosenFile
-from attention.readers.other_files import OtherKind
+from attention.pages import board, maps, navigation, paper, parts, state, upload
+from attention.pages.upload import UploadedFile
+from attention.readers import entry
 from attention.session import captured
 from attention.session.settings import UPLOADED
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 FILE = "model_file"
-WANTED = f"What taken.save or the lines below have written; {chooser.AT_MOST}"
-OPENED = "model_opened"  # the file that was uploaded last, and its survey
+WANTED = "What taken.save or the lines below have written. A reload forgets the file."
+OPENED = "model_opened"  # the file that was opened last: its name and survey
 GO = "model_go"  # to the page of this path, as the next run begins
 MOST_NAMED = 20  # modules
 MOST_SAID = 3  # layers that do not agree of which all is said
@@ -44,9 +45,9 @@ ON_A_MAP = {"": "kind not known", "cross": "cross-attention"}  # others are call
 # ---- what is open --------------------------------------------------------------------------------
 
 
-def uploaded() -> tuple[ChosenFile | None, Survey | None]:
-    """Return the file that was uploaded last, and its survey."""
-    return state.page_value(OPENED, (None, None))
+def uploaded() -> tuple[str, Survey | None]:
+    """Return the name of the file that was opened last, and its survey."""
+    return state.page_value(OPENED, ("", None))
 
 
 def standing() -> Survey | None:
@@ -56,26 +57,29 @@ def standing() -> Survey | None:
     return uploaded()[1] if s.capture == UPLOADED else None
 
 
-def open_file(file: ChosenFile) -> None:
-    """The file in place of what was open; where it is none, a sentence, and all stays."""
-    if uploaded()[0] == file:
-        return
-    with st.spinner("Every head is computed again …", show_time=True):
-        found = survey(opened(file.content(), file.name))
-    state.set_page_value(OPENED, (file, found))
-    stand(UPLOADED)
+def open_file(file: UploadedFile) -> None:
+    """Open the file in place of what was open; where it is refused, all stays."""
+    try:
+        with st.spinner("Every head is computed again …", show_time=True):
+            found = survey(opened(file.content(), file.name))
+    except BadInput as problem:
+        upload.refuse(FILE, problem)
+    else:
+        upload.forget(FILE)
+        state.set_page_value(OPENED, (entry.shown(file.name), found))
+        stand(UPLOADED)
     if not state.changes_wait():
         st.rerun()
 
 
 def open_example(name: str) -> None:
-    chooser.forget(FILE)
+    upload.forget(FILE)
     stand(name)
 
 
 def close() -> None:
-    chooser.forget(FILE)
-    state.set_page_value(OPENED, (None, None))
+    upload.forget(FILE)
+    state.set_page_value(OPENED, ("", None))
     stand("")
 
 
@@ -86,14 +90,6 @@ def stand(capture: str) -> None:
         state.set_page_value(f"model_{name}", EVERY)
     for name, first in (("item", 0), ("part", 1)):
         state.set_page_value(f"model_{name}", first)
-
-
-def forget_the_file() -> None:
-    """Take the file off the chooser where it is not open: after an example, or a step of Back."""
-    file, found = uploaded()
-    if file is not None and s.capture != UPLOADED and not state.changes_wait():
-        chooser.forget(FILE)
-        state.set_page_value(OPENED, (None, found))
 
 
 def to_data() -> None:
@@ -109,20 +105,14 @@ def to_long() -> None:
 
 
 def the_sources() -> None:
-    """The chooser and the examples; what was chosen is opened."""
-    forget_the_file()
-    left, right = st.columns([3, 4], gap="small", vertical_alignment="center")
-    problem = None
+    """The uploader and the examples; what was uploaded is opened."""
+    left, right = st.columns([3, 4], gap="medium")
     with left:
-        files = chooser.show(FILE, "Open a capture (.safetensors), or drop it here", WANTED)
-        try:
-            if files:
-                open_file(files[0])
-            elif chooser.taken_away(FILE) and uploaded()[0] is not None:
-                close()
-                st.rerun()
-        except BadInput as found:
-            problem = found.bare()
+        label = "Open a capture (.safetensors)"
+        if file := upload.upload(FILE, label, MAX_LONG_FILE, WANTED):
+            open_file(file)
+        if standing() and s.capture == UPLOADED:
+            st.caption(f"Open: {plain(uploaded()[0])}")
     with right:
         parts.note("Or a trained model that comes with the page:")
         with st.container(horizontal=True, gap="small"):
@@ -137,11 +127,7 @@ def the_sources() -> None:
                 )
             if s.capture:
                 state.button("Close", "model_close", close, help="Takes it off this page.")
-    if problem is None:
-        return
-    parts.message_box("refused", state.capital(str(problem)))
-    if isinstance(problem, OtherKind) and problem.code:
-        st.code(problem.code, language="python", wrap_lines=True)
+    problem = upload.problem(FILE)
     if state.DATA in str(problem):
         help = "Goes to Explore, where files of weights are opened."
         state.button("Go to Your data", "model_data", to_data, help=help)

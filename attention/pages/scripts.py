@@ -34,7 +34,6 @@ FILES: dict[str, tuple[str, ...]] = {  # what the script of each component is ma
         "numbers.js",
         *(f"board/{name}.js" for name in _BOARD),
     ),
-    "chooser": ("elements.js", "chooser/chooser.js"),
     "maps": (*_PAINTED, "maps/maps.js"),
     "share": ("elements.js", "clipboard.js", "share/share.js"),
     "typed": ("typed/typed.js",),

@@ -20,11 +20,13 @@ from typing import Any
 import segno
 import streamlit as st
 from plotly.offline import get_plotlyjs
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attention.limits import MAX_LONG_HELD, MAX_QR
+from attention.limits import MAX_LONG_FILE, MAX_LONG_HELD, MAX_QR
 from attention.pages import internals, scripts
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
@@ -134,25 +136,38 @@ def _send_at_once() -> None:
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def keep_the_last(files: Any) -> None:
-    """Of what a session uploads, its last file alone: Long context takes one at a time, and what is
-    sent past the page would be kept for as long as the session. Of many sessions those that fit
-    into a bound, the newest; a file is read a moment after it came.
+class NewestUploads:
+    """Middleware that keeps only the newest upload of each session, and those that fit into a bound
+    of all sessions.
+
+    A page reads a file at once and has Streamlit forget it. What is uploaded without a page would
+    stay for as long as the session.
     """
-    add = files.add_file
 
-    def add_alone(session_id: str, file: Any) -> None:
-        files.remove_session_files(session_id)
-        others = list(files.file_storage.items())
-        sizes = [sum(len(each.data) for each in list(some.values())) for _, some in others]
-        beyond = sum(sizes) + len(file.data) - MAX_LONG_HELD
-        for (oldest, _), size in zip(others, sizes, strict=True):
-            if beyond > 0:
-                files.remove_session_files(oldest)
-                beyond -= size
-        add(session_id, file)
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._sizes: dict[tuple[str, str], int] = {}  # bytes by session and file, oldest first
 
-    files.add_file = add_alone
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; after one that uploads a file, have older ones forgotten."""
+        await self._app(scope, receive, send)
+        path = _UPLOAD.search(scope.get("path", "")) if scope.get("method") == "PUT" else None
+        if path is None:
+            return
+        newest = path[1], path[2]
+        length = dict(scope["headers"]).get(b"content-length", b"")
+        size = int(length) if length.isdigit() else MAX_LONG_FILE
+        self._sizes[newest] = max(size, LEAST_COUNTED)
+        beyond = sum(self._sizes.values()) - MAX_LONG_HELD
+        for each in sorted(self._sizes, key=lambda each: each[0] != newest[0]):
+            if each != newest and (each[0] == newest[0] or beyond > 0):
+                beyond -= self._sizes.pop(each)
+                internals.forget_upload(*each[::-1])
+
+
+LEAST_COUNTED = 2**20  # bytes of a file, so that no more than a thousand are counted
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)$")
+middleware = [Middleware(NewestUploads)]
 
 
 class Values(Mapping[str, Any]):
@@ -201,8 +216,6 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     _packed(scripts.content("board"))
     look_up_alone()
     _send_at_once()
-    if (files := internals.uploads()) is not None:
-        keep_the_last(files)
     gc.collect()
     gc.freeze()
     yield {}

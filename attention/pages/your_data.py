@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 
 import streamlit as st
 
 from attention.html import preview as tables
 from attention.layer import Layer
-from attention.limits import MAX_DIMENSION, MAX_FILES, MAX_PASTED, MAX_TOKENS, BadInput
-from attention.pages import chooser, parts, state, typed
-from attention.pages.chooser import ChosenFile
+from attention.limits import MAX_DIMENSION, MAX_FILE, MAX_PASTED, MAX_STATE, MAX_TOKENS, BadInput
+from attention.numbers import megabytes
+from attention.pages import parts, state, typed, upload
+from attention.pages.upload import UploadedFile
 from attention.readers import array_files, opening, own_files
 from attention.readers.entry import PASTED, ArrayEntry, shown
 from attention.readers.fused import OFFERED, ModelHeads
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.model_config import ModelConfig
-from attention.readers.other_files import ARRAYS, OtherKind
+from attention.readers.other_files import OtherKind
 from attention.readers.printouts import sides
 from attention.readers.select import (
     AS_IT_IS,
@@ -38,7 +38,10 @@ from attention.session.settings import Settings
 from attention.session.validate import check
 
 FILE = "load_file"
-WANTED = f"Arrays, tables, checkpoints, word vectors, a saved state; {chooser.AT_MOST}"
+WANTED = (
+    "Arrays, tables, checkpoints, word vectors; at most"
+    f" {megabytes(MAX_FILE)} are read, or a saved state. A reload forgets the file."
+)
 LAYER = "Which layer of the model the weights are taken from."
 TYPED = {"load_text": typed.text()}  # what a reload does not lose
 SENTENCE, NUMBERS = "a sentence", "numbers"
@@ -86,18 +89,18 @@ def panel(s: Settings) -> None:
             help="Shows what the text holds.",
         )
         if _given_last(text, asked):
-            chooser.forget(FILE)
-        files = chooser.show(FILE, "Choose a file, or drop it here", WANTED, MAX_FILES)
+            upload.forget(FILE)
+        file = upload.upload(FILE, "Upload a file", MAX_STATE, WANTED)
     with right:
         try:
-            if files:
+            if file:
                 if config := opening.config_in(text.encode()):
                     state.set_page_value("load_config", config)
-                _files(s, files)
+                _file(s, file)
             elif text.strip():
                 _content(s, PASTED, text.encode(), typed=True)
             else:
-                forget()
+                state.set_page_value("load_found", None)
                 if asked:
                     raise BadInput("the box is empty; numbers or a sentence are wanted.")
                 parts.note(
@@ -111,31 +114,12 @@ def panel(s: Settings) -> None:
             problem.bare()  # it may be kept, to be said again by the next run
 
 
-def _files(s: Settings, files: Sequence[ChosenFile]) -> None:
-    """What one file holds; a config.json that was chosen with it says how it is read.
-
-    Of several files, as out of the folder of a model, arrays come first.
-    """
-    configs = {file: opening.config_in(file.sent) for file in files if file.is_whole}
-    others = [file for file in files if not configs.get(file)]
-    config = next(filter(None, configs.values()), None)
-    if not others and config:
-        _configuration(config)
-        return
-    if config and config != state.page_value("load_config", None):
-        state.set_page_value("load_config", config)
-        state.set_page_value("load_configured", True)
-    first, *more = sorted(others, key=lambda file: not file.name.lower().endswith(ARRAYS))
-    if more:
-        left_out = ", ".join(shown(file.name) for file in more)
-        parts.message_box(
-            "flag",
-            f"One file is read at a time, with a config.json beside it; left out: {left_out}.",
-        )
-    if zipped := own_files.state_in(first.sent) if first.is_whole else b"":
+def _file(s: Settings, file: UploadedFile) -> None:
+    """What a file holds."""
+    if zipped := own_files.state_in(file.whole):
         _saved_state(zipped, "This is the zip that this page makes; a saved state lies in it.")
         return
-    _content(s, first.name, first.content())
+    _content(s, file.name, file.content())
 
 
 def _given_last(text: str, asked: bool) -> bool:
@@ -152,7 +136,7 @@ def _given_last(text: str, asked: bool) -> bool:
 def forget() -> None:
     """Let go of what was read."""
     state.set_page_value("load_found", None)
-    chooser.forget(FILE)
+    upload.forget(FILE)
 
 
 def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> None:

@@ -172,7 +172,7 @@ CHANGES: dict[str, set[str]] = {
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
 OURS = {"share": "share", "model_maps": "maps", "long_map": "zoom"}  # components, by verb
-OURS |= dict.fromkeys(("load_file", "check_file", "model_file"), "chooser")
+OURS |= dict.fromkeys(("load_file", "check_file", "model_file"), "uploader")
 RARELY = {"build_zip": 0.05, "examples": 0.7, "reset": 0.5}
 OFTEN = {
     "load_file": 6,
@@ -509,9 +509,9 @@ class Hands:
         if not Path(download.value.path()).stat().st_size:
             raise Fault(f"{key} gave an empty file")
 
-    def chooser(self, key: str, chance: float) -> None:
+    def uploader(self, key: str, chance: float) -> None:
         """A file opened, perhaps the same over itself, or taken away."""
-        close = self._at(key, ".chooser-remove")
+        close = self._at(key, "[data-testid=stFileChipDeleteBtn] button")
         if chance > 0.93 and close.count():
             close.first.click()
             return

@@ -134,7 +134,11 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
 
     def use(file) -> None:
         dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-        until(dashboard.page.locator(".st-key-check_file .chooser-name", has_text=file.name))
+        until(
+            dashboard.page.locator(
+                ".st-key-check_file [data-testid=stFileChipName]", has_text=file.name
+            )
+        )
         press.click()
 
     for file, digits in zip(files[:2], (8, 16), strict=True):

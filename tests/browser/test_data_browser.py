@@ -218,7 +218,7 @@ def test_a_bad_file_is_one_sentence_and_changes_nothing(visit, subtests):
             assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
     dashboard.paste("1 2 3 4")  # what is given last is what is read
     until(dashboard.page.locator(".st-key-load_use button:enabled").first)
-    assert dashboard.page.locator(".chooser-name").count() == 0
+    assert dashboard.page.locator("[data-testid=stFileChipName]").count() == 0
     dashboard.upload("two.csv", b"1,2,3,4\n5,6,7,8\n")
     until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="X, 2 × 4"))
     dashboard.page.get_by_role("button", name="Read it").click()
@@ -430,7 +430,7 @@ def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, 
             lambda label=label: dashboard.page.get_by_role("button", name=label, exact=True).click()
         )
         other.upload(name, content)
-        until(other.page.locator(".chooser-name", has_text=name))
+        until(other.page.locator(f"[title='{name}']"))
         if name.endswith("csv"):
             other.use()
         else:

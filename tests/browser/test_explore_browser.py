@@ -333,7 +333,7 @@ def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_change
     assert capital(messages.NOT_A_STATE_FILE) in other.notice()
     agrees(other, EXAMPLES["four-words"].build())
     other.upload(name, content)
-    until(other.page.locator(".chooser-name", has_text=name))
+    until(other.page.locator(f"[title='{name}']"))
     other.after(lambda: other.page.get_by_role("button", name="Open it").click())
     settings = links.from_file(content)
     assert settings.matrices["Q"].values[3, 0, 0] == 0.125

@@ -37,10 +37,10 @@ def test_the_monkey_knows_all_that_a_sentence_changes(name, key):
 
 OVER_ITSELF = [
     ("stButtonGroup", "set_below", 0.95),
-    ("chooser", "load_file", 0.001),
-    ("chooser", "load_file", 0.03),
-    ("chooser", "load_file", 0.001),
-    ("chooser", "load_file", 0.03),
+    ("uploader", "load_file", 0.001),
+    ("uploader", "load_file", 0.03),
+    ("uploader", "load_file", 0.001),
+    ("uploader", "load_file", 0.03),
     ("stSlider", "set_digits", 0.8),
     ("stButton", "load_use", 0.5),
 ]

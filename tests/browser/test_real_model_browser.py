@@ -20,9 +20,9 @@ PIXELS = """id => { const canvas = document.querySelector(`[data-map="${id}"] ca
 
 def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_after_back(visit):
     taken = Taken.load(FILE)
-    dashboard = visit().open("model", ready=".chooser-area", bare=True)
+    dashboard = visit().open("model", ready="[data-testid=stFileUploaderDropzone]", bare=True)
     page = dashboard.page
-    page.locator(".chooser-input").set_input_files(FILE)
+    page.locator("input[type=file]").set_input_files(FILE)
     until(page.locator(MAPS))
     dashboard.idle()
     begin = messages.OUTPUTS_ARE_EQUAL.partition("{difference}")[0]

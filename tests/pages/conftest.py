@@ -42,6 +42,13 @@ def offered(monkeypatch) -> dict:
     return found
 
 
+def uploaded(at, key: str, name: str, content: bytes) -> None:
+    """Put a file into the uploader of this key; the next run reads it."""
+    kept = at.session_state["visit"].page_values.get(f"{key}_uploaded")
+    widget = f"{key}_{kept.emptied if kept else 0}"
+    at.file_uploader(key=widget).set_value((name, content, "application/octet-stream"))
+
+
 def sent(at) -> str:
     """All texts that the browser is sent: labels, options, helps, HTML, the board's JSON."""
 

@@ -10,6 +10,7 @@ import messages
 import pytest
 import streamlit as st
 from pages.conftest import sent
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
 from attention.pages import internals, server
@@ -27,8 +28,11 @@ def test_streamlit_has_each_name(use):
 @pytest.mark.parametrize(("use", "name"), PAIRS)
 def test_what_has_the_name_has_each_attribute(use, name):
     kind = internals.named(use)
-    there = kind("/upload") if use == "uploads" else kind
-    assert hasattr(there, name) or name in there.__dataclass_fields__
+    assert hasattr(kind, name) or name in kind.__dataclass_fields__
+
+
+def test_the_store_of_uploads_has_what_is_asked_of_it():
+    assert callable(MemoryUploadedFileManager.remove_file)
 
 
 def test_no_other_file_imports_what_streamlit_does_not_document():
@@ -88,31 +92,16 @@ def test_without_the_attributes_the_server_starts_and_explore_is_drawn(monkeypat
         exists = staticmethod(lambda: True)
         instance = staticmethod(lambda: Bare())
 
-    named = {"context": Bare, "runtime": Bare, "uploads": Bare, "values": Bare}
+    named = {"context": Bare, "runtime": Bare, "values": Bare}
     monkeypatch.setattr(internals, "named", named.get)
     starts_and_draws()
     internals.went_back()
-    internals.forget_uploads()
-    for name in ("is_history_navigation", "page_script_hash", "session_id", "uploaded_file_mgr"):
+    internals.forget_upload("file")
+    for name in ("is_history_navigation", "page_script_hash", "session_id"):
         assert messages.STREAMLIT_HAS_NO.format(name=f"ScriptRunContext.{name}") in log.text
     lacking = messages.STREAMLIT_HAS_NO.format(name="SafeSessionState.filtered_state")
     assert lacking in log.text
     assert "has no attribute 'uploaded_file_mgr'" in log.text
-
-
-def test_a_store_of_uploads_of_another_kind_is_left_alone(monkeypatch, log):
-    class Store:
-        def add_file(self): ...
-
-    class Runtime:
-        exists = staticmethod(lambda: True)
-        uploaded_file_mgr = Store()
-        instance = staticmethod(lambda: Runtime)
-
-    monkeypatch.setattr(internals, "named", {"runtime": Runtime, "uploads": Store}.get)
-    assert internals.uploads() is None
-    for name in ("Store.file_storage", "Store.remove_session_files"):
-        assert messages.STREAMLIT_HAS_NO.format(name=name) in log.text
 
 
 @pytest.mark.parametrize("page", [None, "<html><body></body></html>"])

@@ -8,6 +8,7 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
+from pages.conftest import uploaded
 from pages.test_check_page import opened, ran, said
 from safetensors.numpy import save as safetensors
 
@@ -142,8 +143,7 @@ def npz(**arrays) -> bytes:
 
 
 def upload(at, name: str, content: bytes):
-    turn = at.session_state["visit"].page_values.get("long_upload", 0)
-    at.file_uploader(key=f"long_file_{turn}").set_value((name, content, "application/octet-stream"))
+    uploaded(at, "long_file", name, content)
     return ran(at)
 
 

@@ -11,7 +11,7 @@ import messages
 import numpy as np
 import pytest
 from models.test_recorded import recorded
-from pages.conftest import sent
+from pages.conftest import sent, uploaded
 from pages.test_check_page import opened, ran, said
 from pages.test_explore import below, link_of
 from pages.test_helps import check
@@ -19,11 +19,12 @@ from safetensors.numpy import save as safetensors
 
 from attention.figures.maps import small_map
 from attention.limits import MAX_MAPS
+from attention.models import opening
 from attention.models.examples import load, surveyed
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES
 from attention.models.taken import Call, Taken
-from attention.pages.chooser import ChosenFile
+from attention.pages import upload
 from attention.pages.state import capital
 from attention.session.about import behind
 from attention.session.captured import times
@@ -41,8 +42,7 @@ def page(example=None, content: bytes = b"", name: str = "run.safetensors"):
 
 
 def choose(at, content: bytes, name: str = "run.safetensors"):
-    file = ChosenFile(name, len(content), content)
-    at.session_state["visit"].page_values["model_file_chosen"] = 1, (file,)
+    uploaded(at, "model_file", name, content)
     return ran(at)
 
 
@@ -81,7 +81,9 @@ def pressed(at, sent: object):
 
 def test_with_nothing_open_the_lines_to_capture_stand_there():
     at = page()
-    assert [code.value for code in at.code] == [LINES.strip(), SNIPPET.strip()]
+    below_the_uploader, *lines = [code.value for code in at.code]
+    assert below_the_uploader == upload.LINES["model_file"]
+    assert lines == [LINES.strip(), SNIPPET.strip()]
     assert component(at, "model_maps") is None and said(at) == ""
 
 
@@ -188,7 +190,7 @@ def test_other_files_are_a_sentence_and_leave_what_is_open():
     choose(at, b"junk", "x.npz")
     assert messages.CAPTURE_CUT_OFF.format(place="x.npz") in said(at)
     choose(at, b"\x80\x04junk", "model.pt")
-    assert messages.PICKLE.format(place="model.pt") in said(at) and len(at.code) == 1
+    assert messages.PICKLE.format(place="model.pt") in said(at) and len(at.code) == 2
 
 
 def test_a_head_that_is_pressed_stands_on_explore_and_the_page_keeps_its_capture():
@@ -270,14 +272,14 @@ def test_one_head_across_layers_is_a_board_and_a_figure_to_save():
         assert any(M is not None and np.array_equal(np.ravel(M), head.ravel()) for M in drawn), call
 
 
-def test_what_is_open_can_be_closed_and_a_file_taken_away(tmp_path):
+def test_what_is_open_can_be_closed(tmp_path):
     at = page("pronoun")
     ran(at.button(key="model_close").click())
-    assert len(at.code) == 2 and component(at, "model_maps") is None
+    assert len(at.code) == 3 and component(at, "model_maps") is None
     choose(at, file_of(recorded("bert"), tmp_path))
     assert len(buttons(at)) == 8 and at.button(key="model_close")
-    at.session_state["visit"].page_values["model_file_chosen"] = 2, ()
-    assert component(ran(at), "model_maps") is None
+    ran(at.button(key="model_close").click())
+    assert component(at, "model_maps") is None
 
 
 # ---- which attention it is ---------------------------------------------------
@@ -587,16 +589,16 @@ def test_a_capture_too_large_for_this_page_is_led_to_long_context(tmp_path, monk
     at = page(content=content, name="large.safetensors")  # more weights than are drawn
     too_many = messages.TOO_MANY_CAPTURED_WEIGHTS.format(found="9,000,000", limit="8,388,608")
     assert f"{too_many}. {messages.LONG_CONTEXT_OPENS_IT}" in said(at)
-    for size, opens in ((20 * 2**20, True), (200 * 2**20, False)):
-        at = page()
-        file = ChosenFile("run.safetensors", size, content[: 2**17])
-        at.session_state["visit"].page_values["model_file_chosen"] = 1, (file,)
-        ran(at)
+    for opens in (True, False):
+        monkeypatch.setattr(upload, "MAX_FILE", len(content) - 1)  # of those that are opened
+        monkeypatch.setattr(opening, "MAX_LONG_FILE", len(content) - (not opens))
+        at = page(content=content)
         begin = messages.CAPTURE_OF_MANY_BYTES.partition("{size}")[0]
         assert begin.format(place="run.safetensors") in said(at)
         assert (messages.LONG_CONTEXT_OPENS_IT in said(at)) == opens
         assert all("safe_open" not in code.value for code in at.code)
         assert messages.CAPTURE_LESS in said(at)
+    monkeypatch.undo()
     at = page(content=content, name="large.safetensors")
     ran(at.button(key="model_long").click())
     assert at.selectbox(key="set_long_source").value == "file"

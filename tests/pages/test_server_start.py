@@ -9,15 +9,12 @@ from urllib.parse import urlencode
 import pytest
 from starlette.requests import Request
 from starlette.routing import Match
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state import SafeSessionState, SessionState
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attention.pages import scripts
 from attention.pages.board import PLOTLY_URL
 from attention.pages.server import (
     _routes,
-    keep_the_last,
     look_up_alone,
     qr_svg,
     routes,
@@ -89,18 +86,6 @@ def test_connections_of_the_server_send_small_answers_at_once():
         [sys.executable, "-c", LIFE], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert run.stdout == "before: False\nafter: True\n", run.stderr
-
-
-def test_of_what_a_session_uploads_the_last_file_alone_is_kept(monkeypatch):
-    files = MemoryUploadedFileManager("/upload")
-    keep_the_last(files)
-    for session, name in (("a", "1"), ("b", "2"), ("a", "3")):
-        files.add_file(session, UploadedFileRec(name, f"{name}.npz", "", b"PK"))
-    kept = {session: list(some) for session, some in files.file_storage.items()}
-    assert kept == {"a": ["3"], "b": ["2"]}
-    monkeypatch.setattr("attention.pages.server.MAX_LONG_HELD", 5)
-    files.add_file("c", UploadedFileRec("4", "4.npz", "", b"PK"))
-    assert list(files.file_storage) == ["a", "c"]
 
 
 def code(text: str):
