@@ -48,8 +48,10 @@ def _without_index_name(lines: list[str]) -> list[str]:
     first, second, third = [*lines[:3], "", "", ""][:3]
     if len(second.split()) != 1 or _ends_in_number(second) or len(third.split()) < 2:
         return lines
-    names = first.startswith(" ") or (bool(first.strip()) and not _ends_in_number(first))
-    if not names or not _ends_in_number(third) or re.search('[\t;,"]', first + second):
+    named = not first.startswith(" ")
+    if len(first.split()) <= named or (named and _ends_in_number(first)):
+        return lines
+    if not _ends_in_number(third) or re.search('[\t;,"]', first + second):
         return lines
     return [re.sub(r"^\S+", "", first), "\x0b", *lines[2:]]
 

@@ -15,22 +15,23 @@ from attention.limits import BadInput
 # \begin{bmatrix}, or a row: 1 & 2 \\
 _LATEX = re.compile(
     r"(?m)\\begin\{[A-Za-z]{1,20}\*?\}"
-    r"|&[ \t]*[-+.\d\\][^&\n]*\\\\[ \t\r]*$"
+    r"|&[ \t]*[-+.\d\\][^&\n]*\\\\[ \t\r]*(?:\\hline[ \t\r]*)?$"
 )
-# "Columns 1 through 8", or a name and "=" on a line of its own, above numbers.
+# "Columns 1 through 8", a common factor, or a name and "=" on a line of its own above numbers.
 _MATLAB = re.compile(
     r"(?m)^[ \t]*Columns[ ]{1,9}\d{1,9}[ ]{1,9}(?:through|to|and)[ ]{1,9}\d"
+    r"|^[ \t]*1\.0e[+-]\d{2,3}[ ]{0,9}\*[ \t\r]*$"
     r"|^[ \t]*[A-Za-z]\w{0,62}(?:\(:,:,\d{1,9}\))?[ \t]*=[ \t\r]*\n"
     r"\s*(?:[-.\d]|NaN|Inf|true\b|false\b|Columns? \d|Diagonal Matrix)"
 )
-# [,1] above columns, [1,] before rows, [1] before the numbers of a vector.
+# [,1] above columns, [1,] before a row, or [1] before the numbers of a vector.
 _R = re.compile(
     r"(?m)^[ \t]*(?:\[,\d{1,9}\]|\[\d{1,9},\][ \t]|\[1\][ \t]+(?:[-.\d]|TRUE|FALSE|NA|NaN|Inf))"
 )
 # 2×2 Matrix{Float64}:
 _JULIA = re.compile(r"(?m)^[ \t]*\d{1,9}(?:(?:×\d{1,9}){1,9}|-element) [A-Za-z]\w{0,60}[{(]")
-# W[2][2] = {1, or {{1 alone
-_C = re.compile(r"(?:\][ \t]{0,9}=\s{0,9}|\{\s{0,9})\{[{\s]{0,9}[-+.\d]")
+# W[2] = {1, 2} or {{1, 2}, {3, 4}}
+_C = re.compile(r"(?:\][ \t]{0,9}=\s{0,9}|\{\s{0,9})\{[{\s]{0,9}[-+.\d][\w.+-]{0,40}\s{0,9}[,}]")
 _CELLS = {"row", "column", "value"}
 
 
