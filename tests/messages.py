@@ -856,7 +856,6 @@ RAGGED_ROWS = (
     "needs the same."
 )
 NO_NUMBER = "{place} holds no number."
-HOLDS_TWICE = "{place} holds {name} twice."
 TOO_MANY_ARRAYS_IN_JSON = "{place} holds {found} arrays; at most {limit} are read."
 TOO_MANY_MARKS = "{place} has {found} {marks}; at most {limit} are read."
 NO_JSON = "{place} is no JSON; line {line}, column {column}: {why}."

@@ -78,7 +78,7 @@ def test_markdown_with_labels_has_tokens():
         ),
         (
             "# Q\n|a|\n|--|\n|1|\n\n# Q\n|a|\n|--|\n|2|",
-            messages.HOLDS_TWICE.format(place="it", name="Q"),
+            messages.NAME_TWICE.format(place="it", name="Q"),
         ),
         (
             "|a|\n|--|\n|1|\n\n" * 40_000,
