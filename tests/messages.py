@@ -919,18 +919,20 @@ LATEX_TEXT = (
     "plain rows."
 )
 PRINTOUT_OF_MATLAB = (
-    '{place} is a printout of MATLAB or Octave; save the matrix with writematrix(A, "A.csv"), in '
-    'Octave with csvwrite("A.csv", A).'
+    '{place} is a printout of MATLAB or Octave; save the matrix with writematrix(A, "A.csv"), or '
+    'in Octave csvwrite("A.csv", A), and open that file.'
 )
-PRINTOUT_OF_R = '{place} is a printout of R; save the matrix with write.csv(A, "A.csv").'
+PRINTOUT_OF_R = (
+    '{place} is a printout of R; save the matrix with write.csv(A, "A.csv") and open that file.'
+)
 PRINTOUT_OF_JULIA = (
     "{place} is a printout of Julia; save the matrix with writedlm(\"A.csv\", A, ',') of "
-    "DelimitedFiles."
+    "DelimitedFiles and open that file."
 )
-ARRAY_IN_C = "{place} is an array in C; save its rows as lines of CSV, without braces."
+ARRAY_IN_C = "{place} is an array in C; write its rows as lines of CSV, without braces."
 FRAME_IN_GROUPS = (
     "{place} is a frame that pandas printed in groups of columns; save it with "
-    'frame.to_csv("frame.csv").'
+    'frame.to_csv("frame.csv") and open that file.'
 )
 ROW_PER_CELL = (
     "{place} has one row per cell (row, column, value); export “CSV, matrices”, NPZ or the state "

@@ -1,7 +1,7 @@
 """Texts of other kinds: what they are, and what to save instead.
 
-Each is told by marks that no text has which is read. Every pattern takes time in proportion to the
-length of the text.
+Each kind is recognised by marks that no text has that is read. Every pattern takes time in
+proportion to the length of the text.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def _has_row_per_cell(text: str) -> bool:
 
 
 class Kind(NamedTuple):
-    """A kind of text: how it is told, and the sentence about it, after the name of the text."""
+    """A kind of text: how it is recognised, and the sentence about it, after the text's name."""
 
-    is_told_by: Callable[[str], object]
+    recognised: Callable[[str], object]
     said: str
 
 
@@ -62,20 +62,23 @@ KINDS = (
     ),
     Kind(
         _MATLAB.search,
-        'is a printout of MATLAB or Octave; save the matrix with writematrix(A, "A.csv"), in Octave'
-        ' with csvwrite("A.csv", A).',
+        'is a printout of MATLAB or Octave; save the matrix with writematrix(A, "A.csv"), or in'
+        ' Octave csvwrite("A.csv", A), and open that file.',
     ),
-    Kind(_R.search, 'is a printout of R; save the matrix with write.csv(A, "A.csv").'),
+    Kind(
+        _R.search,
+        'is a printout of R; save the matrix with write.csv(A, "A.csv") and open that file.',
+    ),
     Kind(
         _JULIA.search,
         "is a printout of Julia; save the matrix with writedlm(\"A.csv\", A, ',') of"
-        " DelimitedFiles.",
+        " DelimitedFiles and open that file.",
     ),
-    Kind(_C.search, "is an array in C; save its rows as lines of CSV, without braces."),
+    Kind(_C.search, "is an array in C; write its rows as lines of CSV, without braces."),
     Kind(
         _is_wide_frame,
         "is a frame that pandas printed in groups of columns; save it with"
-        ' frame.to_csv("frame.csv").',
+        ' frame.to_csv("frame.csv") and open that file.',
     ),
     Kind(
         _has_row_per_cell,
@@ -92,8 +95,9 @@ def refuse(text: str, where: str) -> None:
     >>> refuse("     [,1] [,2]\\n[1,]    1    2", "it")
     Traceback (most recent call last):
     ...
-    attention.limits.BadInput: it is a printout of R; save the matrix with write.csv(A, "A.csv").
+    attention.limits.BadInput: it is a printout of R; save the matrix with write.csv(A, "A.csv") \
+and open that file.
     """
     for kind in KINDS:
-        if kind.is_told_by(text):
+        if kind.recognised(text):
             raise BadInput(f"{where} {kind.said}")

@@ -1,4 +1,4 @@
-"""What this page itself makes: what holds no arrays is told apart, heads are counted."""
+"""Files that this page makes: which hold no arrays, and how many heads share the columns."""
 
 from __future__ import annotations
 
