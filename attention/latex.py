@@ -1,4 +1,4 @@
-"""Text for LaTeX: what a person typed is set as typed, and read again."""
+"""Text for LaTeX: what a person typed is set as typed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ MARKS = {
     '"': r"\textquotedbl{}",
 } | {mark: "\\" + mark for mark in "{}$&%#_"}
 _MARKS = re.compile("|".join(map(re.escape, MARKS)))
-_WRITTEN = re.compile("|".join(re.escape(text) for text in MARKS.values()))
-_READ = {text: mark for mark, text in MARKS.items()}
 _LIGATURE = re.compile(r"([-',`])(?=\1)|[?!](?=`)")  # two letters that TeX sets as one
 
 
@@ -27,16 +25,3 @@ def text(typed: str) -> str:
     """
     plain = _MARKS.sub(lambda mark: MARKS[mark[0]], " ".join(typed.split()))
     return rf"\text{{{_LIGATURE.sub(lambda mark: mark[0] + '{}', plain)}}}"
-
-
-def read(written: str) -> str | None:
-    r"""The word in a ``\text{…}``; None for anything else.
-
-    >>> read(r"\text{R\&D\_1}"), read("3.5")
-    ('R&D_1', None)
-    """
-    inner = re.fullmatch(r"\\text\{(.*)\}", written.strip(), re.DOTALL)
-    if not inner:
-        return None
-    apart = re.sub(r"([-',`?!])\{\}", r"\1", inner[1])
-    return _WRITTEN.sub(lambda found: _READ[found[0]], apart)

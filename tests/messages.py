@@ -857,6 +857,11 @@ NO_NUMBER = "{place} holds no number."
 TOO_MANY_ARRAYS_IN_JSON = "{place} holds {found} arrays; at most {limit} are read."
 TOO_MANY_MARKS = "{place} has {found} {marks}; at most {limit} are read."
 NO_JSON = "{place} is no JSON; line {line}, column {column}: {why}."
+RECORD_DIFFERS = "{place} {verb} “{name}”."
+RECORD_WITHOUT_EMBEDDING = "{place} has no list “embedding”."
+RECORDS_WITHOUT_NUMBERS = (
+    "{place} is a list of records; numbers are wanted in them, and none there."
+)
 RECORDS_ARE_ROWS = "Each record is a row, with {numbers}."
 NAMES_ARE_ROWS = "Each name is a row."
 NESTED_TOO_DEEPLY = "{place}: its brackets are nested too deeply."
@@ -907,6 +912,30 @@ FASTTEXT_WORD_VECTORS = (
 COMPRESSED_FILE = "{place} is compressed; unpack it, or cut the words you want out of word vectors."
 ZIP_OF_TEXT = "{place} is a zip file of text; unpack it, or cut out the words you want."
 ARCHIVE = "{place} is an archive; unpack it and open what is in it."
+LATEX_TEXT = (
+    "{place} is LaTeX, which is not read; export NPZ or the state instead, or paste the numbers as "
+    "plain rows."
+)
+PRINTOUT_OF_MATLAB = (
+    '{place} is a printout of MATLAB or Octave; save the matrix with writematrix(A, "A.csv"), or '
+    'in Octave csvwrite("A.csv", A), and open that file.'
+)
+PRINTOUT_OF_R = (
+    '{place} is a printout of R; save the matrix with write.csv(A, "A.csv") and open that file.'
+)
+PRINTOUT_OF_JULIA = (
+    "{place} is a printout of Julia; save the matrix with writedlm(\"A.csv\", A, ',') of "
+    "DelimitedFiles and open that file."
+)
+ARRAY_IN_C = "{place} is an array in C; write its rows as lines of CSV, without braces."
+FRAME_IN_GROUPS = (
+    "{place} is a frame that pandas printed in groups of columns; save it with "
+    'frame.to_csv("frame.csv") and open that file.'
+)
+ROW_PER_CELL = (
+    "{place} has one row per cell (row, column, value); export “CSV, matrices”, NPZ or the state "
+    "instead."
+)
 LINES_FOR_A_LAYER = " These lines cut a layer's attention out."
 EMPTY_CELL = "{place} is empty; a number is wanted."
 NOT_A_NUMBER = "{place} holds “{found}”; a number such as 3, -0.5 or 2e-3 is wanted."
@@ -915,6 +944,13 @@ NUMBER_VANISHES = "{place} holds {found}, which float64 cannot tell from 0; writ
 PRINTOUT_LEAVES_OUT = (
     "{name}: the printout leaves numbers out (...); print all, with "
     "set_printoptions(threshold=10**6)."
+)
+FRAME_LEAVES_OUT = (
+    "{place}: the printout leaves numbers out (...); print all, with print(frame.to_string())."
+)
+FRAME_OF_OTHER_SIZE = (
+    "{place} says that it is {told}, and {found} stand there; print all, with "
+    "print(frame.to_string())."
 )
 PRINTOUT_OF_FOUR_AXES = (
     "{name} has four axes or more; three at most are read from a printout; cut it first, or"
@@ -1007,6 +1043,7 @@ TOKENIZER_OUTPUT = (
     "{place} holds what a tokenizer gives ({told}), and no embeddings; the rows of the "
     "model's embedding matrix for these tokens are wanted."
 )
+PASSED_OVER_AS_TOKENS = "Passed over, as a tokenizer gives it: {names}."
 DAMAGED_NPY_HEADER = "{place}: its .npy header is damaged."
 FUSED_WITHOUT_ORDER = (
     "{place} holds Q, K and V in one, and its name does not say how; choose whether all of "

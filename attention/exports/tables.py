@@ -12,22 +12,23 @@ import numpy as np
 from attention import program
 from attention.exports.inputs import of_all_heads
 from attention.numbers import exact
-from attention.readers.own_files import TIDY as COLUMNS
 from attention.readers.tables import disarmed
 from attention.session.about import UNKNOWN, About
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, as_view, axes_of
 
+COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value", "item", "head", "origin")
+
 
 def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
     """One line for each cell of each stage; rows and columns count from 1, items and heads from 0.
 
-    A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back
-    as it was. What it is stands in columns, as a line of comment would take the place of the header
-    in pandas, R and Excel. The first line's ``origin`` says all of it; each other stage's first
-    cell where that stage is from, program, version and date. In every line it would make a long
-    file twice as long. Item and head are empty where a stage belongs to all of them.
+    A label that a spreadsheet would take for a formula gets an apostrophe in front. What it is
+    stands in columns, as a line of comment would take the place of the header in pandas, R and
+    Excel. The first line's ``origin`` says all of it; each other stage's first cell where that
+    stage is from, program, version and date. In every line it would make a long file twice as long.
+    Item and head are empty where a stage belongs to all of them.
     """
     view = as_view(shown)
     made = "; ".join(["computed", program.made_by(), *about.behind])

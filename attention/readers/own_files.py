@@ -1,37 +1,25 @@
-"""What this page itself makes: a line for each cell is read, what holds no arrays is told apart."""
+"""Files that this page makes: which hold no arrays, and how many heads share the columns."""
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
+from attention.limits import MAX_ARRAYS, MAX_STATE
+from attention.readers.entry import ArrayEntry
+from attention.stages import PROJECTIONS
 
-from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_STATE, BadInput
-from attention.readers.cells import few, plain
-from attention.readers.entry import ALONE, ArrayEntry, short
-from attention.readers.printouts import is_number, read_number
-from attention.readers.tables import rearmed
-from attention.stages import PROJECTIONS, STAGES
-
-TIDY = ("stage", "row", "column", "row_label", "column_label", "value", "item", "head", "origin")
-ROUNDED = re.compile(r"(?m)^[%-] (rounded to \d{1,2} digits?)\b")
-_NAMES = {"row", "column", "value"}  # of columns that make a line for each cell
 _OF_HEADS = re.compile(  # texts until 0.7 counted from 1: "head 2 of 2" for "head 1 of 0–1"
     r"head \d{1,3} of (?:0–)?\d{1,3}; ([\w, ]{1,60}) of all ([1-9]\d{0,2}) heads"
 )
 _IN_JSON = re.compile(r'"of_all_heads": \[([^\]]{0,200})\]'), re.compile(r'\n "heads": (\d{1,3}),')
-_WHOLE = re.compile(r"[1-9]\d{0,5}(?:\.0)?")
 _ZIP = re.compile(r"cells(?:_(?:item|head)[\w-]*)?\.csv")
 STATE = "state.json"  # in a zip of all formats
 _OF_CODE = b"# True where query i may look at key j", b"assert_allclose(globals()[name]"
 _RENDERED = re.compile(rb"\bmade by\s{1,9}attention-stages \d")  # a report as a browser shows it
 _MARK, _NAME = b"recomputed with NumPy alone.", b"attention-stages"
-_CELL = tuple[str, int, int]  # stage, row and column, counted from 0
 
 
 def told(member: str, head: bytes) -> str:
@@ -76,108 +64,6 @@ def _instead(what: str) -> str:
     )
 
 
-def tidy(text: str, where: str) -> dict[str, ArrayEntry] | None:
-    """The stages of “CSV, a line for each cell”, by name; None where the text is no such file.
-
-    Its lines may be sorted, filtered to whole stages, without their first one, or saved again with
-    semicolons or tabs. Labels of rows come along. A stage that stands there once a head is joined:
-    the heads' columns stand beside each other, as the formula splits them.
-    """
-    first = re.split(r"[\r\n]", text[:2000].lstrip(), maxsplit=1)[0]
-    mark = next((mark for mark in ",;\t" if _told_by(first, mark)), None)
-    if mark is None:
-        return None
-    names = None if set(_split(first, mark)) >= _NAMES else TIDY
-    lines = csv.DictReader(io.StringIO(text, newline=""), names, delimiter=mark)
-    cells: dict[str, dict[str, dict[tuple[int, int], float]]] = {}
-    labels: dict[str, dict[int, str]] = {}
-    items: dict[str, str] = {}
-    for line in _each(lines, where):
-        place = f"{where}, line {lines.line_num}"
-        stage, row, column = _place(line, place)
-        item = line.get("item") or ""
-        if items.setdefault(stage, item) != item:
-            raise BadInput(f"{place}: {short(stage, 40)} is of several items; keep one.")
-        one = cells.setdefault(stage, {}).setdefault(line.get("head") or "", {})
-        if (row, column) in one:
-            raise BadInput(f"{place}: this cell of {short(stage, 40)} stands there twice.")
-        value = line["value"] or ""
-        written = plain(value) if mark == "," else plain(value).replace(",", ".")
-        one[row, column] = read_number(written, f"{place}, column value", False, value)
-        labels.setdefault(stage, {})[row] = rearmed(line.get("row_label") or str(row + 1))
-    if not cells:
-        raise BadInput(f"{where} holds no number.")
-    few(len(cells), where)
-    return {stage: _entry(stage, heads, labels[stage], where) for stage, heads in cells.items()}
-
-
-def _told_by(first: str, mark: str) -> bool:
-    """Whether the first line names the columns, or is a cell of a stage."""
-    cells = _split(first, mark)
-    if set(cells) >= _NAMES:
-        return True
-    places = len(cells) == len(TIDY) and all(map(_WHOLE.fullmatch, cells[1:3]))
-    return places and cells[0] in STAGES and not is_number(cells[-1])  # rows may be called Q
-
-
-def _split(line: str, mark: str) -> list[str]:
-    """The cells of one line; none where a quotation mark is not closed."""
-    try:
-        return next(csv.reader([line], delimiter=mark, strict=True), [])
-    except csv.Error:
-        return []
-
-
-def _each(lines: csv.DictReader, where: str) -> Iterator[dict[str, str]]:
-    try:
-        yield from lines
-    except csv.Error as problem:
-        raise BadInput(f"{where}, line {lines.line_num}: {problem}.") from None
-
-
-def _place(line: dict[str, str], place: str) -> _CELL:
-    """The cell of a line."""
-    for name in ("row", "column"):
-        if not _WHOLE.fullmatch(line[name] or ""):
-            found = short(line[name] or "", 24)
-            raise BadInput(f"{place}, column {name}: “{found}” is no number from 1.")
-    stage = line.get("stage", ALONE) or ALONE
-    return stage, int(float(line["row"])) - 1, int(float(line["column"])) - 1
-
-
-def _entry(
-    stage: str, heads: dict[str, dict[tuple[int, int], float]], labels: dict[int, str], where: str
-) -> ArrayEntry:
-    """The matrix of a stage, of all its heads beside each other."""
-    place = f"{where}, {short(stage, 40)}"
-    in_order = sorted(heads, key=lambda head: int(float(head)) if _WHOLE.fullmatch(head) else 0)
-    blocks = [_matrix(heads[head], place) for head in in_order]
-    if len({len(block) for block in blocks}) > 1:
-        raise BadInput(f"{place}: its heads have different numbers of rows.")
-    words = tuple(labels[row] for row in range(len(blocks[0])))
-    counted = all(word == str(k) for k, word in enumerate(words, 1))
-    found = ArrayEntry.of(stage, np.hstack(blocks), () if counted else words)
-    if len(blocks) == 1:
-        return found
-    return replace(found, remark=f"{stage}: its {len(blocks)} heads stand beside each other.")
-
-
-def _matrix(cells: dict[tuple[int, int], float], place: str) -> np.ndarray:
-    """Cells at their places, none missing."""
-    rows, columns = (max(axis) + 1 for axis in zip(*cells, strict=True))
-    if rows * columns > MAX_ELEMENTS:
-        raise BadInput(f"{place} is too large; at most {MAX_ELEMENTS:,} numbers are read.")
-    if len(cells) != rows * columns:
-        raise BadInput(
-            f"{place} has {len(cells):,} lines, and {rows} × {columns} cells are wanted; some are"
-            " missing."
-        )
-    matrix = np.empty((rows, columns))
-    for place_of_one, value in cells.items():
-        matrix[place_of_one] = value
-    return matrix
-
-
 def with_heads(found: dict[str, ArrayEntry], text: str) -> dict[str, ArrayEntry]:
     """With how many heads share the columns of what a text of this page holds of all heads."""
     if _NAME.decode() not in text:
@@ -205,12 +91,3 @@ def _shared(found: dict[str, ArrayEntry], names: str, count: str) -> dict[str, A
         else entry
         for name, entry in found.items()
     }
-
-
-def with_rounding(found: dict[str, ArrayEntry], text: str) -> dict[str, ArrayEntry]:
-    """With a remark, where the head of a text of this page says that its numbers are rounded."""
-    said = ROUNDED.search(text[:20_000])
-    if not said:
-        return found
-    remark = f"These numbers are {said[1]}, as their file says; the state as a file is exact."
-    return {name: replace(entry, remark=entry.remark or remark) for name, entry in found.items()}

@@ -538,7 +538,8 @@ def _is_head(lines: Lines) -> bool:
         unread = AMOUNT.fullmatch(cell) or ("," in cell and is_figure(cell))
         return bool(unread) or lines.is_number(cell)
 
-    named = not any(map(counts, names)) and not any(map(_FACTOR.match, names))
+    factor = "x9" not in names and any(map(_FACTOR.match, names))  # x10 after it is a name as well
+    named = not any(map(counts, names)) and not factor
     return named and 2 * sum(map(counts, cells)) > len(cells)
 
 

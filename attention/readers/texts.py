@@ -7,17 +7,18 @@ sentence that names the line.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
+from attention.readers import frames, markdown_tables, other_texts
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
-from attention.readers.literals import check_declared, from_c, tensors_in
-from attention.readers.own_files import tidy, with_heads, with_rounding
+from attention.readers.literals import tensors_in
+from attention.readers.own_files import with_heads
 from attention.readers.printouts import apart, read_matrices
-from attention.readers.programs import arrays_in
 from attention.readers.tables import tables
 from attention.readers.what_is_meant import counted, embeddings, without_comments
 
@@ -27,8 +28,6 @@ BOUNDS = (
     (",", MAX_COMMAS, "commas"),
     ("\t", MAX_COMMAS, "tabs"),
     (";", MAX_ELEMENTS, "semicolons"),
-    ("&", MAX_ELEMENTS, "ampersands"),
-    ("\\", MAX_ELEMENTS, "backslashes"),
     ("|", MAX_COMMAS, "bars"),
     ("[", MAX_BRACKETS, "brackets"),
     ("{", MAX_BRACKETS, "brackets"),
@@ -53,9 +52,8 @@ _TAIL = re.compile(
     r"(?:'[^'\n]*'|<[^>\n]*>|\([^)\n]*\)|[\w.:]+))*"
 )
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
-# Rows in other brackets: Python's tuples, C's initialisers.
-_TUPLES = re.compile(r"[\d\s.,eE+\-()\[\]{}]*")
-_SQUARE = str.maketrans("(){}", "[][]")
+_TUPLES = re.compile(r"[\d\s.,eE+\-()\[\]]*")  # rows in Python's other brackets
+_SQUARE = str.maketrans("()", "[]")
 _SHAPE = re.compile(r"\([1-9]\d{0,8},(?:[1-9]\d{0,8}(?:,[1-9]\d{0,8}){0,2},?)?\)")  # no blanks
 _NEXT_ROW = re.compile(r"\][ \t\r,]*+(?:\n[ \t\r,]*+)?\[")  # with no empty line before it
 _NEXT_TUPLE = re.compile(r"\)\s{0,99},\s{0,99}\(")
@@ -142,28 +140,48 @@ def _is_plain_shape(line: str, shape: str) -> bool:
 
 
 def _below_shapes(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
-    if cells := tidy(text, where):
-        return cells
+    for read in READERS:
+        if found := read(text, where):
+            return found
+    return _table(text, where, comma)
+
+
+def _tensors(text: str, where: str) -> dict[str, ArrayEntry] | None:
+    """Read tensors that were printed in a dict, a list, a tuple or the output of a model."""
     tensors = tensors_in(text, MAX_ARRAYS)
-    if tensors:
-        return embeddings(_listed(tensors, where), where)
+    return embeddings(_listed(tensors, where), where) if tensors else None
+
+
+def _json(text: str, where: str) -> dict[str, ArrayEntry] | None:
     first = text.lstrip()[0]
-    if first in "[{":
-        arrays = nested(text, where, must=first == "{" and '"' in text)
-        if arrays is not None:
-            return embeddings(arrays, where)
-    programs = arrays_in(text, where)
-    if programs:
-        return with_rounding(programs, text)
-    text, declared = from_c(text, where)
+    if first not in "[{":
+        return None
+    arrays = nested(text, where, must=first == "{" and '"' in text)
+    return embeddings(arrays, where) if arrays else None
+
+
+def _printouts(text: str, where: str) -> dict[str, ArrayEntry] | None:
+    """Read numbers between brackets, with a name before each matrix or without names."""
     below = _below_comments(text)
     named = _NAMED.split(below)
     if len(named) > 1:
-        arrays = _printed(named, where)
-        check_declared(arrays, declared, where)
-        return embeddings(arrays, where)
-    if _BRACKETS.match(below.lstrip()):
-        return _unnamed(below, where)
+        return embeddings(_printed(named, where), where)
+    return _unnamed(below, where) if _BRACKETS.match(below.lstrip()) else None
+
+
+# In this order each reads a text, or leaves it to the next; what all of them leave is a table.
+READERS: tuple[Callable[[str, str], dict[str, ArrayEntry] | None], ...] = (
+    _tensors,
+    _json,
+    other_texts.refuse,  # the kinds that are not read
+    markdown_tables.tables_in,
+    _printouts,
+)
+
+
+def _table(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
+    """Read rows of numbers, with or without names of columns and labels."""
+    text = frames.as_table(text, where)
     table, of_truth = counted(without_comments(text))
     remark = _of_comments(table, text, where)
     found = _with_remark(tables(table, where, comma), remark)

@@ -45,18 +45,14 @@ def counted(text: str) -> tuple[str, bool]:
     return _TRUTH.sub(lambda word: "1.0" if word[0].lower() == "true" else "0.0", text), True
 
 
-_JULIA = re.compile(r"(?m)^[ \t]*\d+(?:(?:×\d+)+|-element) [A-Z]\w*\{[\w{}, .]+\}:[ \t]*(?=\n)")
-
-
 def without_comments(text: str) -> str:
-    """Without lines that begin with # or %, or what Julia says first, the others in their places.
+    """Return a text without lines that begin with # or %, the others in their places.
 
     A row of numbers that has such a mark as its label, as in word vectors, is none.
 
     >>> without_comments("# mine\\n1 2\\n3 4")
     '\\x0b\\n1 2\\n3 4'
     """
-    text = _JULIA.sub("\x0b", text, count=1)
     if not re.search(r"(?m)^[ \t]*[#%]", text):
         return text
     lines = text.replace("\r\n", "\n").split("\n")

@@ -9,6 +9,8 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from attention.exports.text import to_latex
 from attention.view import View
@@ -118,6 +120,23 @@ def test_words_stand_beside_and_above_as_they_were_typed_and_every_row_has_its_c
     kind, columns, rows = second
     assert kind == ("array" if beside else "bmatrix")
     assert {len(row) for row in rows} == {len(words) + beside}
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1, max_size=4))
+def test_any_words_are_set_as_typed_in_one_line(words):
+    labels = tuple(" ".join(word.split()) or "w" for word in words)
+    size = len(labels)
+    matrix = np.arange(float(size * size)).reshape(size, size)
+    stages, beside = {"scores": matrix}, {"queries": labels, "keys": labels}
+    view = View(stages, beside, np.ones((size, size), bool), 1.0)
+    ((_, _, rows),) = formulas(to_latex(view).decode())
+    numbers = [[f"{value:.0f}" for value in row] for row in matrix]
+    counted = labels == tuple(str(k) for k in range(1, size + 1))
+    if counted:
+        assert rows == numbers
+    else:
+        assert rows[0] == ["", *labels]
+        assert rows[1:] == [[label, *row] for label, row in zip(labels, numbers, strict=True)]
 
 
 def test_a_matrix_of_more_than_ten_columns_asks_amsmath_for_as_many():

@@ -17,7 +17,7 @@ import pytest
 import attention
 from attention import View, causal, report, save, self_attention
 from attention.numbers import number
-from attention.readers import markup
+from attention.readers import markdown_tables
 from attention.readers.opening import opened
 from attention.session import adopt
 
@@ -255,7 +255,7 @@ ODD = ("\n", " the", "the ", "", "a  b", "\t", "\u2028x", "&#10;", "\\n", "*a*|"
 def test_markdown_gives_every_token_back_whatever_spaces_and_line_breaks_it_has(tmp_path):
     eye = np.eye(len(ODD))
     save(attention.scaled_dot_product_attention(eye, eye, eye), tmp_path / "x.md", tokens=ODD)
-    found = markup.markdown((tmp_path / "x.md").read_text(encoding="utf-8"), "the file")
+    found = markdown_tables.tables_in((tmp_path / "x.md").read_text(encoding="utf-8"), "the file")
     assert found["weights"].rows == ODD
     assert found["Q"].read().tolist() == eye.tolist()
 

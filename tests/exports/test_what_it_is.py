@@ -177,7 +177,7 @@ def test_nothing_in_a_source_ends_a_comment_or_a_docstring():
     assert "<b>" not in FORMATS["report"].write(contents).decode()
     rows = list(csv.reader(io.StringIO(FORMATS["csv"].write(contents).decode(), newline="")))
     assert {len(row) for row in rows} == {9}
-    for form in ("matrices", "json", "npz", "latex", "markdown"):
+    for form in ("matrices", "json", "npz", "markdown"):
         found = opening.opened(FORMATS[form].filename, FORMATS[form].write(contents))
         assert set(now.stages) <= set(found) | {"mask"}, form
 

@@ -1,7 +1,7 @@
 """Check yours through Streamlit's AppTest: its inputs, its answer, its refusals."""
 
 import json
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 import messages
@@ -117,6 +117,11 @@ def test_what_was_typed_as_the_button_was_pressed_is_what_the_answer_is_made_of(
     at.text_area(key="set_check_V").set_value("3\n5")
     at = ran(at.button(key="check_planted").click())
     assert messages.NUMBERS_ARE_RIGHT.format(digits="16 digits") in said(at)
+
+
+def test_a_printout_of_r_is_named_with_what_to_save_instead():
+    at = typed(opened(), "output", "     [,1] [,2]\n[1,]    1    2\n[2,]    3    4\n")
+    assert messages.PRINTOUT_OF_R.format(place="Your output") in unescape(said(at))
 
 
 def test_what_was_typed_survives_a_visit_to_another_page():

@@ -18,6 +18,7 @@ from attention import multi_head_attention
 from attention.figures.panes import panes
 from attention.limits import BadInput
 from attention.pages.state import capital
+from attention.readers.entry import PASTED
 from attention.session import links
 from attention.session.changes import set_sentence
 from attention.session.examples import EXAMPLES, FIRST
@@ -254,6 +255,22 @@ def pasted(at: AppTest, text: str, role: str | None = None) -> AppTest:
     below(at, "Your data")
     ran(at.text_area(key="set_load_text").set_value(text))
     return at if role is None else ran(at.selectbox(key="set_load_role").set_value(role))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("A =\n\n     1     2\n     3     4\n\n", messages.PRINTOUT_OF_MATLAB),
+        (r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}", messages.LATEX_TEXT),
+        ("stage,row,column,value\nQ,1,1,0.5\n", messages.ROW_PER_CELL),
+    ],
+)
+def test_a_text_of_another_kind_is_named_with_what_to_save_instead(text, sentence):
+    at = opened()
+    before = settings(at)
+    pasted(at, text)
+    assert said(at, "refused") == [capital(sentence.format(place=PASTED))]
+    assert settings(at) == before
 
 
 def test_an_empty_box_that_is_read_is_said_to_be_empty():

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import messages
 import numpy as np
 import pytest
 
@@ -23,7 +24,7 @@ WANTED = {name: json.loads((PRINTS / f"{name}.json").read_text("utf-8")) for nam
 RIGHT = {
     *("01", "02", "03", "04", "06", "07", "08", "09", "10", "15", "17", "18", "19", "23", "25"),
     *("26", "31", "33", "38", "39", "40", "41", "42", "47", "48", "52", "55", "56", "58", "60"),
-    *("62", "63", "64", "65", "67", "68", "69", "70", "72", "73"),
+    *("62", "63", "64", "65", "67", "68", "69", "72", "73"),
 }
 
 
@@ -102,6 +103,12 @@ def test_check_yours_takes_no_other_numbers_from_a_printout(name):
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_printout_is_taken_for_a_sentence(name):
     assert opening.prose_in(TEXTS[name]) is None
+
+
+def test_a_frame_in_groups_of_columns_is_named_as_such():
+    with pytest.raises(BadInput) as problem:
+        pasted("70_pandas_wide")
+    assert str(problem.value) == messages.FRAME_IN_GROUPS.format(place=PASTED)
 
 
 def test_every_printout_has_its_reading():

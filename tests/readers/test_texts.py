@@ -790,10 +790,7 @@ HEAVY = {
     "JSON of names": lambda: "{" + ",".join(f'"{k}🙂":0' for k in range(99_000)) + "}",
     "JSON of numbers": lambda: filled("1.5,", "[[", "1]]", most=1_199_000),
     "JSON on each line": lambda: filled('{"a":1,"b":2}\n', most=49_000),
-    "LaTeX": lambda: filled("1&2\\\\", "\\begin{bmatrix}", "1&2\\end{bmatrix}", most=129_000),
     "Markdown": lambda: filled("|1|2|\n", "|a|b|\n|-|-|\n", most=199_000),
-    "frame in groups": lambda: filled("0 1 2\n", "   a b \\\n", most=199_000),
-    "MATLAB's groups": lambda: filled("  Column 3\n\n 1\n\n", "A =\n\n", most=97_000),
     "comments": lambda: filled("# a b\n", after="1 2", most=390_000),
 }
 

@@ -99,21 +99,15 @@ RARER: dict[str, Callable[[str], str]] = {
     "in JSON": lambda run: f"[[1, 2], [{run}, 4]]",
     "as text in JSON": lambda run: f"[[1, {json.dumps(run)}]]",
     "as a name in JSON": lambda run: f"{{{json.dumps(run)}: [[1, 2]]}}",
-    "in LaTeX": lambda run: f"\\begin{{bmatrix}}1 & {run}\\\\ 2 & 3\\end{{bmatrix}}",
-    "between matrices of LaTeX": lambda run: (
-        f"Q=\\begin{{bmatrix}}1\\end{{bmatrix}}{run}K=\\begin{{bmatrix}}1\\end{{bmatrix}}"
-    ),
+    "in a row of LaTeX": lambda run: f"1 & {run}\\\\\n2 & 3",
     "in Markdown": lambda run: f"| a | b |\n|---|---|\n| 1 | {run} |\n",
     "in the rule of Markdown": lambda run: f"| a | b |\n|--{run}|---|\n| 1 | 2 |\n",
-    "in MATLAB's print": lambda run: f"Q =\n\n  1 2\n  {run}\n",
     "as a name of MATLAB": lambda run: f"Q{run} =\n\n  1 2\n",
-    "in R's print": lambda run: f"     [,1] [,2]\n[1,] 1 {run}\n[2,] 3 4\n",
-    "as a name of R": lambda run: f"$Q\n     [,1]\n[1,] 1\n${run}\n     [,1]\n[1,] 1\n",
+    "before a row of R": lambda run: f"{run}[1,]{run} 1 2\n",
     "in pandas' print": lambda run: f"   a  b\n0  1  {run}\n\n[1 rows x 2 columns]",
     "in Julia's print": lambda run: f"2×2{run} Matrix{{Float64}}:\n 1 2\n 3 4",
-    "in C": lambda run: f"float W[1][2] = {{{{1.f, {run}}}}};",
-    "before C": lambda run: f"{run}\nfloat W[1][2] = {{{{1.f, 2.f}}}};",
-    "in a line for each cell": lambda run: f"stage,row,column,value\nQ,1,1,{run}\n",
+    "in C": lambda run: f"float W[1][2] = {{{run}{{1.f, 2.f}}}};",
+    "above a row for each cell": lambda run: f"row,column,{run}value\n1,1,2\n",
     "above word vectors": lambda run: f"2{run}2\na 1 2\nb 3 4\n",
 }
 
@@ -124,12 +118,6 @@ def times(unit: str) -> Callable[[int], str]:
 
 # Texts that grow by more than two characters, by their size.
 GROWING: dict[str, Callable[[int], str]] = {
-    "rows of names in LaTeX": lambda size: (
-        "\\begin{tabular}{ll}" + "a & b\\\\\n" * (size // 8) + "1 & 2\\\\\n\\end{tabular}"
-    ),
-    "tables of LaTeX in each other": lambda size: (
-        "\\begin{tabular}" * min(size // 15, 4000) + " a & 1 \\\\ \\end{tabular}"
-    ),
     "names over numbers": lambda size: f"{'a,' * (size // 4)}a\n{'1,' * (size // 4)}1\n",
     "names over words and numbers": lambda size: (
         f"{'a,' * (size // 5)}a\n{'w,1.5,' * (size // 10)}w"
@@ -140,10 +128,6 @@ GROWING: dict[str, Callable[[int], str]] = {
     "a name of JSON twice": lambda size: (
         "{" + "".join(f'"{k}": 0, ' for k in range(size // 11)) + f'"{size // 11 - 1}": 0}}'
     ),
-    "groups of columns of R": lambda size: "\n".join(
-        "     " + "".join(f"c{5 * k + c:09}  " for c in range(5)) + "\n[1,] " + "1.00000001  " * 5
-        for k in range(size // 130)
-    ),
     "groups of rows": times("a 1\nb 2\n\n"),
     "words of code": times("np.float32("),
     "tensors in tensors": times("tensor(["),
@@ -151,7 +135,6 @@ GROWING: dict[str, Callable[[int], str]] = {
     "true and nothing": times("true, "),
     "long numbers": times("1.000,5;"),
     "rules of Markdown": times("| a |\n|--|\n"),
-    "names of R": times("$a\n[1] 1\n"),
 }
 
 

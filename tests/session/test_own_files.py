@@ -31,7 +31,7 @@ PARTS = {
     "sinks": replace(TWO, sinks=(1.0, 0.5)),
     "sigmoid": replace(TWO, softmax="sigmoid"),
 }
-EXACT = ("csv", "matrices", "npz", "json")
+EXACT = ("matrices", "npz", "json")
 
 
 def page(s: Settings) -> PageContents:
