@@ -458,7 +458,7 @@ def visit(browser, address, profiles):
         scheme="light",
         at=address,
         permissions=(),
-        motion="reduce",  # gliding panes are drawn anew sixty times a second
+        motion="reduce",  # what moves is drawn anew sixty times a second
     ) -> Dashboard:
         if len(opened) == len(profiles):
             profiles.append(Profile(browser, address))

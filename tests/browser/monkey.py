@@ -556,9 +556,7 @@ class Hands:
                 self.page.keyboard.press(press)
         else:
             pane.locator(".board-tool", has_text="⋯").click()
-            tools = pane.locator(
-                ".board-menu button", has_text=re.compile("^(Show|Enlarge|Shrink|Copy)")
-            )
+            tools = pane.locator(".board-menu button", has_text=re.compile("^(Show|Copy)"))
             tools.nth(int(chance * 31) % tools.count()).click()
 
     def typed(self, key: str, chance: float) -> None:

@@ -182,7 +182,6 @@ def test_view_only_controls_change_no_number(visit):
     until(dashboard.page.locator("[data-stage=weights][aria-current=step]"))
     assert lit.count() == 1
     same()
-    dashboard.tool("scores", "Enlarge")
     dashboard.tool("scores", "Show as table")
     same()
 

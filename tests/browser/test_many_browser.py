@@ -75,7 +75,7 @@ def test_the_pixels_of_a_stage_have_the_colours_of_its_cells(opened):
     """Seen large, where each cell has pixels of its own."""
     dashboard, s = opened
     dashboard.page.locator("[data-stage=weights] .board-tool", has_text="⋯").click()
-    dashboard.page.locator("[data-stage=weights]").get_by_role("button", name="Enlarge").click()
+    dashboard.page.locator("[data-stage=weights]").get_by_role("button", name="Present").click()
     dashboard.wait_for(
         """n => { const { across, down } = document.querySelector(
         '[data-stage=weights] .board-canvas').painted.axes
@@ -91,6 +91,7 @@ def test_the_pixels_of_a_stage_have_the_colours_of_its_cells(opened):
     assert weights[0, 0] == 1
     near = np.abs(np.subtract(dashboard.page.evaluate(colour, [0, 0]), rgb[1]))
     assert near.max() <= 1
+    dashboard.page.keyboard.press("Escape")
 
 
 def test_a_number_of_a_large_matrix_is_typed_and_comes_back(visit):

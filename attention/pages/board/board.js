@@ -8,7 +8,6 @@ const SEEN = 3 // px: a frame around a smaller cell
 const SHORTLY = 2000 // and until other numbers stand on the board
 const PRESENTS = 'One stage at a time, for a room: P'
 const SHAPE = 14 // px: letters that are as wide as those of a pane's shape, which are bold
-const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
 window.__attentionOpened ??= window.navigation?.currentEntry?.index ?? 0
@@ -35,7 +34,6 @@ class Board {
     )
     this.presenter = new Presenter(this)
     this.width = 0
-    this.gliding = []
     this.watch()
   }
 
@@ -65,16 +63,7 @@ class Board {
     const key = event => this.presenter.key(event)
     window.addEventListener('keydown', key, { signal, capture: true }) // before all others
     window.addEventListener('resize', () => this.presenter.stage && this.soon(true), { signal })
-    for (const place of [this.root, window]) { // keys on the board end there
-      place.addEventListener('keydown', event => this.escaping(event), { signal })
-    }
     this.sharpen()
-  }
-
-  // Esc puts an enlarged pane back, wherever the focus is, unless it ended something within.
-  escaping(event) {
-    if (event.key !== 'Escape' || event.defaultPrevented || !this.enlarged) return
-    this.enlarge(this.enlarged)
   }
 
   // The browser asks before it leaves what was typed and has not arrived.
@@ -127,10 +116,9 @@ class Board {
     this.head = head
     this.send = emit
     this.edits.heard(head.edits)
-    const stood = this.standing()
     this.writeFormula()
     this.arrange()
-    this.draw(false, stood)
+    this.draw(false, true)
     if (this.Plotly || head.panes.every(({ rows }) => rows)) return
     plotly(head.plotly)
       .then(Plotly => {
@@ -378,7 +366,6 @@ class Board {
         open.focus({ preventScroll: true })
       })
     if (pane.spec.rows) pane.tableButton = item('Show as table', () => this.toggleTable(pane))
-    pane.bigButton = item('Enlarge', () => this.enlarge(pane))
     button(menu, 'Present', () => {
       toggle(false)
       open.focus({ preventScroll: true })
@@ -389,7 +376,6 @@ class Board {
       this.copyPicture(panePicture(this, pane), `The picture of ${pane.spec.symbol}`, pane)
     )
     item('Copy board as picture', () => {
-      if (this.enlarged) this.enlarge(this.enlarged)
       this.copyPicture(boardPicture(this), 'The picture of the board')
     })
     item('Download PNG', () => this.download(pane, 'png'))
@@ -450,41 +436,11 @@ class Board {
     return this.head.palettes[this.drawn]
   }
 
-  // Where each group and each pane in it is seen, on its way too.
-  standing() {
-    const { left, top } = this.root.getBoundingClientRect()
-    const nodes = [...this.groups.children].flatMap(group => [group, ...group.children])
-    return new Map(
-      nodes.map(node => {
-        const box = node.getBoundingClientRect()
-        return [node, [box.left - left, box.top - top]]
-      })
-    )
-  }
-
-  // Let all glide to their places from where they stood, so that nothing jumps, and what is new
-  // fade in. A pane goes along with its group.
-  glide(stood) {
-    if (!stood.size || stillness()) return
-    const ways = new Map([[this.groups, [0, 0]]])
-    for (const [node, [left, top]] of this.standing()) {
-      const [x, y] = stood.get(node) ?? [left, top]
-      ways.set(node, [x - left, y - top])
-      const [along, down] = ways.get(node.parentElement)
-      const way = [x - left - along, y - top - down]
-      if (stood.has(node) && way.every(length => Math.abs(length) < 0.5)) continue
-      const moved = { transform: [`translate(${way.join('px, ')}px)`, 'none'] }
-      this.gliding.push(node.animate(stood.has(node) ? moved : { opacity: [0, 1] }, GLIDE))
-    }
-  }
-
-  // Paint what has other numbers, another size or another theme, and nothing else; an answer of
-  // Python's comes with the places where all `stood` before.
-  draw(all, stood) {
+  // Paint what has other numbers, another size or another theme, and nothing else; or what came as
+  // an answer of Python's.
+  draw(all, answered) {
     this.width = this.root.clientWidth
     if (!this.width) return // it leaves the page, or is hidden; shown again, it has another width
-    for (const glide of this.gliding) glide.cancel() // places are taken from where all stand
-    this.gliding = []
     const mode = modeAround(this.root)
     if (mode !== this.drawn) {
       all = true
@@ -512,18 +468,13 @@ class Board {
       else if (!pane.table) this.drawHeatmap(pane, all, before.has(name), before.get(name))
     }
     this.remark()
-    if (stood) {
-      this.accompany()
-      this.glide(stood)
-    }
+    if (answered) this.accompany()
     const { tag } = this // of what is painted now; by the end another state may have come
     const done = () => {
       if (tag === this.tag && this.root.isConnected) this.root.dataset.tag = tag
     }
     if (charts.length && !this.Plotly) return
-    const arrived = glide => glide.finished.catch(() => {}) // or it gave way to another
-    const coming = [...charts, ...this.gliding.map(arrived)]
-    if (coming.length) Promise.all(coming).then(done)
+    if (charts.length) Promise.all(charts).then(done)
     else done()
   }
 
@@ -534,15 +485,13 @@ class Board {
     const [widths, tops] = [new Map(), new Map()]
     for (const pane of heatmaps) {
       widths.set(pane, pane.frame.clientWidth)
-      const top = pane === this.enlarged ? -1 : Math.round(pane.element.getBoundingClientRect().top)
+      const top = Math.round(pane.element.getBoundingClientRect().top)
       tops.set(top, [...(tops.get(top) ?? []), pane])
     }
     const room = this.presenter.room(tops.size, heatmaps)
-    const alone = pane => (pane === this.enlarged ? { tallest: window.innerHeight - 60 } : room)
-    const fit = (pane, row) => fitted(pane, widths.get(pane), { row, ...alone(pane) })
+    const fit = (pane, row) => fitted(pane, widths.get(pane), { row, ...room })
     for (const pane of heatmaps) pane.next = fit(pane, ROW) // for the room that its labels take
-    const lines = [...tops.values()].filter(line => line[0] !== this.enlarged)
-    const shares = this.shares(lines)
+    const shares = this.shares([...tops.values()])
     for (const line of tops.values()) {
       const { row, room } = shares.get(line) ?? { row: ROW, room: 0 }
       for (const pane of line) pane.next = fit(pane, row)
@@ -641,8 +590,7 @@ class Board {
     layout.font = { ...layout.font, color: this.palette.ink }
     delete layout.title
     Object.assign(layout, { width, uirevision: `${pane.spec.shape}` })
-    const alone = pane === this.enlarged ? window.innerHeight - 120 : 0
-    const { tallest = alone } = this.presenter.room(1, [pane])
+    const { tallest = 0 } = this.presenter.room(1, [pane])
     const figure = chart(pane, layout, this.palette, tallest)
     pane.frame.style.height = `${layout.height}px` // also before Plotly has come
     if (!this.Plotly) return null
@@ -758,9 +706,7 @@ class Board {
     this.follow(pane, i, j, new Map())
     if (!named) return
     this.tip.textContent = `${this.called(pane, i, j)}   ${this.text(pane, i, j)}`
-    const home = pane === this.enlarged ? pane.body : this.root
-    if (this.tip.parentElement !== home) home.append(this.tip)
-    const area = home.getBoundingClientRect()
+    const area = this.root.getBoundingClientRect()
     const box = pane.cursor.getBoundingClientRect()
     this.tip.style.display = 'block'
     const middle = box.left - area.left + box.width / 2 - this.tip.offsetWidth / 2
@@ -845,7 +791,6 @@ class Board {
     if (!next) return
     const [name, row, column] = next
     const to = this.panes.get(name)
-    if (this.enlarged && this.enlarged !== to) this.enlarge(this.enlarged)
     to.frame.focus({ preventScroll: true })
     to.grid.between = true
     to.grid.choose(row, column, false)
@@ -853,26 +798,7 @@ class Board {
     to.element.scrollIntoView({ block: 'nearest' })
   }
 
-  // ---- a pane alone, tables and downloads -------------------------------------------------------
-
-  // Fill the window with a pane, or put it back.
-  enlarge(pane) {
-    const on = this.enlarged !== pane
-    if (on && this.enlarged) this.enlarge(this.enlarged)
-    this.enlarged = on ? pane : null
-    pane.bigButton.textContent = on ? 'Shrink' : 'Enlarge'
-    pane.element.style.minHeight = on ? `${pane.element.offsetHeight}px` : ''
-    pane.body.classList.toggle('big', on)
-    if (on) {
-      pane.body.popover = 'manual'
-      pane.body.showPopover()
-    } else {
-      pane.body.hidePopover()
-      pane.body.removeAttribute('popover')
-    }
-    this.draw(true)
-    pane.frame.focus({ preventScroll: true })
-  }
+  // ---- tables and downloads --------------------------------------------------------------------
 
   toggleTable(pane) {
     const on = !pane.table

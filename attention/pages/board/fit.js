@@ -126,15 +126,15 @@ const written = (pane, cut) => {
   return { write, texts, note, ems: widest(texts) }
 }
 
-// The places of a heatmap of this width: `row` is the height of a short one's rows, `tallest` that
-// of an enlarged pane, and `label` the size of the words of one that is presented. The room above
-// the cells, `top`, is what its own labels need.
+// The places of a heatmap of this width: `row` is the height of a short one's rows; of one that is
+// presented `tallest` is the height and `label` the size of the words. The room above the cells,
+// `top`, is what its own labels need.
 const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label = 0 } = {}) => {
   const { n, m, spec } = pane
-  const labelSize = label || (tallest ? 18 : row >= 30 ? 13 : 11)
+  const labelSize = label || (row >= 30 ? 13 : 11)
   const words = label ? 6 * label : WORDY
   const usually = download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
-  const most = label ? 3 * label : tallest ? 40 : usually
+  const most = label ? 3 * label : usually
   const aside = label ? 10 * label : WORDY // there is more room beside the cells than above
   const small = label ? 0.6 * label : SMALL
   const left = Math.min(asideOf(spec, labelSize, small) + 10, aside + 10, LABELS * width)
@@ -155,7 +155,7 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
   const beside = label ? above().top + bottom : 120
   const room = tallest ? tallest - beside : download ? 620 : usual
   const whole = Math.max(room, Math.min(n * 5, 340))
-  const each = label ? 8 * label : tallest ? 150 : download ? 64 : row
+  const each = label ? 8 * label : download ? 64 : row
   const height = Math.max(Math.min(n * each, whole), 26)
   const { size, note } = readable(pane, ems => Math.min(fitting(ems), (LEADING * height) / n))
   // a lower one has no room for the numbers of its bar

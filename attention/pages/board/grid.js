@@ -178,10 +178,6 @@ class Grid {
 
   // The first Esc gives up the row of edits, and Tab goes on through the page.
   leave() {
-    if (this.board.enlarged === this.pane) {
-      this.board.enlarge(this.pane)
-      return true
-    }
     if (!this.at) return false
     Object.assign(this, { at: null, between: false, began: null })
     this.place()

@@ -64,8 +64,6 @@ class Presenter {
     const { board } = this
     const { root, head } = board
     if (this.stage || document.querySelector('.board.presenting')) return
-    pane ??= board.enlarged
-    if (board.enlarged) board.enlarge(board.enlarged)
     this.from = document.activeElement
     const focused = [...board.panes.values()].find(({ element }) => element.contains(this.from))
     const name = (pane ?? focused)?.spec.name ?? (head.lit || head.spokenOf[0])
