@@ -35,7 +35,7 @@ FILES: dict[str, tuple[str, ...]] = {  # what the script of each component is ma
         *(f"board/{name}.js" for name in _BOARD),
     ),
     "maps": (*_PAINTED, "maps/maps.js"),
-    "share": ("elements.js", "clipboard.js", "share/share.js"),
+    "copy": ("elements.js", "clipboard.js", "copy/copy.js"),
     "typed": ("typed/typed.js",),
     "zoom": (*_PAINTED, "numbers.js", "zoom/zoom.js"),
 }

@@ -171,7 +171,7 @@ CHANGES: dict[str, set[str]] = {
     "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
-OURS = {"share": "share", "model_maps": "maps", "long_map": "zoom"}  # components, by verb
+OURS = {"model_maps": "maps", "long_map": "zoom"}  # components, by verb
 OURS |= dict.fromkeys(("load_file", "check_file", "model_file"), "uploader")
 RARELY = {"build_zip": 0.05, "examples": 0.7, "reset": 0.5}
 OFTEN = {
@@ -570,12 +570,6 @@ class Hands:
         self.page.keyboard.type(values[int(chance * 101) % len(values)])
         ends = "Enter", "Tab", "Escape"
         self.page.keyboard.press(ends[int(chance * 1009) % len(ends)])
-
-    def share(self, key: str, chance: float) -> None:
-        """The link copied, and the panel closed again or left open."""
-        self._at(key, ".share-button").click()
-        if chance < 0.6:
-            self.page.keyboard.press("Escape")
 
     # the page itself --------------------------------------------------------------------
 

@@ -746,7 +746,7 @@ window.scripts = {}
 URL.createObjectURL = blob => {
   const url = createObjectURL.call(URL, blob)
   blob.text().then(text => {
-    for (const name of ['board', 'share'])
+    for (const name of ['board', 'copy'])
       if (text.includes(`st-bidi-attention_${name}-`)) window.scripts[name] = url })
   return url }"""
 CALLS = """async name => {
@@ -756,7 +756,8 @@ CALLS = """async name => {
   document.body.append(place)
   const begin = tag => {
     const head = { tag, panes: [], palettes: { light: {}, dark: {} }, link: tag, embed: '' }
-    const data = new TextEncoder().encode(JSON.stringify(head))
+    const sent = name === 'copy' ? { lines: [['The link', tag]] } : head
+    const data = new TextEncoder().encode(JSON.stringify(sent))
     return call({ data, parentElement: place, setTriggerValue: () => {} }) }
   const [first, second] = [begin('one'), begin('two')]
   const count = () => place.firstChild.childElementCount
@@ -779,7 +780,9 @@ def test_a_call_that_ends_takes_away_what_has_left_the_page_and_nothing_else(vis
     dashboard = visit()
     dashboard.page.add_init_script(MODULES)
     dashboard.open()
-    for name in ("board", "share"):
+    dashboard.page.get_by_role("button", name="Share", exact=True).click()
+    until(dashboard.page.locator(".copy input").first)
+    for name in ("board", "copy"):
         with subtests.test(name=name):
             (begun, after_first, after_second), tag = dashboard.page.evaluate(CALLS, name)
             assert begun == after_first == after_second > 0

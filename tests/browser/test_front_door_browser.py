@@ -35,9 +35,10 @@ def test_a_sentence_is_typed_weights_are_randomized_and_the_copied_link_opens_th
     s = dashboard.settings()
     np.testing.assert_array_equal(dashboard.numbers("W_K"), s.matrices["W_K"].values)
 
-    dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
-    panel = dashboard.page.locator(".share-panel")
-    until(panel.get_by_text(messages.LINK_WAS_COPIED))
+    dashboard.page.get_by_role("button", name="Share", exact=True).click()
+    panel = dashboard.page.locator("[data-testid=stPopoverBody]")
+    panel.get_by_role("button", name="Copy: The link").click()
+    until(panel.get_by_text(messages.IT_WAS_COPIED))
     assert panel.get_by_text(share.LOCAL).is_visible()
     assert panel.get_by_text(messages.NO_QR_CODE).is_visible()
     link = dashboard.page.evaluate("navigator.clipboard.readText()")
@@ -45,7 +46,7 @@ def test_a_sentence_is_typed_weights_are_randomized_and_the_copied_link_opens_th
     other.page.goto(link)
     other.page.wait_for_selector(".board[data-tag]")
     np.testing.assert_array_equal(other.numbers("output"), dashboard.numbers("output"))
-    line = panel.locator("input").nth(1).input_value()
+    line = panel.locator(".copy input").nth(1).input_value()
     assert line.startswith('<iframe src="http') and "embed=true" in line
 
 
@@ -56,8 +57,9 @@ def test_without_a_clipboard_the_link_is_selected_to_be_copied_by_hand(visit):
         "document.execCommand = () => false"
     )
     dashboard.open(bare=True)
-    dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
-    until(dashboard.page.locator(".share-panel").get_by_text(messages.LINK_IS_SELECTED))
+    dashboard.page.get_by_role("button", name="Share", exact=True).click()
+    dashboard.page.get_by_role("button", name="Copy: The link").click()
+    until(dashboard.page.locator(".copy").get_by_text(messages.IT_IS_SELECTED))
     assert dashboard.page.evaluate(
         "() => { const f = document.activeElement; return f.value.slice("
         "f.selectionStart, f.selectionEnd) === f.value && f.value.includes('?example=') }"
@@ -139,8 +141,10 @@ def test_embedded_in_another_page_it_shows_the_same_numbers(look, visit):
     dashboard = look(mask="causal")
     numbers, tag = dashboard.numbers("output"), dashboard.tag()
     link = dashboard.page.url
-    dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
-    line = dashboard.page.locator(".share-panel input").nth(1).input_value()
+    dashboard.page.get_by_role("button", name="Share", exact=True).click()
+    field = dashboard.page.locator(".copy input").nth(1)
+    until(field)
+    line = field.input_value()
     other = visit()
     other.page.route("**/lecture", lambda route: route.fulfill(body=line, content_type="text/html"))
     other.page.goto(other.address + "lecture")

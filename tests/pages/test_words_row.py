@@ -8,6 +8,7 @@ import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
+from pages.conftest import sent
 from pages.test_explore import link_of, opened, pasted, ran, said, settings
 from session.test_seeds import is_degenerate
 
@@ -192,36 +193,35 @@ def test_a_long_sentence_gets_the_room_that_it_takes(sentence, room):
 
 def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page():
     at = opened(example="four-words")
-    assert shared(at)["embeds"] is True
+    assert len(shared(at)) == 2
     large = {
         name: Matrix(np.random.default_rng(1).normal(size=shape))
         for name, shape in {"W_Q": (4, 300), "W_K": (4, 300)}.items()
     }
     visit = at.session_state["visit"]
     visit.settings = replace(settings(at), matrices=settings(at).matrices | large)
-    told = shared(ran(at))
-    assert (told["says"], told["embeds"]) == (share.PART, False)
+    assert list(shared(ran(at))) == ["The link"] and share.PART in sent(at)
     visit.not_kept = links.address(visit.settings)[0]["partial"], "it is denied"
-    assert shared(ran(at))["says"] == share.NOWHERE
+    assert list(shared(ran(at))) == ["The link"] and share.NOWHERE in sent(at)
 
 
 def shared(at) -> dict[str, str]:
-    """What the button that copies the link is told."""
-    [told] = [
-        json.loads(node.proto.bytes)
+    """The lines to copy, by their labels."""
+    [lines] = [
+        json.loads(node.proto.bytes)["lines"]
         for node in at.get("bidi_component")
-        if node.proto.component_name == "attention_share"
+        if node.proto.component_name == "attention_copy"
     ]
-    return told
+    return dict(lines)
 
 
 @pytest.mark.parametrize("example", ["", "batch"])
 def test_the_copied_link_opens_the_same_numbers_and_says_that_it_holds_them(example):
     at = opened(**({"example": example} if example else {}))
     ran(at.slider(key="set_digits").set_value(4))
-    told = shared(at)
-    assert (told["says"], told["local"]) == (share.WHOLE, share.LOCAL)
-    again, refused = links.read(dict(parse_qsl(told["query"])))
+    assert share.WHOLE in sent(at)
+    link = shared(at)["The link"]
+    again, refused = links.read(dict(parse_qsl(link.removeprefix("?"))))
     assert again == settings(at) and not refused
     ours, theirs = run(again), run(settings(at))
     for name in COMPUTED:
@@ -299,3 +299,33 @@ def test_given_queries_and_keys_skip_the_seeds_that_make_one_zero():
     for _ in range(4):
         s = settings(pressed(at))
         assert all(s.matrices[name].values.all() for name in "QK")
+
+
+@pytest.mark.parametrize(
+    ("page", "is_local"),
+    [
+        ("http://localhost:8501/", True),
+        ("http://a.localhost/compare", True),
+        ("http://127.0.0.2:80/", True),
+        ("http://[::1]:8501/", True),
+        ("http://0.0.0.0:8501/", True),
+        ("http://192.168.0.7:8501/", False),
+        ("https://localhost.example.org/", False),
+    ],
+)
+def test_an_address_of_this_computer_alone_is_known(page, is_local):
+    assert share.works_here_alone(page) == is_local
+
+
+@pytest.mark.parametrize(
+    ("link", "is_local", "whole", "why"),
+    [
+        ("https://example.org/?a=1", False, True, ""),
+        ("https://example.org/?a=1", True, True, messages.NO_CODE_HERE),
+        ("https://example.org/?a=1", False, False, messages.NO_CODE_OF_A_PART),
+        ("https://e.org/?" + 300 * "a", False, True, messages.NO_CODE_TOO_LONG.format(found=315)),
+        ("?a=1", False, True, messages.NO_CODE_OF_NO_ADDRESS),
+    ],
+)
+def test_a_link_has_a_code_or_a_reason_why_not(link, is_local, whole, why):
+    assert share.why_no_code(link, is_local, whole) == why

@@ -1,0 +1,25 @@
+"""Lines of text to copy, each with a button, which works on plain http too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import streamlit as st
+
+from attention.pages import scripts
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "attention_copy",
+    html='<div class="copy"></div>\n',
+    css=(_HERE / "copy.css").read_text(),
+    js=scripts.importing("copy"),
+    isolate_styles=False,
+)
+
+
+def show(key: str, lines: Mapping[str, str]) -> None:
+    """Draw a field and a button for each text, by its label."""
+    _COMPONENT(key=key, data=json.dumps({"lines": list(lines.items())}).encode())

@@ -1,0 +1,98 @@
+"""Share: the link of what is set, what it holds, its QR code, and the line that embeds the page."""
+
+from __future__ import annotations
+
+from html import escape
+from ipaddress import ip_address
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from attention.limits import MAX_QR
+from attention.pages import copy, parts, state
+from attention.pages.navigation import PAGES
+
+WHOLE = "This link opens to the same numbers wherever this address can be reached."
+LOCAL = "This link opens to the same numbers, but it works on this computer only."
+PART = (
+    "These matrices are too large for a link: this one finds them in this browser alone."
+    " “Take it away” on Explore saves the state as a file that opens anywhere."
+)
+NOWHERE = (
+    "These matrices are too large for a link, and this browser keeps nothing: this link does not"
+    " open to them. “Take it away” on Explore saves the state as a file that opens anywhere."
+)
+TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
+
+QR_URL = "vendor/qr.svg"  # where a code is drawn
+
+
+def button() -> None:
+    """“Share”, for what is set."""
+    parameters, whole = state.link()
+    home, path = addresses(st.context.url or "")
+    link = f"{home}{path}?{urlencode(parameters)}"
+    is_local = works_here_alone(home)
+    if whole:
+        says = LOCAL if is_local else WHOLE
+    elif too_large := state.too_large():
+        says = f"{TOO_LARGE} {state.capital(too_large)}"
+    else:
+        says = NOWHERE if state.why_not_kept() else PART
+    lines = {"The link": link}
+    if whole:  # elsewhere a part would show other numbers
+        frame = f'<iframe src="{escape(link)}&amp;embed=true" width="100%" height="900"></iframe>'
+        lines["A line that shows this page in another"] = frame
+    with st.popover("Share", width="stretch"):
+        parts.note(says)
+        copy.show("share", lines)
+        if why := why_no_code(link, is_local, whole):
+            parts.note(f"No QR code: {why}")
+        else:
+            code = f"{home}{QR_URL}?{urlencode({'text': link})}"
+            st.image(code, caption="The link as a QR code", width=240)
+
+
+def addresses(page: str) -> tuple[str, str]:
+    """Return the address of the first page, and the path of this one below it.
+
+    Streamlit says the address of the first page without a slash at its end.
+
+    >>> addresses("https://example.org/stages/compare"), addresses("https://example.org/stages")
+    (('https://example.org/stages/', 'compare'), ('https://example.org/stages/', ''))
+    """
+    above, _, last = page.rstrip("/").rpartition("/")
+    return (
+        (f"{above}/", last)
+        if last and last in PAGES
+        else (f"{page.rstrip('/')}/" if page else "", "")
+    )
+
+
+def works_here_alone(page: str) -> bool:
+    """Check whether an address is of this computer, which no other reaches by it.
+
+    >>> works_here_alone("http://localhost:8501/compare"), works_here_alone("https://example.org/")
+    (True, False)
+    """
+    host = urlsplit(page).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def why_no_code(link: str, is_local: bool, whole: bool) -> str:
+    """Return why a link has no code for other people's cameras; "" where it has one."""
+    if not urlsplit(link).hostname:
+        return "the browser has not said at which address this page is."
+    if is_local:
+        return "this address works on this computer only."
+    if not whole:
+        return "the link finds these numbers in this browser alone."
+    if len(link) > MAX_QR:
+        return f"the link has {len(link)} letters; up to {MAX_QR} can be read off a wall."
+    return ""
