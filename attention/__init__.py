@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from attention.models.verify import verify
     from attention.readers.layer import read_layer
 
-__version__ = "0.8.1"
+__version__ = "0.9.0"
 
 __all__ = [
     "AttentionTrace",
