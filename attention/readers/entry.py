@@ -10,6 +10,7 @@ import numpy as np
 
 ALONE = "numbers"  # the name of an array that has none
 PASTED = "the text"  # what sentences call numbers that were typed or pasted
+Index = tuple[int | slice, ...]  # a part of an array, all axes from the first one on
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,11 @@ class ArrayEntry:
     )
     remark: str = ""  # what a person should know about how it was understood
     heads: int | None = None  # that share its columns, where the file says so
+    part: Callable[[Index], np.ndarray] | None = None  # reads this part alone, of a large array
+
+    def of_part(self, index: Index) -> np.ndarray:
+        """Return the numbers at this index, which is one of NumPy's."""
+        return self.part(index) if self.part else self.read()[index]
 
     @classmethod
     def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> ArrayEntry:
