@@ -310,8 +310,9 @@ def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | No
 
 def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
     """Several arrays: which of them is which input?"""
-    with st.expander(f"{len(arrays):,} arrays"):
-        st.html(tables.contents(arrays))
+    if len(arrays) > 1:
+        with st.expander(f"{len(arrays):,} arrays"):
+            st.html(tables.contents(arrays))
     family = state.page_control(
         st.segmented_control,
         "They are",

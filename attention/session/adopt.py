@@ -255,10 +255,18 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
 
 def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]) -> Settings:
     """With embeddings drawn as wide as the weights take them, where all three came alone."""
-    weights = [brought[name] for name in ("W_Q", "W_K", "W_V") if name in brought]
-    if len(weights) < 3 or brought.keys() & {"X", "memory"}:
+    weights = {name: brought[name] for name in ("W_Q", "W_K", "W_V") if name in brought}
+    if not weights or brought.keys() & {"X", "memory"}:
         return s
-    sides = [b.values.shape[:1] if b.transposed else b.values.shape for b in weights]
+    sides = [b.values.shape[:1] if b.transposed else b.values.shape for b in weights.values()]
+    if missing := [name for name in ("W_Q", "W_K", "W_V") if name not in weights]:
+        for (name, b), widths in zip(weights.items(), sides, strict=True):
+            if not s.typed_qkv and s.d_model not in widths:
+                raise BadInput(
+                    f"{name} is {size(b.values.shape)}, and X has {s.d_model} columns; bring"
+                    f" {' and '.join(missing)} as well, for which X is drawn anew, or such an X."
+                )
+        return s
     common = [side for side in sides[0] if all(side in other for other in sides)]
     X = s.matrices.get("X")
     if s.d_model in common and X and X.recipe and X.recipe.by_word:
