@@ -29,7 +29,7 @@ from attention.limits import (
     MAX_RANK,
     BadInput,
 )
-from attention.readers.entry import ALONE, ArrayEntry, Index, repeated, shown
+from attention.readers.entry import ALONE, ArrayEntry, Index, repeated, shape_of, shown
 from attention.readers.printouts import sides
 
 HEAD = 12_000  # bytes of a .npy that hold its header
@@ -155,7 +155,7 @@ def _entry(
 
     def part(index: Index) -> np.ndarray:
         _check_axes(shape, where, bounds.numbers)
-        _check_count(np.broadcast_to(0, shape)[index].shape, where, bounds.numbers)
+        _check_count(shape_of(shape, index), where, bounds.numbers)
         chosen = _sound(numbers()[index], where)
         return (chosen.astype("<u4") << 16).view("<f4") if dtype == BFLOAT else chosen
 
@@ -173,9 +173,8 @@ def _check_count(shape: tuple[int, ...], where: str, most: int) -> None:
 def _check_axes(shape: tuple[int, ...], where: str, most: int) -> None:
     if len(shape) > MAX_RANK:
         raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
-    if (
-        0 in shape and math.prod(filter(None, shape)) > most
-    ):  # a side of 0 hides the others from the product
+    # a side of 0 hides the others from the product
+    if 0 in shape and math.prod(filter(None, shape)) > most:
         raise BadInput(
             f"{where} is {sides(shape)}, without a number; beside a 0, sides whose product is at"
             f" most {most:,} are read."

@@ -39,6 +39,20 @@ class ArrayEntry:
         return cls(name, values.shape, "text", lambda: values, rows)
 
 
+def shape_of(shape: Sequence[int], index: Index) -> tuple[int, ...]:
+    """Return the shape of a part of an array, without the array.
+
+    >>> shape_of((2, 64, 192), (0, slice(None), slice(0, 64)))
+    (64, 64)
+    """
+    cut = [
+        len(range(*part.indices(length)))
+        for length, part in zip(shape, index, strict=False)
+        if isinstance(part, slice)
+    ]
+    return (*cut, *shape[len(index) :])
+
+
 def repeated(names: Iterable[str]) -> str | None:
     """Return the first name that was there before; None where all differ.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from attention.heads import join_heads
 from attention.limits import LIMIT, MAX_DIMENSION, MAX_ELEMENTS, MAX_TOKENS, BadInput
-from attention.readers.entry import ALONE, ArrayEntry, Index, short, shown
+from attention.readers.entry import ALONE, ArrayEntry, Index, shape_of, short, shown
 from attention.readers.mask_polarity import as_allowed, is_added
 from attention.readers.other_files import OtherKind
 from attention.readers.printouts import brief, sides
@@ -105,16 +105,15 @@ def _part(
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the rows or the part that is wanted, with its labels."""
     if asked.words.strip():
-        values, tokens = _rows(entry, place, asked.words)
-        return values[_index(values.shape, asked.cut, place)], _labels(
-            tokens, values.shape, asked.cut
-        )
+        rows, tokens = _rows(entry, place, asked.words)
+        cut = rows[_index(rows.shape, asked.cut, place)]
+        return cut, _labels(tokens, rows.shape, asked.cut)
     if entry.pick and entry.shape[0] > MAX_TOKENS:
         raise BadInput(
             f"{place} holds {entry.shape[0]:,} words; type those you want, at most {MAX_TOKENS:,}."
         )
     index = _index(entry.shape, asked.cut, place)
-    shape = np.broadcast_to(0, entry.shape)[index].shape
+    shape = shape_of(entry.shape, index)
     large = math.prod(shape) > MAX_ELEMENTS or min(shape, default=0) > MAX_DIMENSION
     if role in WEIGHTS and len(shape) == 2 and large:
         raise too_wide(f"{role} of {place} is {sides(shape)}")
