@@ -1061,7 +1061,12 @@ X_IS_DRAWN = (
     "X is drawn and not brought, {width} numbers for each word: so many the weights take in."
 )
 WEIGHTS_TOO_WIDE = (
-    "the weights take {width} numbers in; at most {limit} fit. Cut as many out of each by a slice."
+    "{what}; the board holds at most {limit} × {limit}. Record the layer with capture (from "
+    "attention import capture) and open it on Real model."
+)
+ADD_THE_OTHERS = (
+    "{name} is {size}, and X has {width} columns; add {others}, and X is drawn to fit, or add an "
+    "X that fits."
 )
 QKV_GIVE_WAY = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
 DRAWN_ANEW = "{names} anew, {width} numbers for each word: so many the weights take in."
@@ -1074,10 +1079,10 @@ Q_AND_K_DIFFER = (
 )
 FITTED_TO_COLUMNS = "{names} fitted to {columns} columns: numbers that have room stay."
 ROLLED_ANEW = "{names} rolled anew, for a d_model of {d_model}."
-BRING_ONE_OF_COLUMNS = (
-    "{role} takes {found} numbers in, and {other} has {columns} columns; bring one of "
-    "{wanted} columns beside it."
+ROWS_NEEDED = (
+    "{role}, transposed, is {size}; {rows} rows are needed, as many as {giver} has columns."
 )
+WAS_TRANSPOSED = "{name} was transposed to {rows} × {columns}."
 W_O_DOES_NOT_FIT = "W_O does not fit and is taken away."
 HEADS_CANNOT_SHARE = "{heads} heads cannot share these columns; one has them all."
 PADDING_TAKEN_AWAY = "The padding belongs to other keys and is taken away."
@@ -1238,7 +1243,7 @@ SIDE_DOES_NOT_FIT = (
     "{name} is {rows} × {columns}; one of its sides has to be {width}, the width of what it meets."
 )
 READ_AS_D_IN_D_OUT = "{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
-BOTH_WAYS_FIT = "Both ways fit; you chose this one."
+BOTH_WAYS_FIT = "Both ways fit; tick transposed for the other."
 NO_ROOM = "there is no room here for this: {title}."
 UNKNOWN_MISTAKE = "there is no mistake called “{name}”."
 DIFFERS_FIRST = "The numbers differ first in {stage}. {cell}"
@@ -1348,7 +1353,7 @@ LESSON_SETS_HEADS = (
 )
 LESSON_SHOWS_HEAD = "These are Q, K, V and weights of head {head} alone."
 READ_AS_D_OUT_D_IN = (
-    "{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}"
+    "{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed."
 )
 LOOK_MOST_AT = "look most at"
 HEADS_TO_BE_SAID = (

@@ -116,7 +116,7 @@ def _part(
     shape = shape_of(entry.shape, index)
     large = math.prod(shape) > MAX_ELEMENTS or min(shape, default=0) > MAX_DIMENSION
     if role in WEIGHTS and len(shape) == 2 and large:
-        raise too_wide(f"{role} of {place} is {sides(shape)}")
+        raise too_wide(f"{place}: {role} would be {sides(shape)}")
     return entry.of_part(index), _labels(entry.rows, entry.shape, asked.cut)
 
 

@@ -263,8 +263,8 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
         for (name, b), widths in zip(weights.items(), sides, strict=True):
             if not s.typed_qkv and s.d_model not in widths:
                 raise BadInput(
-                    f"{name} is {size(b.values.shape)}, and X has {s.d_model} columns; bring"
-                    f" {' and '.join(missing)} as well, for which X is drawn anew, or such an X."
+                    f"{name} is {size(b.values.shape)}, and X has {s.d_model} columns; add"
+                    f" {' and '.join(missing)}, and X is drawn to fit, or add an X that fits."
                 )
         return s
     common = [side for side in sides[0] if all(side in other for other in sides)]

@@ -233,5 +233,5 @@ def orient(values: np.ndarray, d_in: int, name: str) -> tuple[np.ndarray, str]:
             values.T,
             f"{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.",
         )
-    note = " Both ways fit; this one was taken." if rows == columns else ""
+    note = " Both ways fit; tick transposed for the other." if rows == columns else ""
     return values, f"{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
