@@ -909,7 +909,9 @@ FASTTEXT_WORD_VECTORS = (
 COMPRESSED_FILE = "{place} is compressed; unpack it, or cut the words you want out of word vectors."
 ZIP_OF_TEXT = "{place} is a zip file of text; unpack it, or cut out the words you want."
 ARCHIVE = "{place} is an archive; unpack it and open what is in it."
-LINES_FOR_A_LAYER = " These lines cut a layer's attention out."
+LINES_FOR_TENSORS = (
+    " These lines cut tensors out; attention.capture records a layer of a running model."
+)
 EMPTY_CELL = "{place} is empty; a number is wanted."
 NOT_A_NUMBER = "{place} holds “{found}”; a number such as 3, -0.5 or 2e-3 is wanted."
 NUMBER_TOO_LARGE = "{place} holds {found}; numbers from -1e12 to 1e12 are allowed."

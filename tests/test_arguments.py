@@ -133,7 +133,6 @@ def test_every_public_function_is_called_here():
     called = {function.__name__ for function in CALLS} | set(WRITTEN)
     assert set(attention.__all__) - called == {
         "AttentionTrace",
-        "Layer",
         "LongAttention",
         "View",
         "Taken",
