@@ -148,7 +148,7 @@ def test_markdown_says_it_in_a_list_above_the_tables():
     lines = written("markdown").decode().splitlines()
     plain = [re.sub(r"\\(.)", r"\1", line) for line in lines]
     assert plain[:8] == [*(f"- {line}" for line in [*OF_TABLES, EXACT]), ""]
-    assert plain[9].startswith("### ")
+    assert plain[8].startswith("### ")
 
 
 def test_the_script_says_it_in_its_docstring_and_the_notebook_in_its_first_cell():

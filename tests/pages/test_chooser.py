@@ -114,7 +114,5 @@ def test_of_several_files_the_arrays_are_read_and_the_others_named():
     files = (ChosenFile("a.txt", 2, b"1 "), ChosenFile("x.npy", 6, b"\x93NUMPY"))
     at.session_state["visit"].page_values["load_file_chosen"] = 1, (files[0], *files)
     ran(at)
-    assert said(at, "flag") == [
-        "One file is read at a time, with a config.json beside it; left out: a.txt, a.txt."
-    ]
+    assert said(at, "flag") == ["One file is read at a time; left out: a.txt, a.txt."]
     assert said(at, "refused") == ["x.npy: its .npy version is missing; 1.0, 2.0 and 3.0 are read."]

@@ -120,4 +120,6 @@ def test_a_slice_of_bool_is_looked_at_as_the_whole_is():
     assert entry.of_part((slice(0, 2),)).all()
     with pytest.raises(BadInput) as refused:
         entry.of_part((slice(2, 4),))
-    assert str(refused.value) == messages.BOOL_WITH_OTHER_BYTES.format(place="a.safetensors, numbers")
+    assert str(refused.value) == messages.BOOL_WITH_OTHER_BYTES.format(
+        place="a.safetensors, numbers"
+    )
