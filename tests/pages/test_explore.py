@@ -364,7 +364,9 @@ def test_what_does_not_fit_is_refused_before_it_can_be_used():
     at = opened()
     before = settings(at)
     pasted(at, "1 2\n3 4", "W_Q")
-    assert warned(at) == messages.SIDE_DOES_NOT_FIT.format(name="W_Q", rows=2, columns=2, width=4)
+    assert warned(at) == messages.ADD_THE_OTHERS.format(
+        name="W_Q", size="2 × 2", width=4, others="W_K and W_V"
+    )
     assert not [button for button in at.button if button.key == "load_use"]
     assert settings(at) == before
 
@@ -585,7 +587,7 @@ def test_weights_as_wide_as_gpt_2_are_answered_with_the_lines_that_record_the_la
     at = uploaded(opened(), "gpt2.safetensors", safetensors({name: np.zeros((768, 2304), "<f2")}))
     ran(at.selectbox(key="set_load_role").set_value("W_Q"))
     ran(at.selectbox(key="set_load_part_W_Q").set_value(":, 0:768"))
-    what = f"Gpt2.safetensors, {name}: W_Q would be 768 × 768"
+    what = f"gpt2.safetensors, {name}: W_Q would be 768 × 768"
     assert said(at, "refused") == [messages.WEIGHTS_TOO_WIDE.format(what=what, limit=512)]
     assert at.get("code")[0].value == CAPTURE
 
