@@ -1034,8 +1034,8 @@ X_IS_DRAWN = (
     "X is drawn and not brought, {width} numbers for each word: so many the weights take in."
 )
 WEIGHTS_TOO_WIDE = (
-    "{what}; the board holds at most {limit} × {limit}. Record the layer with capture (from "
-    "attention import capture) and open it on Real model."
+    "{what}; the board holds at most {limit} × {limit}. Record the layer with attention.capture "
+    "while your model runs, and open it on Real model."
 )
 ADD_THE_OTHERS = (
     "{name} is {size}, and X has {width} columns; add {others}, and X is drawn to fit, or add an "

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_FILES, MAX_PASTED, MAX_TOKENS, BadInput
+from attention.models.snippet import LINES
 from attention.pages import chooser, parts, state, typed
 from attention.pages.chooser import ChosenFile
 from attention.readers import array_files, opening, own_files
@@ -23,6 +24,7 @@ from attention.readers.select import (
     WEIGHTS,
     SelectedArray,
     Selection,
+    TooWide,
     gather,
     thirds,
 )
@@ -104,8 +106,9 @@ def panel(s: Settings) -> None:
                 )
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
-            if isinstance(problem, OtherKind) and problem.code:
-                st.code(problem.code, language="python", wrap_lines=True)
+            code = problem.code if isinstance(problem, OtherKind) else ""
+            if code := LINES if isinstance(problem, TooWide) else code:
+                st.code(code, language="python", wrap_lines=True)
             problem.bare()  # it may be kept, to be said again by the next run
 
 

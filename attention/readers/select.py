@@ -14,7 +14,6 @@ from attention.heads import join_heads
 from attention.limits import LIMIT, MAX_DIMENSION, MAX_ELEMENTS, MAX_TOKENS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, Index, shape_of, short, shown
 from attention.readers.mask_polarity import as_allowed, is_added
-from attention.readers.other_files import OtherKind
 from attention.readers.printouts import brief, sides
 from attention.stages import WEIGHTS
 
@@ -22,11 +21,10 @@ MASK, FINISHED = "mask", "weights"
 TRANSPOSED = ", transposed"  # at the end of where a weight is from
 # What the axis before the rows of Q, K and V counts.
 AXES = {"batch": "items of a batch", "heads": "heads"}
-CAPTURE = """\
-from attention import capture  # beside your model and its inputs
-with capture(model, layers=[0]) as taken:
-    model(**inputs)
-taken.save("layer.safetensors")  # open it on Real model"""
+
+
+class TooWide(BadInput):
+    """Weights wider than the board; attention.capture shows such a layer."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +89,11 @@ def thirds(shape: Sequence[int]) -> list[str]:
     return [f":, {part}" if shape[1] > shape[0] else f"{part}, :" for part in parts]
 
 
-def too_wide(what: str) -> OtherKind:
-    """Return the refusal of weights wider than the board, with lines that record the layer."""
-    return OtherKind(
+def too_wide(what: str) -> TooWide:
+    """Return the refusal of weights wider than the board."""
+    return TooWide(
         f"{what}; the board holds at most {MAX_DIMENSION} × {MAX_DIMENSION}. Record the layer with"
-        " capture (from attention import capture) and open it on Real model.",
-        CAPTURE,
+        " attention.capture while your model runs, and open it on Real model."
     )
 
 

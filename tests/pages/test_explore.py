@@ -18,9 +18,9 @@ from streamlit.testing.v1 import AppTest
 from attention import multi_head_attention
 from attention.figures.panes import panes
 from attention.limits import BadInput
+from attention.models.snippet import LINES
 from attention.pages.chooser import ChosenFile
 from attention.pages.state import capital
-from attention.readers.select import CAPTURE
 from attention.session import links
 from attention.session.about import source_of
 from attention.session.changes import set_sentence
@@ -589,7 +589,7 @@ def test_weights_as_wide_as_gpt_2_are_answered_with_the_lines_that_record_the_la
     ran(at.selectbox(key="set_load_part_W_Q").set_value(":, 0:768"))
     what = f"gpt2.safetensors, {name}: W_Q would be 768 × 768"
     assert said(at, "refused") == [messages.WEIGHTS_TOO_WIDE.format(what=what, limit=512)]
-    assert at.get("code")[0].value == CAPTURE
+    assert at.get("code")[0].value == LINES.strip()
 
 
 def test_a_config_json_holds_no_array():
