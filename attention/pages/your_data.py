@@ -466,7 +466,7 @@ def _slice(group: str, entry: ArrayEntry) -> str:
         f"Slice of {sides(entry.shape)}",
         f"load_cut_{group}",
         "",
-        placeholder="such as 0, :, 0:64; counted from 0",
+        placeholder=f"such as {'0, ' * (len(entry.shape) - 2)}:, 0:64; counted from 0",
         help="Layer, head, rows or columns, as NumPy writes it.",
     )
 
