@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from attention import places
 from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
-from attention.layer import Layer
 from attention.layouts import extend, heads_first, repeat_heads
 from attention.long import LongAttention, long_attention
 from attention.masks import (
@@ -45,13 +44,11 @@ if TYPE_CHECKING:
     from attention.models.capture import capture
     from attention.models.taken import Taken
     from attention.models.verify import verify
-    from attention.readers.layer import read_layer
 
 __version__ = "0.9.0"
 
 __all__ = [
     "AttentionTrace",
-    "Layer",
     "LongAttention",
     "Paper",
     "RMSNorm",
@@ -80,7 +77,6 @@ __all__ = [
     "padding",
     "paper_figure",
     "places",
-    "read_layer",
     "real_tokens",
     "relative_bias",
     "repeat_heads",
@@ -106,7 +102,6 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",
     "paper_figure": "attention.figures.paper",
-    "read_layer": "attention.readers.layer",
     "report": "attention.exports.save",
     "save": "attention.exports.save",
     "verify": "attention.models.verify",

@@ -48,7 +48,7 @@ MAX_EDITED = 16_384  # operations of one message of the board; a larger paste ta
 
 MAX_FILE = 8 * 2**20  # bytes of a file, characters of a text
 MAX_PASTED = 2_000_000  # characters that a box of the page takes
-MAX_PROSE = 20_000  # bytes of a sentence, characters of its box, bytes of a config.json
+MAX_PROSE = 20_000  # bytes of a sentence, characters of its box
 MAX_TYPED_TEXT = 8 * 2**20  # characters of a matrix; 512 × 512 numbers of full length fit
 MAX_ELEMENTS = 400_000  # numbers of one array
 MAX_RANK = 4  # its axes

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, settings
 
 # scripts; what they record is tested without torch
 collect_ignore = [
-    "models/beside.py",
     "models/families.py",
     "models/labelled.py",
     "models/record.py",
@@ -17,7 +16,6 @@ collect_ignore = [
     "peers/record_kernels.py",
     "peers/record_parts.py",
     "peers/record_scores.py",
-    "readers/record_models.py",
 ]
 
 settings.register_profile(

@@ -685,10 +685,6 @@ ONLY_ITEM_IS_FILLED = "Only item {item} of the batch is filled."
 NOT_OFFERED = "Not offered: {labels}; {why}"
 EMPTY_BOX = "the box is empty; numbers or a sentence are wanted."
 A_SENTENCE_OF = "This is a sentence of {count}: {tokens}"
-A_CONFIGURATION = (
-    "This is the configuration of a {kind} model{heads}. Open its weights now; they are read by it."
-)
-WITH_SO_MANY_HEADS = " with {count} heads"
 PARTS_IN_USE = "In use: {parts}."
 SINKS_ARE_OFF = "“Sinks” are off: each weight is made by itself, without a sum."
 SINKS_ARE_ON_AGAIN = "“Sinks” are on again, as they were."
@@ -940,7 +936,9 @@ ROW_PER_CELL = (
     "{place} has one row per cell (row, column, value); export “CSV, matrices”, NPZ or the state "
     "instead."
 )
-LINES_FOR_A_LAYER = " These lines cut a layer's attention out."
+LINES_FOR_TENSORS = (
+    " These lines cut tensors out; attention.capture records a layer of a running model."
+)
 EMPTY_CELL = "{place} is empty; a number is wanted."
 NOT_A_NUMBER = "{place} holds “{found}”; a number such as 3, -0.5 or 2e-3 is wanted."
 NUMBER_TOO_LARGE = "{place} holds {found}; numbers from -1e12 to 1e12 are allowed."
@@ -1049,25 +1047,7 @@ TOKENIZER_OUTPUT = (
 )
 PASSED_OVER_AS_TOKENS = "Passed over, as a tokenizer gives it: {names}."
 DAMAGED_NPY_HEADER = "{place}: its .npy header is damaged."
-FUSED_WITHOUT_ORDER = (
-    "{place} holds Q, K and V in one, and its name does not say how; choose whether all of "
-    "Q comes first, or Q, K and V of each head."
-)
-NO_ATTENTION_TENSORS = "no tensor is called as W_Q, W_K and W_V of a model's attention are."
-NO_ATTENTION_OF_THAT_NAME = "no attention has {name} in its name; there are {names}."
-NO_SUCH_LAYER = "layer is {layer}; there are {count} attentions, counted from 0."
-HEADS_NOT_SAID = (
-    "how many heads {place} has is not said by its tensors; give its config.json "
-    "(num_attention_heads)."
-)
-TURNS_BY_ROTARY = "it turns Q and K by rotary positions"
-NORMS_Q_AND_K = "it norms Q and K before they meet"
-KEEPS_WITHIN = "it keeps the numbers of Q, K and V within ±{limit}"
-NOT_EQUAL_PARTS = "{place} is {size}; {parts} equal parts are wanted, for Q, K and V."
 STANDS_BETWEEN_ROWS = "{place}: “{text}” stands between its rows; every number has to be there."
-ADDS_ALIBI = "it adds ALiBi, a slope by distance, to the scores"
-HIDES_LATER_TOKENS = "it hides later tokens (choose the causal mask)"
-DIFFERS_FROM_THE_MODEL = "differ from the model"
 
 # ---- session -------------------------------------------------------------------------------------
 
@@ -1076,17 +1056,10 @@ EXAMPLE_CHANGED = "example “{title}”, changed since"
 NO_RECORD = "given, and no record of where from"
 ROTATION_IN_WORDS = "rotary positions of Q and K, {pairs}, base {base}, {turned} of {d_k} columns"
 NORM_IN_WORDS = "RMS norm of Q and K, each head, ε {eps}, with a gain, after the rotation"
-NOT_THE_MODELS_EMBEDDINGS = (
-    "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model there "
-    "are the weights alone."
-)
 OF_AN_EXAMPLE = "example “{title}”"
 SINUSOIDAL_POSITIONS = "sinusoidal positions"
 DRAWN_BY_HAND = "drawn by hand"
 WINDOW_REPLACED = "The mask says who sees whom; the window is taken away."
-FROM_ITS_BIAS = "its bias"
-FROM_ITS_RELATIVE_BIAS = "its relative bias"
-MASK_AS_IN_LAYER = "The mask is look-ahead, as in the layer."
 NOTHING_CHOSEN = "choose what the numbers are to be."
 NOW_ON_THE_BOARD = "Now on the board: {inputs}."
 ROWS_WITHOUT_WORDS = "The rows come without words; those on the board stay."
@@ -1100,7 +1073,12 @@ X_IS_DRAWN = (
     "X is drawn and not brought, {width} numbers for each word: so many the weights take in."
 )
 WEIGHTS_TOO_WIDE = (
-    "the weights take {width} numbers in; at most {limit} fit. Cut as many out of each by a slice."
+    "{what}; the board holds at most {limit} × {limit}. Record the layer with attention.capture "
+    "while your model runs, and open it on Real model."
+)
+ADD_THE_OTHERS = (
+    "{name} is {size}, and X has {width} columns; add {others}, and X is drawn to fit, or add an "
+    "X that fits."
 )
 QKV_GIVE_WAY = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
 DRAWN_ANEW = "{names} anew, {width} numbers for each word: so many the weights take in."
@@ -1113,10 +1091,10 @@ Q_AND_K_DIFFER = (
 )
 FITTED_TO_COLUMNS = "{names} fitted to {columns} columns: numbers that have room stay."
 ROLLED_ANEW = "{names} rolled anew, for a d_model of {d_model}."
-BRING_ONE_OF_COLUMNS = (
-    "{role} takes {found} numbers in, and {other} has {columns} columns; bring one of "
-    "{wanted} columns beside it."
+ROWS_NEEDED = (
+    "{role}, transposed, is {size}; {rows} rows are needed, as many as {giver} has columns."
 )
+WAS_TRANSPOSED = "{name} was transposed to {rows} × {columns}."
 W_O_DOES_NOT_FIT = "W_O does not fit and is taken away."
 HEADS_CANNOT_SHARE = "{heads} heads cannot share these columns; one has them all."
 PADDING_TAKEN_AWAY = "The padding belongs to other keys and is taken away."
@@ -1281,7 +1259,7 @@ SIDE_DOES_NOT_FIT = (
     "{name} is {rows} × {columns}; one of its sides has to be {width}, the width of what it meets."
 )
 READ_AS_D_IN_D_OUT = "{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
-BOTH_WAYS_FIT = "Both ways fit; you chose this one."
+BOTH_WAYS_FIT = "Both ways fit; tick transposed for the other."
 NO_ROOM = "there is no room here for this: {title}."
 UNKNOWN_MISTAKE = "there is no mistake called “{name}”."
 DIFFERS_FIRST = "The numbers differ first in {stage}. {cell}"
@@ -1373,8 +1351,6 @@ MATRICES_EXPECTED = "the matrices {wanted} are wanted; {present} came."
 PART_BEYOND_LIMIT = "{name} holds numbers beyond ±{limit}."
 COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
 SIZE_EXPECTED = "{name} is {size}; {wanted} is wanted."
-STAYED_BEHIND = "The numbers will differ from the model’s: {what}."
-BIAS_STAYED_BEHIND = "its bias stayed behind ({name})"
 CAPPED_SCORES = "scores kept within ±{softcap} by tanh"
 SINK_OF_EACH_ROW = "{sink}, in the sum of each row and of no key"
 GIVEN_FROM_PYTHON = "given from Python"
@@ -1391,26 +1367,15 @@ LESSON_SETS_HEADS = (
 )
 LESSON_SHOWS_HEAD = "These are Q, K, V and weights of head {head} alone."
 READ_AS_D_OUT_D_IN = (
-    "{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}"
+    "{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed."
 )
 LOOK_MOST_AT = "look most at"
-HEADS_TO_BE_SAID = (
-    "{place} holds Q, K and V of several heads in one; say how many heads the model has "
-    "(num_attention_heads in its config.json)."
-)
 LINES_FOR_WORDS = " Of word vectors these lines cut out the words you want."
 TRANSPOSED = "{source}, transposed"
-READ_BY_CONFIG = "{source}, read by the config.json beside it ({kind})"
 AXES_EXPECTED = "{place} is {size}; two axes are wanted for {role}. Cut it to that."
 AXES_OR_BATCH_EXPECTED = (
     "{place} is {size}; two axes, or three with a batch, are wanted for {role}. Cut it to that."
 )
-TURNED_BY_NAME = "{role} is {name}, by its name stored as (out, in), and transposed."
-CUT_BY_LONGER_SIDE = (
-    "{role} is {name}, of which {cut} was cut, by its longer side stored as (in, out)."
-)
-TAKEN_AS_IF = "{role} is {name}, taken as if stored as (in, out)."
-STORED_AS_YOU_SAY = "as you say stored as"
 MASK_MEANS = "The mask: True and 1 mean {true_means}."
 MASK_IS_ADDED = "The mask: 0 and −∞ are added."
 NO_SUCH_WORD = "{place} has no word “{word}”."

@@ -24,7 +24,6 @@ SHOWN = {"tokens": None, "key_tokens": None, "item": 0, "head": 0}
 PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
 PROJECTIONS |= {**dict.fromkeys(("b_Q", "b_K", "b_V"), np.ones(4)), "positions": E}
 FREQUENCIES = {"width": 4, "scaling": 2.0, "base": 100.0}
-LAYER = {f"layers.0.attention.{name}_proj.weight": E for name in "qkv"}
 BERT = Path(__file__).parent / "models/recorded/bert.safetensors"
 CALLS = {  # each public function, and arguments that it takes
     attention.scaled_dot_product_attention: {"Q": E, "K": E, "V": E} | ALIKE,
@@ -82,7 +81,6 @@ CALLS = {  # each public function, and arguments that it takes
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
     | {"softcap": None, "softmax": "sigmoid", "announce": None},
-    attention.read_layer: {"tensors": LAYER, "config": {"model_type": "vit"}, "layer": 0},
     attention.verify: {"taken": BERT},
 }
 WRITTEN = {  # what needs Plotly, or writes a file
@@ -135,7 +133,6 @@ def test_every_public_function_is_called_here():
     called = {function.__name__ for function in CALLS} | set(WRITTEN)
     assert set(attention.__all__) - called == {
         "AttentionTrace",
-        "Layer",
         "LongAttention",
         "View",
         "Taken",

@@ -13,7 +13,6 @@ import pytest
 from oracle import attend
 
 from attention import (
-    Layer,
     View,
     alibi,
     causal,
@@ -96,13 +95,6 @@ def of_self(Q, K, V, heads, **mask):
     return self_attention(Q, eye, W_K, W_V, memory=memory, heads=heads, **mask).weights
 
 
-def of_layer(Q, K, V, heads, **mask):
-    eye = np.eye(heads * D)
-    W_K, W_V = np.vstack([eye, 0 * eye]), np.vstack([0 * eye, eye])
-    layer = Layer("layers.0", eye, W_K, W_V, heads=heads, kv_heads=heads)
-    return layer.attend(Q, memory=np.concatenate([K, V], axis=-1), **mask).weights
-
-
 def of_multi_head(Q, K, V, heads, **mask):
     return multi_head_attention(Q, K, V, heads=heads, **mask).weights
 
@@ -149,7 +141,6 @@ def of_framework(Q, K, V, heads, **mask):
 
 CALLS = {
     "self_attention": of_self,
-    "Layer.attend": of_layer,
     "multi_head_attention": of_multi_head,
     "scaled_dot_product_attention": of_split,
     "View.of": of_view,
@@ -300,13 +291,3 @@ def test_padding_and_a_past_of_each_item_get_an_axis_for_the_heads():
     allowed = multi_head_attention(Q, K, V, heads=2, allowed=mask).allowed
     for b, h, i, j in np.ndindex(allowed.shape):
         assert allowed[b, h, i, j] == (j <= i + past[b] and real[b, j])
-
-
-def test_a_layer_with_alibi_has_its_slopes_by_head_in_any_batch():
-    W = draw((3, 4, 4), 1)
-    layer = Layer("layers.0", *W, heads=2, kv_heads=2, alibi=True)
-    for batch in (1, 2, 3):
-        trace = layer.attend(draw((batch, 3, 4)))
-        for item in range(batch):
-            added = trace.masked[item] - trace.scaled[item]
-            np.testing.assert_allclose(added, alibi(3, 3, 2), atol=1e-14)

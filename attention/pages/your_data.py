@@ -7,16 +7,14 @@ import hashlib
 import streamlit as st
 
 from attention.html import preview as tables
-from attention.layer import Layer
 from attention.limits import MAX_DIMENSION, MAX_FILE, MAX_PASTED, MAX_STATE, MAX_TOKENS, BadInput
+from attention.models.snippet import LINES
 from attention.numbers import megabytes
 from attention.pages import parts, state, typed, upload
 from attention.pages.upload import UploadedFile
 from attention.readers import array_files, opening, own_files
-from attention.readers.entry import PASTED, ArrayEntry, shown
-from attention.readers.fused import OFFERED, ModelHeads
+from attention.readers.entry import PASTED, ArrayEntry
 from attention.readers.mask_polarity import POLARITIES
-from attention.readers.model_config import ModelConfig
 from attention.readers.other_files import OtherKind
 from attention.readers.printouts import sides
 from attention.readers.select import (
@@ -26,23 +24,21 @@ from attention.readers.select import (
     WEIGHTS,
     SelectedArray,
     Selection,
+    TooWide,
     gather,
-    lies_open,
+    thirds,
 )
 from attention.readers.tables import COMMAS, Ambiguous
-from attention.readers.tensor_names import layers, recognised
 from attention.session import adopt, changes, links
-from attention.session.about import not_the_models
 from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 from attention.session.validate import check
 
 FILE = "load_file"
 WANTED = (
-    "Arrays, tables, checkpoints, word vectors; at most"
-    f" {megabytes(MAX_FILE)} are read, or a saved state. A reload forgets the file."
+    f"Arrays, tables, word vectors; at most {megabytes(MAX_FILE)} are read, or a saved state."
+    " A reload forgets the file."
 )
-LAYER = "Which layer of the model the weights are taken from."
 TYPED = {"load_text": typed.text()}  # what a reload does not lose
 SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {
@@ -50,13 +46,19 @@ FAMILY_LABELS = {
     "qkv": "Q, K and V themselves",
     "finished": "finished attention weights",
 }
-STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
+SEVERAL = "several"  # inputs, all out of the only array of a file
+ALL, SLICE = "all of it", "a slice…"
+THIRDS = "first third", "second third", "last third"
+WEIGHTS_HELP = (
+    "torch’s Linear keeps its weight as (out, in): tick *transposed*. Where one array holds W_Q,"
+    " W_K and W_V side by side, choose it for each of them and take a third."
+)
 # What can be chosen for one array, and what is chosen to begin with.
 CHOICES = {
     "words": "",
     "cut": "",
-    "stored": None,
-    "layout": None,
+    "part": ALL,
+    "transposed": False,
     "true": AS_IT_IS.true_means,
 }
 PLACEHOLDER = """cat 0.1 -0.3 2
@@ -94,8 +96,6 @@ def panel(s: Settings) -> None:
     with right:
         try:
             if file:
-                if config := opening.config_in(text.encode()):
-                    state.set_page_value("load_config", config)
                 _file(s, file)
             elif text.strip():
                 _content(s, PASTED, text.encode(), typed=True)
@@ -109,8 +109,9 @@ def panel(s: Settings) -> None:
                 )
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
-            if isinstance(problem, OtherKind) and problem.code:
-                st.code(problem.code, language="python", wrap_lines=True)
+            code = problem.code if isinstance(problem, OtherKind) else ""
+            if code := LINES if isinstance(problem, TooWide) else code:
+                st.code(code, language="python", wrap_lines=True)
             problem.bare()  # it may be kept, to be said again by the next run
 
 
@@ -123,14 +124,10 @@ def _file(s: Settings, file: UploadedFile) -> None:
 
 
 def _given_last(text: str, asked: bool) -> bool:
-    """Whether a text came after the files: it is another one, or they ``asked`` to read it.
-
-    A config.json says how the files are read, and so stands beside them.
-    """
+    """Whether a text came after the files: it is another one, or they ``asked`` to read it."""
     before = state.page_value("load_text_before", text)
     state.set_page_value("load_text_before", text)
-    came = (asked or text != before) and bool(text.strip())
-    return came and not opening.config_in(text.encode())
+    return (asked or text != before) and bool(text.strip())
 
 
 def forget() -> None:
@@ -143,9 +140,6 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     """What one file holds, or a text that was ``typed``."""
     if links.is_file(content):
         _saved_state(content, "This is a saved state of this page.")
-        return
-    if config := opening.config_in(content):
-        _configuration(config)
         return
     mark = hashlib.blake2b(content, digest_size=8).digest()
     may_be_words = typed or where.lower().endswith(".txt")  # no file of arrays is one
@@ -164,20 +158,11 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
             return
     if state.page_value("load_guessed", None) != mark:
         _guess(s, mark, arrays)
-    config, first = _config(arrays), st.container()
-    picks, heads = _single(s, arrays, config) if len(arrays) == 1 else _several(s, arrays, config)
-    selected = gather(arrays, picks, where, config, typed)
-    layer = _whole_layer(arrays, picks, heads, config)
-    if layer:
-        selected = adopt.with_its_parts(selected, layer)
-    else:
-        selected = adopt.with_own_parts(selected, arrays, picks, where)
-    behind = not_the_models(adopt.origins(s, selected)), *adopt.behind(selected)
-    if left := " ".join(filter(None, behind)):
-        with first:  # above what was chosen, apart from how it was read
-            parts.message_box("flag", left)
+    picks, heads = _single(s, arrays) if len(arrays) == 1 else _several(s, arrays)
+    selected = gather(arrays, picks, where, typed)
+    selected = adopt.with_own_parts(selected, arrays, picks, where)
     try:
-        said = adopt.adopt(s, selected, heads, layer)[1][1:] if selected else []
+        said = adopt.adopt(s, selected, heads)[1][1:] if selected else []
     finally:
         for role, array in selected.items():
             st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
@@ -187,7 +172,7 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         "Use these numbers",
         "load_use",
         _use,
-        (selected, heads, layer),
+        (selected, heads),
         about=mark,
         type="primary",
         disabled=not selected,
@@ -207,32 +192,6 @@ def _saved_state(content: bytes, says: str) -> None:
         type="primary",
         help="Goes on from this state; Back brings the numbers of now again.",
     )
-
-
-def _configuration(config: ModelConfig) -> None:
-    """A config.json: kept for the weights that are opened next."""
-    state.set_page_value("load_config", config)
-    state.set_page_value("load_configured", True)
-    said = f" with {config.heads.heads} heads" if config.heads else ""
-    parts.note(
-        f"This is the configuration of a {shown(config.kind)} model{said}. Open its weights now;"
-        " they are read by it."
-    )
-
-
-def _config(arrays: dict[str, ArrayEntry]) -> ModelConfig | None:
-    """The configuration that was opened before weights of a model, if it is to be used."""
-    config = state.page_value("load_config", None)
-    if config is None or not any(map(recognised, arrays)):
-        return None
-    used = state.page_control(
-        st.checkbox,
-        f"Read by the config.json that was opened ({shown(config.kind)})",
-        "load_configured",
-        True,
-        help="It says how many heads there are, and what the model does besides.",
-    )
-    return config if used else None
 
 
 def _is_sentence(prose: opening.Prose, mark: bytes) -> bool:
@@ -285,7 +244,6 @@ def _start(mark: bytes) -> None:
     for name in ("load_comma", "load_found", "load_picks"):
         state.set_page_value(name, None)
     state.set_page_value("load_others", False)
-    state.set_page_value("load_whole", True)
     for role in (*ROLES, "QKV"):
         for choice, first in CHOICES.items():
             state.set_page_value(f"load_{choice}_{role}", first)
@@ -294,7 +252,6 @@ def _start(mark: bytes) -> None:
 def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry]) -> None:
     """What the arrays most likely are."""
     state.set_page_value("load_guessed", mark)
-    state.set_page_value("load_layer", next(iter(layers(arrays)), None))
     state.set_page_value("load_family", adopt.family_of(arrays))
     state.set_page_value("load_axis", adopt.axis_of(arrays))
     likely = adopt.likely(*next(iter(arrays.items())), s)
@@ -333,9 +290,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
     return read
 
 
-def _single(
-    s: Settings, arrays: dict[str, ArrayEntry], config: ModelConfig | None
-) -> tuple[Picks, int | None]:
+def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
     """One array: what is it?"""
     name, entry = next(iter(arrays.items()))
     role = state.page_control(
@@ -343,21 +298,23 @@ def _single(
         f"These are {sides(entry.shape)} numbers. Use them as",
         "load_role",
         "X",
-        options=list(ROLES),
-        format_func=ROLES.__getitem__,
+        options=[*ROLES, SEVERAL],
+        format_func=lambda role: ROLES.get(role, "several of these"),
         help="Which input of the attention they become.",
     )
+    if role == SEVERAL:
+        return _several(s, arrays)
+    if role in WEIGHTS:
+        st.caption(WEIGHTS_HELP)
     picks: Picks = {role: (name, _selection(role, entry))}
-    return picks, _heads(s, picks, arrays, config)
+    return picks, _heads(s, picks, arrays)
 
 
-def _several(
-    s: Settings, arrays: dict[str, ArrayEntry], config: ModelConfig | None
-) -> tuple[Picks, int | None]:
+def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
     """Several arrays: which of them is which input?"""
-    with st.expander(f"{len(arrays):,} arrays"):
-        st.html(tables.contents(arrays))
-    known, layer = layers(arrays), None
+    if len(arrays) > 1:
+        with st.expander(f"{len(arrays):,} arrays"):
+            st.html(tables.contents(arrays))
     family = state.page_control(
         st.segmented_control,
         "They are",
@@ -368,14 +325,12 @@ def _several(
         format_func=FAMILY_LABELS.__getitem__,
         help="Whether queries, keys and values are computed from weights or come as they are.",
     )
-    if len(known) > 1 and family == "weights":
-        layer = state.page_control(
-            st.selectbox, "Layer", "load_layer", known[0], options=known, help=LAYER
-        )
-    if state.page_value("load_picks", None) != (family, layer):
-        state.set_page_value("load_picks", (family, layer))
-        for role, name in adopt.picks_of(arrays, family, layer).items():
+    if state.page_value("load_picks", None) != family:
+        state.set_page_value("load_picks", family)
+        for role, name in adopt.picks_of(arrays, family).items():
             state.set_page_value(f"load_pick_{role}", name)
+    if family == "weights":
+        st.caption(WEIGHTS_HELP)
     picks: Picks = {}
     for role in adopt.FAMILIES[family]:
         left, right = st.columns([3, 2])
@@ -395,44 +350,18 @@ def _several(
             with right:
                 picks[role] = (
                     name,
-                    _selection(
-                        role,
-                        arrays[name],
-                        first=not picks.keys() & set("QKV"),
-                        again=any(name == picked for picked, _ in picks.values()),
-                    ),
+                    _selection(role, arrays[name], first=not picks.keys() & set("QKV")),
                 )
-    return picks, _heads(s, picks, arrays, config)
+    return picks, _heads(s, picks, arrays)
 
 
-def _whole_layer(
-    arrays: dict[str, ArrayEntry], picks: Picks, heads: int | None, config: ModelConfig | None
-) -> Layer | None:
-    """The layer that the weights are of, if all that it does is to come along."""
-    layer = adopt.whole_layer(arrays, picks, heads, config)
-    if layer is None:
-        return None
-    wanted = state.page_control(
-        st.checkbox,
-        "With its biases, positions and norms",
-        "load_whole",
-        True,
-        help="Whatever this layer does besides: then the numbers are the model’s.",
-    )
-    return layer if wanted else None
-
-
-def _heads(
-    s: Settings, picks: Picks, arrays: dict[str, ArrayEntry], config: ModelConfig | None
-) -> int | None:
+def _heads(s: Settings, picks: Picks, arrays: dict[str, ArrayEntry]) -> int | None:
     """How many heads share the columns of what comes; None: as the arrays have them."""
     joined = state.page_value("load_axis", "batch") == "heads" and picks.keys() & set("QKV")
     names = [picks[role][0] for role in ("W_Q", "W_K", "W_V", "Q", "K", "V") if role in picks]
     if joined or not names:
         return None
-    heads = config.of(names[0]).heads if config else None
     own = next((arrays[name].heads for name in names if arrays[name].heads), None)
-    known = f"{heads.heads}, by config.json" if heads else own and f"{own}, by the file"
     return state.page_control(
         st.number_input,
         "Heads that share the columns",
@@ -441,26 +370,33 @@ def _heads(
         min_value=1,
         max_value=MAX_DIMENSION,
         step=1,
-        placeholder=known or f"as now, {s.heads}",
+        placeholder=f"{own}, by the file" if own else f"as now, {s.heads}",
         help="The columns of the weights are split evenly between them.",
     )
 
 
-def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = False) -> Selection:
-    """How the array is to be taken, where there is a choice.
+def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
+    """How the array is to be read, where there is a choice.
 
-    Q, K and V are cut alike, and asked about once; so is the tensor that is chosen ``again``.
+    Q, K and V are cut alike, and asked about once.
     """
     group = "QKV" if role in "QKV" else role
     chosen = {
         choice: state.page_value(f"load_{choice}_{group}", first_choice)
         for choice, first_choice in CHOICES.items()
     }
-    chosen["layout"] = state.page_value("load_layout_QKV", None)
-    part = recognised(entry.name).get(role)
     axis = state.page_value("load_axis", "batch") if group == "QKV" else AS_IT_IS.axis
-    with st.container(horizontal=True):
-        if entry.rows and role not in WEIGHTS and (entry.pick or len(entry.shape) == 2):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if role in WEIGHTS:
+            chosen["cut"] = _part(role, entry)
+            chosen["transposed"] = state.page_control(
+                st.checkbox,
+                "transposed",
+                f"load_transposed_{role}",
+                False,
+                help="The array holds (out, in), as torch’s Linear does; without, it is (in, out).",
+            )
+        elif entry.rows and (entry.pick or len(entry.shape) == 2):
             most = ""
             if entry.shape[0] > MAX_TOKENS:
                 most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS:,}"
@@ -472,16 +408,8 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = F
                 placeholder=" ".join(entry.rows[:4]),
                 help="Rows are taken by their words; without any, the first ones.",
             )
-        elif first and (entry.dtype != "text" or len(entry.shape) > 2):
-            chosen["cut"] = state.page_control(
-                st.text_input,
-                f"Slice of {sides(entry.shape)}",
-                f"load_cut_{group}",
-                "",
-                placeholder="such as 0, :, 0:64; counted from 0",
-                help="Layer, head or rows, as NumPy writes it;"
-                " of a tensor with several weights, of this one's part.",
-            )
+        elif first and _can_be_cut(entry):
+            chosen["cut"] = _slice(group, entry)
         if group == "QKV" and first and len(entry.shape) > 2:
             axis = state.page_control(
                 st.segmented_control,
@@ -493,31 +421,6 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = F
                 format_func=AXES.__getitem__,
                 help="What stands before rows and columns in these tensors.",
             )
-        if (
-            role in WEIGHTS
-            and entry.shape[-1:] == entry.shape[-2:-1]
-            and (part is None or part.stored is None)
-        ):
-            chosen["stored"] = state.page_control(
-                st.segmented_control,
-                "It is stored as",
-                f"load_stored_{role}",
-                None,
-                options=list(STORED),
-                format_func=STORED.__getitem__,
-                help="Frameworks store a weight either way round; torch as (out, in).",
-                required=True,
-            )
-        if part and lies_open(part, entry.shape) and not again:
-            chosen["layout"] = state.page_control(
-                st.segmented_control,
-                "This tensor holds",
-                "load_layout_QKV",
-                None,
-                options=list(OFFERED),
-                format_func=OFFERED.get,
-                help="Its name says that Q, K and V are in it, and not how they lie.",
-            )
         if role == MASK:
             chosen["true"] = state.page_control(
                 st.segmented_control,
@@ -528,21 +431,48 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = F
                 help="Frameworks differ in what True of a mask means.",
                 required=True,
             )
-    heads = state.page_value("load_heads", None)
-    return Selection(
-        chosen["words"],
-        chosen["cut"],
-        chosen["stored"] or "",
-        chosen["true"],
-        axis,
-        layout=chosen["layout"] or "",
-        heads=ModelHeads(heads) if heads and role in WEIGHTS else None,
+    return Selection(chosen["words"], chosen["cut"], chosen["transposed"], chosen["true"], axis)
+
+
+def _can_be_cut(entry: ArrayEntry) -> bool:
+    """Whether a slice is asked for; a matrix that was typed is pasted as it is wanted."""
+    return entry.dtype != "text" or len(entry.shape) > 2
+
+
+def _part(role: str, entry: ArrayEntry) -> str:
+    """The slice of an array that becomes a weight: all of it, a third, or one that is typed."""
+    if not _can_be_cut(entry):
+        return ""
+    cuts = thirds(entry.shape)
+    named = {cut: f"{third} ({cut})" for third, cut in zip(THIRDS, cuts, strict=False)}
+    part = state.page_control(
+        st.selectbox,
+        "Part",
+        f"load_part_{role}",
+        ALL,
+        options=[ALL, *cuts, SLICE],
+        format_func=lambda part: named.get(part, part),
+        help="Rows, then columns, counted from 0, as NumPy writes a slice.",
+    )
+    if part == SLICE:
+        return _slice(role, entry)
+    return "" if part == ALL else part
+
+
+def _slice(group: str, entry: ArrayEntry) -> str:
+    return state.page_control(
+        st.text_input,
+        f"Slice of {sides(entry.shape)}",
+        f"load_cut_{group}",
+        "",
+        placeholder=f"such as {'0, ' * (len(entry.shape) - 2)}:, 0:64; counted from 0",
+        help="Layer, head, rows or columns, as NumPy writes it.",
     )
 
 
-def _use(selected: dict[str, SelectedArray], heads: int | None, layer: Layer | None) -> None:
+def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
     def act(s: Settings) -> Settings:
-        new, said = adopt.adopt(s, selected, heads, layer)
+        new, said = adopt.adopt(s, selected, heads)
         state.remark(" ".join(said))  # what stays behind stands above the board
         return new
 

@@ -29,7 +29,7 @@ from attention.limits import (
     MAX_RANK,
     BadInput,
 )
-from attention.readers.entry import ALONE, ArrayEntry, repeated, shown
+from attention.readers.entry import ALONE, ArrayEntry, Index, repeated, shape_of, shown
 from attention.readers.printouts import sides
 
 HEAD = 12_000  # bytes of a .npy that hold its header
@@ -119,16 +119,16 @@ def npy(
     descr, fortran, lengths = header.groups()
     dtype = _numbers(descr, where)
     sides_said = lengths.replace(" ", "").split(",")
-    shape = _shape(tuple(int(side) for side in sides_said if side), where, bounds.numbers)
+    shape = tuple(int(side) for side in sides_said if side)
     _fits(size - start, shape, dtype.itemsize, where)
 
-    def read() -> np.ndarray:
+    def numbers() -> np.ndarray:
         content = whole()
         _fits(len(content) - start, shape, dtype.itemsize, where)
-        flat = _sound(np.frombuffer(content, dtype, math.prod(shape), start), where)
+        flat = np.frombuffer(content, dtype, math.prod(shape), start)
         return flat.reshape(shape, order="F" if fortran == "True" else "C")
 
-    return ArrayEntry(name, shape, dtype.name, read)
+    return _entry(name, shape, dtype.name, numbers, where, bounds)
 
 
 def _header(content: bytes) -> tuple[int, re.Match | None]:
@@ -140,19 +140,45 @@ def _header(content: bytes) -> tuple[int, re.Match | None]:
     )
 
 
-def _shape(shape: tuple[int, ...], where: str, most: int) -> tuple[int, ...]:
-    if len(shape) > MAX_RANK:
-        raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
+def _entry(
+    name: str,
+    shape: tuple[int, ...],
+    dtype: str,
+    numbers: Callable[[], np.ndarray],
+    where: str,
+    bounds: Bounds,
+) -> ArrayEntry:
+    """Return an array of which parts are read: cut out and counted before anything is copied.
+
+    ``numbers`` returns all of it, as a view of the file's bytes.
+    """
+
+    def part(index: Index) -> np.ndarray:
+        _check_axes(shape, where, bounds.numbers)
+        _check_count(shape_of(shape, index), where, bounds.numbers)
+        chosen = _sound(numbers()[index], where)
+        return (chosen.astype("<u4") << 16).view("<f4") if dtype == BFLOAT else chosen
+
+    return ArrayEntry(name, shape, dtype, lambda: part(()), part=part)
+
+
+def _check_count(shape: tuple[int, ...], where: str, most: int) -> None:
+    """Refuse more numbers than are read."""
     if math.prod(shape) > most:
         raise BadInput(
             f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {most:,} are read."
         )
-    if math.prod(filter(None, shape)) > most:  # a side of 0 hides the others from the product
+
+
+def _check_axes(shape: tuple[int, ...], where: str, most: int) -> None:
+    if len(shape) > MAX_RANK:
+        raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
+    # a side of 0 hides the others from the product
+    if 0 in shape and math.prod(filter(None, shape)) > most:
         raise BadInput(
             f"{where} is {sides(shape)}, without a number; beside a 0, sides whose product is at"
             f" most {most:,} are read."
         )
-    return shape
 
 
 def _numbers(descr: str, where: str) -> np.dtype:
@@ -170,11 +196,11 @@ def _numbers(descr: str, where: str) -> np.dtype:
     return dtype
 
 
-def _sound(flat: np.ndarray, where: str) -> np.ndarray:
+def _sound(values: np.ndarray, where: str) -> np.ndarray:
     """Bytes that say they are bool must be 0 or 1."""
-    if flat.dtype == bool and (flat.view(np.uint8) > 1).any():
+    if values.dtype == bool and (values.view(np.uint8) > 1).any():
         raise BadInput(f"{where} says it is bool, and holds bytes other than 0 and 1.")
-    return flat
+    return values
 
 
 def _fits(size: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
@@ -223,7 +249,7 @@ def npz(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str, ArrayEn
         try:
             listed[name] = _member(archive, member, name, place, bounds)
             if small:
-                listed[name].read()
+                _check_sound(listed[name], bounds)
         except BadInput as problem:
             listed[name] = _refused(name, problem)
     if listed.keys() >= _SPARSE and all(len(entry.shape) < 2 for entry in listed.values()):
@@ -238,6 +264,11 @@ def npz(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str, ArrayEn
     if not arrays:
         raise BadInput(f"{where} holds no array.")
     return _some(arrays)
+
+
+def _check_sound(entry: ArrayEntry, bounds: Bounds) -> None:
+    """Read a member of a zip for its damage; of one too large as a whole all but its bytes."""
+    entry.of_part(() if math.prod(entry.shape) <= bounds.numbers else (slice(0),))
 
 
 def _said_to_hold(content: bytes) -> int:
@@ -294,7 +325,7 @@ def _member(
     head = _inflated(archive, member, HEAD, place)
     if head[:6] != b"\x93NUMPY":
         raise BadInput(f"{place} is no .npy array.")
-    most = bounds.numbers * 8 + HEAD
+    most = max(bounds.numbers * 8, MAX_INFLATED) + HEAD
     if member.file_size > most:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
     whole = partial(_inflated, archive, member, most + 1, place)
@@ -338,7 +369,9 @@ def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, plac
 
 # ---- .safetensors -------------------------------------------------------------------------------
 
+BFLOAT = "bfloat16"
 TYPES = {
+    "BF16": "<u2",  # the upper half of a float32
     "F64": "<f8",
     "F32": "<f4",
     "F16": "<f2",
@@ -446,21 +479,17 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _tensor(name: str, tensor: dict, body: memoryview, place: str, bounds: Bounds) -> ArrayEntry:
     kind, shape = tensor["dtype"], tuple(tensor["shape"])
     begin, end = tensor["data_offsets"]
-    if kind != "BF16" and kind not in TYPES:
+    if kind not in TYPES:
         raise UnknownType(
             f"{place} holds {shown(kind)}; F64, F32, F16, BF16, integers and BOOL are read."
         )
-    itemsize = 2 if kind == "BF16" else np.dtype(TYPES[kind]).itemsize
-    dtype = "bfloat16" if kind == "BF16" else np.dtype(TYPES[kind]).name
-    _fits(end - begin, shape, itemsize, place)
+    dtype = np.dtype(TYPES[kind])
+    _fits(end - begin, shape, dtype.itemsize, place)
 
-    def read() -> np.ndarray:
-        _shape(shape, place, bounds.numbers)
-        flat = np.frombuffer(body[begin:end], "<u2" if kind == "BF16" else TYPES[kind])
-        raw = _sound(flat, place).reshape(shape)
-        return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw
+    def numbers() -> np.ndarray:
+        return np.frombuffer(body[begin:end], dtype).reshape(shape)
 
-    return ArrayEntry(name, shape, dtype, read)
+    return _entry(name, shape, BFLOAT if kind == "BF16" else dtype.name, numbers, place, bounds)
 
 
 def is_arrays(filename: str, content: bytes) -> bool:

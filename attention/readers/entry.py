@@ -10,6 +10,7 @@ import numpy as np
 
 ALONE = "numbers"  # the name of an array that has none
 PASTED = "the text"  # what sentences call numbers that were typed or pasted
+Index = tuple[int | slice, ...]  # a part of an array, all axes from the first one on
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,30 @@ class ArrayEntry:
     )
     remark: str = ""  # what a person should know about how it was understood
     heads: int | None = None  # that share its columns, where the file says so
+    part: Callable[[Index], np.ndarray] | None = None  # reads this part alone, of a large array
+
+    def of_part(self, index: Index) -> np.ndarray:
+        """Return the numbers at this index, which is one of NumPy's."""
+        return self.part(index) if self.part else self.read()[index]
 
     @classmethod
     def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> ArrayEntry:
         """Numbers that were read already, out of a text."""
         return cls(name, values.shape, "text", lambda: values, rows)
+
+
+def shape_of(shape: Sequence[int], index: Index) -> tuple[int, ...]:
+    """Return the shape of a part of an array, without the array.
+
+    >>> shape_of((2, 64, 192), (0, slice(None), slice(0, 64)))
+    (64, 64)
+    """
+    cut = [
+        len(range(*part.indices(length)))
+        for length, part in zip(shape, index, strict=False)
+        if isinstance(part, slice)
+    ]
+    return (*cut, *shape[len(index) :])
 
 
 def repeated(names: Iterable[str]) -> str | None:

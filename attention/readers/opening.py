@@ -8,7 +8,6 @@ from typing import NamedTuple
 from attention.limits import MAX_HEADER, MAX_PROSE, BadInput
 from attention.readers import array_files, other_files, texts
 from attention.readers.entry import ArrayEntry, shown
-from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.own_files import with_count
 from attention.readers.printouts import is_figure
 from attention.readers.what_is_meant import embeddings, without_comments
@@ -30,13 +29,6 @@ def text_in(filename: str, content: bytes) -> str:
     if array_files.is_arrays(filename, content):
         return ""
     return decoded(content, shown(filename))
-
-
-def config_in(content: bytes) -> ModelConfig | None:
-    """What a model's config.json says; None for any other file or text."""
-    if len(content) > MAX_PROSE or not content.lstrip().startswith(b"{"):
-        return None
-    return read_config(content.decode("utf-8-sig", errors="replace"))
 
 
 _NO_PROSE = re.compile(r"^\||[\[\]{}=\t\x00]|\S[,;|]\S|\b(?:true|false)\b", re.IGNORECASE)

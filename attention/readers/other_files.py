@@ -10,10 +10,9 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from attention.limits import MAX_FILE, MAX_HEADER, BadInput
+from attention.limits import MAX_FILE, BadInput
 from attention.readers import own_files
 from attention.readers.entry import shown
-from attention.readers.tensor_names import layers
 
 
 class OtherKind(BadInput):
@@ -87,11 +86,11 @@ from gensim.models import KeyedVectors; words = ["cat", "dog"]  # those you want
 vectors = KeyedVectors.load({file}); vectors = getattr(vectors, "wv", vectors)
 with open({out[-words.txt]}, "w", encoding="utf-8") as cut:
     cut.writelines(f"{{w}} {{' '.join(map(str, vectors[w]))}}\\n" for w in words)"""
-_LAYER = """\
+_TENSORS = """\
 from safetensors import safe_open; from safetensors.torch import save_file
 with safe_open({file}, "pt") as f:
-    names = [name for name in f.keys() if {wanted}]
-    save_file({{name: f.get_tensor(name) for name in names}}, {out[-layer.safetensors]})"""
+    names = [name for name in f.keys() if ".0." in name and "att" in name]  # those you want
+    save_file({{name: f.get_tensor(name) for name in names}}, {out[-part.safetensors]})"""
 _PART = """\
 import numpy as np
 values = np.load({file}, mmap_mode="r")
@@ -325,8 +324,8 @@ def _too_large(where: str, lower: str, head: bytes, size: int, filled: dict[str,
     """Lines that cut out of a large file what the page can show."""
     said = f"{where} has {size:,} bytes; at most {MAX_FILE:,} are read."
     if lower.endswith(".safetensors"):
-        code = _LAYER.format(wanted=_of_a_layer(head), **filled)
-        return OtherKind(f"{said} These lines cut a layer's attention out.", code)
+        more = "These lines cut tensors out; attention.capture records a layer of a running model."
+        return OtherKind(f"{said} {more}", _TENSORS.format(**filled))
     if head.startswith(b"\x93NUMPY") or lower.endswith(".npy"):
         return OtherKind(f"{said} These lines cut a part out.", _PART.format(**filled))
     if head.startswith(b"PK") or lower.endswith(".npz"):
@@ -337,16 +336,3 @@ def _too_large(where: str, lower: str, head: bytes, size: int, filled: dict[str,
     way = f'open({filled["file"]}, encoding="utf-8")'
     code = _WORDS.format(module="", opened=way, **filled)
     return OtherKind(f"{said} Of word vectors these lines cut out the words you want.", code)
-
-
-def _of_a_layer(head: bytes) -> str:
-    """Which tensors are one layer's attention, in Python: by the names in the file's header."""
-    length = int.from_bytes(head[:8], "little")
-    try:
-        names = list(json.loads(head[8 : 8 + length])) if length <= MAX_HEADER else []
-    except (ValueError, RecursionError):
-        names = []
-    places = layers(names)
-    if not places:
-        return '".0." in name and "att" in name'
-    return f"name.startswith({json.dumps(places[0] + '.')})"

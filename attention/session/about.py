@@ -15,7 +15,6 @@ from attention.markdown import plain
 from attention.masks import MASKS
 from attention.numbers import exact
 from attention.readers.select import FINISHED, MASK
-from attention.readers.tensor_names import recognised
 from attention.recorded import Recorded
 from attention.sentences import which_of
 from attention.session.examples import EXAMPLES, OWN
@@ -23,7 +22,6 @@ from attention.session.matrix import Recipe, are_waves
 from attention.session.origin import Origin, captured_head
 from attention.session.run import recorded
 from attention.session.settings import DRAWN, SOFTMAX, Settings
-from attention.stages import PROJECTIONS
 from attention.weights import INITIALISERS
 
 CHANGED = ", changed by hand since"
@@ -207,28 +205,10 @@ each row and of no key'}
     return said
 
 
-NOT_ITS_EMBEDDINGS = (
-    "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model there"
-    " are the weights alone."
-)
-
-
 def behind(s: Settings) -> tuple[str, ...]:
     """What the models have that these inputs are from, and this formula has not."""
     left = dict.fromkeys(came.behind for came in s.origins.values())
-    return tuple(filter(None, (not_the_models(s.origins) if "X" in s.matrices else "", *left)))
-
-
-def not_the_models(origins: Mapping[str, Origin]) -> str:
-    """That X did not come with the weights of a model, by where the inputs are from; else ""."""
-    of_model = any(name in PROJECTIONS and _of_a_model(came) for name, came in origins.items())
-    return NOT_ITS_EMBEDDINGS if of_model and "X" not in origins else ""
-
-
-def _of_a_model(came: Origin) -> bool:
-    """Whether something of a model stayed behind, or a tensor is called as models call theirs."""
-    names = (part.partition("[")[0] for part in came.source.split(", "))
-    return bool(came.behind) or any(map(recognised, names))
+    return tuple(filter(None, left))
 
 
 def source_of(s: Settings, name: str) -> str:

@@ -4,18 +4,14 @@ settings that follow.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from attention.layer import Layer
-from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
-from attention.parts import called
-from attention.readers.differences import differing
+from attention.limits import MAX_DIMENSION, BadInput
 from attention.readers.entry import ArrayEntry
-from attention.readers.layer import layer_of
 from attention.readers.mask_polarity import is_bias
-from attention.readers.model_config import ModelConfig
 from attention.readers.select import (
     FINISHED,
     MASK,
@@ -24,8 +20,8 @@ from attention.readers.select import (
     Selection,
     select,
     size,
+    too_wide,
 )
-from attention.readers.tensor_names import guess, layers, place
 from attention.sentences import they_are
 from attention.session import changes
 from attention.session.about import on_its_own
@@ -34,7 +30,7 @@ from attention.session.finished import looks_finished, with_weights, without_wei
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
 from attention.session.prepared import fitted
-from attention.session.settings import DRAWN, TRUE_MASK, Settings, as_drawn
+from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check, check_columns, check_token_count
 from attention.stages import BIASES, WEIGHTS
 
@@ -45,6 +41,7 @@ FAMILIES = {
 }
 
 
+ALIASES = {"mask": "allowed", "memory": "y"}  # other names of an input
 WITHOUT_WINDOW = "The mask says who sees whom; the window is taken away."
 ROLES = {
     "X": "X, word embeddings",
@@ -61,19 +58,30 @@ ROLES = {
 }
 
 
+def named(names: Iterable[str], role: str) -> str | None:
+    """Return the name of this input in any case, without its _, or an alias; None if none is there.
+
+    >>> named(["wq", "q_proj.weight"], "W_Q"), named(["q_proj.weight"], "W_Q")
+    ('wq', None)
+    """
+    own = {name.lower(): name for name in names}
+    short = ALIASES.get(role, role.lower().replace("_", ""))
+    return own.get(role.lower()) or own.get(short)
+
+
 def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
     """What a single array most likely is."""
     if entry.dtype == "bool":
         return MASK
     if looks_finished(entry):
-        return next((role for role in ROLES if guess([name], role) == name), FINISHED)
+        return next((role for role in ROLES if named([name], role) == name), FINISHED)
     others = (role for role in ROLES if role != FINISHED)
-    known = next((role for role in others if guess([name], role) == name), None)
+    known = next((role for role in others if named([name], role) == name), None)
     return known or ("Q" if s.typed_qkv else "X")
 
 
-def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> dict[str, str | None]:
-    """Return the array that most likely is each input of the family.
+def picks_of(found: dict[str, ArrayEntry], family: str) -> dict[str, str | None]:
+    """Return the array called as each input of the family.
 
     One with rows and columns comes first. One with a single axis is refused when it is read; only
     an input without which nothing is computed may be one.
@@ -82,7 +90,7 @@ def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> di
     flat = [name for name, entry in found.items() if len(entry.shape) == 1]
     needed = {"X", "Q", "K", "V", *WEIGHTS}
     picks = {
-        role: guess(names, role, layer) or (guess(flat, role, layer) if role in needed else None)
+        role: named(names, role) or (named(flat, role) if role in needed else None)
         for role in FAMILIES[family]
     }
     mask = picks.get(MASK)
@@ -106,11 +114,11 @@ def axis_of(found: dict[str, ArrayEntry]) -> str:
 def family_of(found: dict[str, ArrayEntry]) -> str:
     """Whether these look like embeddings and weights, like Q, K and V, or like finished weights."""
     names = list(found)
-    if all(guess(names, role) for role in "QKV") and not guess(names, "X"):
+    if all(named(names, role) for role in "QKV") and not named(names, "X"):
         return "qkv"
-    if any(guess(names, role) for role in ("X", "memory", *WEIGHTS, *"QKV")):
+    if any(named(names, role) for role in ("X", "memory", *WEIGHTS, *"QKV")):
         return "weights"
-    own = guess(names, FINISHED)  # as this page saves them, with their mask
+    own = named(names, FINISHED)  # as this page saves them, with their mask
     of_rows = [found[own]] if own else [e for e in found.values() if len(e.shape) >= 2]
     return "finished" if of_rows and all(map(looks_finished, of_rows)) else "weights"
 
@@ -133,89 +141,6 @@ def with_own_parts(
     return brought | more
 
 
-# ---- a whole layer of a checkpoint ---------------------------------------------------------------
-
-
-def whole_layer(
-    found: dict[str, ArrayEntry],
-    picks: dict[str, tuple[str, Selection]],
-    heads: int | None,
-    config: ModelConfig | None,
-) -> Layer | None:
-    """The layer that W_Q, W_K and W_V are of, where they are taken as its file has them."""
-    names = {role: name for role, (name, _) in picks.items() if role in WEIGHTS}
-    chosen = [asked for role, (_, asked) in picks.items() if role in WEIGHTS]
-    if not names.keys() >= set(WEIGHTS[:3]):
-        return None
-    if any(asked.cut.strip() or asked.stored or asked.layout for asked in chosen):
-        return None
-    of_q = place(names["W_Q"])
-    if of_q not in layers(found):
-        return None
-    if any(guess(list(found), role, of_q) != name for role, name in names.items()):
-        return None
-    try:
-        layer = layer_of(found, of_q, config)
-    except ValueError:  # its heads are not said, or it is one that is not read whole
-        return None
-    return layer if heads in (None, layer.heads) else None
-
-
-def with_its_parts(brought: dict[str, SelectedArray], layer: Layer) -> dict[str, SelectedArray]:
-    """The arrays with the biases of their layer, and fewer heads of keys and values where it has
-    fewer; what stays behind is what the page has no part for.
-    """
-    found = {role: replace(array, behind="") for role, array in brought.items()}
-    for role in WEIGHTS:
-        if role not in brought:
-            continue
-        told = tuple(remark for remark in brought[role].remarks if remark.startswith(f"{role} is "))
-        found[role] = replace(brought[role], values=getattr(layer, role), remarks=told, heads=None)
-        bias = getattr(layer, f"b_{role[2]}")
-        if bias is not None:
-            source = f"{brought[role].source.removesuffix(TRANSPOSED)}, its bias"
-            found[f"b_{role[2]}"] = SelectedArray(bias[None], source=source)
-    if layer.relative is not None:
-        source = f"{brought['W_Q'].source.removesuffix(TRANSPOSED)}, its relative bias"
-        found["R"] = SelectedArray(np.asarray(layer.relative.table), source=source)
-    left = list(layer.missing)
-    if layer.window is not None and not layer.causal:
-        left.append(f"queries look at the {layer.window} nearest keys alone")
-    return found | {"W_Q": replace(found["W_Q"], behind=differing(left))}
-
-
-def _with_layer(s: Settings, layer: Layer | None, mask: bool, remarks: list[str]) -> Settings:
-    """With what the layer does besides; with its look-ahead mask, unless a ``mask`` was brought."""
-    if layer is None:
-        return s
-    window = layer.window if layer.causal and layer.window is not None else 0
-    if mask and window:
-        remarks.append(WITHOUT_WINDOW)
-        window = 0
-    sinks = () if layer.sinks is None else tuple(layer.sinks.astype(float).tolist())
-    s = replace(
-        s,
-        scale=layer.scale,
-        softmax=True,
-        fill=TRUE_MASK,
-        norm=layer.norm,
-        rotary=layer.rotary,
-        softcap=layer.softcap,
-        sinks=sinks,
-        alibi=layer.alibi,
-        bidirectional=layer.relative.bidirectional if layer.relative else True,
-        max_distance=layer.relative.max_distance if layer.relative else Settings.max_distance,
-        window=window if window <= MAX_TOKENS else 0,  # a wider one hides nothing here
-    )
-    if not mask:
-        ahead = "causal" if layer.causal and not s.memory_tokens else "none"
-        s = replace(s, mask=ahead, drawn=(), drawn_from=None)
-        remarks += ["The mask is look-ahead, as in the layer."] * (ahead == "causal")
-    if s.parts:
-        remarks.append(f"The layer brings {called(s.parts)}.")
-    return s
-
-
 # ---- the settings that follow -------------------------------------------------------------------
 
 
@@ -223,30 +148,24 @@ def adopt(
     s: Settings,
     brought: dict[str, SelectedArray],
     heads: int | None = None,
-    layer: Layer | None = None,
 ) -> tuple[Settings, list[str]]:
     """The settings with these arrays as inputs; and what else had to change, in sentences.
 
     X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew, and so are
     embeddings where weights come without them; a mask, padding or W_O that no longer fits is taken
-    away. ``heads`` is how many share the columns; by default as many as before. ``layer`` is
-    what :func:`with_its_parts` made these arrays whole by. The sentences hold before the numbers
-    are used and after.
+    away. ``heads`` is how many share the columns; by default as many as before. The sentences hold
+    before the numbers are used and after.
     """
     # First the arrays and their tokens, with weights that fit them; then what stands on these:
     # W_O, the heads, the padding, the mask; last, whether all of it fits together.
     if not brought:
         raise BadInput("choose what the numbers are to be.")
-    heads = layer.heads if layer else heads
     remarks = [
         "Now on the board:"
-        f" {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."
+        f" {', '.join(f'{name} ({size(b.values.shape)})' for name, b in brought.items())}."
     ]
     if FINISHED in brought:
         return _finished(s, brought, remarks)
-    left = " ".join(behind(brought))  # of the model that the weights are from
-    of_model = brought.keys() & set(WEIGHTS) or brought.keys()
-    brought = {n: replace(b, behind=left if n in of_model else "") for n, b in brought.items()}
     s = before = without_weights(s)
     s = _wide_enough(s, brought, remarks)
     wanted = heads or next((b.heads for b in brought.values() if b.heads), None)
@@ -260,7 +179,7 @@ def adopt(
         s = _projected(s, brought)
     else:
         known = wanted or (s.heads if s.kv_heads < s.heads else None)
-        s = _embedded(s, brought, remarks, layer is not None, known)
+        s = _embedded(s, brought, remarks, known)
     s = replace(s, cell=None)
     if (
         brought.keys() & {"X", "Q"}
@@ -268,7 +187,6 @@ def adopt(
         and not (brought.get("X") or brought["Q"]).tokens
     ):
         remarks.append("The rows come without words; those on the board stay.")
-    s = set_heads(s, layer.heads) if layer else s
     s = _with_output(s, brought.get("W_O"), remarks)
     for name in brought.keys() & {"b_O", "R"}:
         s = s.with_matrix(name, _matrix(brought[name]))
@@ -280,7 +198,6 @@ def adopt(
     )
     s = _with_padding(s, MASK in brought or bool(keys_came), remarks)
     s = _with_mask(s, brought.get(MASK), remarks)
-    s = _with_layer(s, layer, MASK in brought, remarks)
     s, said = fitted(before, s)
     remarks += said
     return check(s), list(dict.fromkeys(filter(None, remarks)))
@@ -299,17 +216,6 @@ def _finished(
     s, said = with_weights(s, weights, tokens, keys)
     remarks += [remark for remark in weights.remarks if remark]
     return check(s), [*remarks[:1], *said, *remarks[1:]]
-
-
-def behind(brought: dict[str, SelectedArray]) -> list[str]:
-    """What the model has that these arrays are from, and this formula has not; said first."""
-    return [b.behind for b in brought.values() if b.behind]
-
-
-def origins(s: Settings, brought: dict[str, SelectedArray]) -> dict[str, Origin]:
-    """Where the inputs are from once these arrays are used."""
-    came = {name: origin for name, b in brought.items() if (origin := _origin(b))}
-    return came if brought.keys() & {*"QKV", FINISHED} else s.origins | came
 
 
 def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
@@ -348,12 +254,19 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
 
 
 def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]) -> Settings:
-    """With embeddings drawn as wide as the weights of a model take them, where these came alone."""
-    weights = [brought[name] for name in ("W_Q", "W_K", "W_V") if name in brought]
-    of_a_model = len(weights) == 3 or all(b.name for b in weights)
-    if not weights or not of_a_model or brought.keys() & {"X", "memory"}:
+    """With embeddings drawn as wide as the weights take them, where all three came alone."""
+    weights = {name: brought[name] for name in ("W_Q", "W_K", "W_V") if name in brought}
+    if not weights or brought.keys() & {"X", "memory"}:
         return s
-    sides = [b.values.shape[:1] if b.name else b.values.shape for b in weights]
+    sides = [b.values.shape[:1] if b.transposed else b.values.shape for b in weights.values()]
+    if missing := [name for name in ("W_Q", "W_K", "W_V") if name not in weights]:
+        for (name, b), widths in zip(weights.items(), sides, strict=True):
+            if not s.typed_qkv and s.d_model not in widths:
+                raise BadInput(
+                    f"{name} is {size(b.values.shape)}, and X has {s.d_model} columns; add"
+                    f" {' and '.join(missing)}, and X is drawn to fit, or add an X that fits."
+                )
+        return s
     common = [side for side in sides[0] if all(side in other for other in sides)]
     X = s.matrices.get("X")
     if s.d_model in common and X and X.recipe and X.recipe.by_word:
@@ -364,10 +277,7 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
     if not common or s.d_model in common:
         return s
     if common[0] > MAX_DIMENSION:
-        raise BadInput(
-            f"the weights take {common[0]:,} numbers in; at most {MAX_DIMENSION} fit. Cut as many"
-            " out of each by a slice."
-        )
+        raise too_wide(f"the weights take {common[0]:,} numbers in")
     drawn = "X and Y are drawn" if s.memory_tokens else "X is drawn"
     ends = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
     remarks += [
@@ -381,12 +291,9 @@ def _embedded(
     s: Settings,
     brought: dict[str, SelectedArray],
     remarks: list[str],
-    shared: bool,
     heads: int | None,
 ) -> Settings:
-    """X, perhaps a second sequence, and weights; heads may have ``shared`` keys and values, or so
-    many ``heads`` share them by the widths.
-    """
+    """X, perhaps a second sequence, and weights; keys may be shared by so many ``heads``."""
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
             raise BadInput(
@@ -396,7 +303,7 @@ def _embedded(
         if "X" not in brought:
             return s
     m = {name: _matrix(b) for name, b in brought.items() if name in ("X", "memory")}
-    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", *([] if shared else ["P", "R"])) | m
+    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", "P", "R") | m
     m |= _kept(s, *(b for b in BIASES if b.replace("b_", "W_") not in brought))
     tokens, memory = s.tokens, s.memory_tokens
     if "X" in brought:
@@ -414,7 +321,7 @@ def _embedded(
         memory = ()
         remarks.append("The second sequence does not fit to X and is taken away.")
     check_columns("X", m["X"].shape[-1])  # before weights of that width are drawn
-    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared, heads)
+    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, heads)
     m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
@@ -425,7 +332,6 @@ def _weights(
     s: Settings,
     brought: dict[str, SelectedArray],
     remarks: list[str],
-    shared: bool,
     heads: int | None,
 ) -> dict[str, Matrix]:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled
@@ -440,7 +346,7 @@ def _weights(
             check_columns(name, found[name].shape[1])
             remarks.append(found[name].remark)
     unequal = {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]
-    if unequal and not shared and not _shares(found["W_Q"], found["W_K"], heads):
+    if unequal and not _shares(found["W_Q"], found["W_K"], heads):
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
@@ -492,21 +398,21 @@ def _shares(W_Q: Matrix, W_K: Matrix, heads: int | None) -> bool:
 
 
 def _oriented(role: str, b: SelectedArray, d_in: int, giver: str) -> Matrix:
-    """A weight as (d_in, d_out): by what its tensor's name says, else the way that fits what the
+    """A weight as (d_in, d_out): transposed as the user said, else the way that fits what the
     ``giver`` gives it.
     """
-    if not b.name:
-        values, remark = orient(b.values, d_in, role, b.stored)
+    if not b.transposed:
+        values, remark = orient(b.values, d_in, role)
         turned = TRANSPOSED if b.source and values is not b.values else ""
         b = replace(b, values=values, source=b.source + turned)
         return replace(_matrix(b), remark=remark)
-    if len(b.values) != d_in:
+    rows, columns = b.values.shape
+    if rows != d_in:
         raise BadInput(
-            f"{role} takes {len(b.values)} numbers in, and {giver} has {d_in} columns; bring one of"
-            f" {len(b.values)} columns beside it."
+            f"{role}, transposed, is {rows} × {columns}; {d_in} rows are needed, as many as"
+            f" {giver} has columns."
         )
-    remark = next(remark for remark in b.remarks if remark.startswith(f"{role} is "))
-    return replace(_matrix(b), remark=remark)
+    return replace(_matrix(b), remark=f"{role} was transposed to {rows} × {columns}.")
 
 
 def _matrix(b: SelectedArray) -> Matrix:
@@ -515,7 +421,7 @@ def _matrix(b: SelectedArray) -> Matrix:
 
 
 def _origin(b: SelectedArray) -> Origin | None:
-    return Origin.of(b.source, b.values, b.behind) if b.source else None
+    return Origin.of(b.source, b.values) if b.source else None
 
 
 def _with_output(s: Settings, brought: SelectedArray | None, remarks: list[str]) -> Settings:
@@ -560,7 +466,7 @@ def _with_mask(s: Settings, brought: SelectedArray | None, remarks: list[str]) -
     if brought is not None:
         if brought.values.shape != (n_q, n_k):
             raise BadInput(
-                f"the mask is {size(brought.values)}; {n_q} queries × {n_k} keys are wanted."
+                f"the mask is {size(brought.values.shape)}; {n_q} queries × {n_k} keys are wanted."
             )
         drawn = as_drawn(brought.values)
         remarks += [WITHOUT_WINDOW] * bool(s.window)

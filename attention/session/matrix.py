@@ -213,12 +213,11 @@ def are_waves(P: Matrix) -> bool:
     return len(P.shape) == 2 and np.array_equal(P.values, sinusoidal(*P.shape))
 
 
-def orient(values: np.ndarray, d_in: int, name: str, stored: str = "") -> tuple[np.ndarray, str]:
+def orient(values: np.ndarray, d_in: int, name: str) -> tuple[np.ndarray, str]:
     """A weight matrix as (d_in, d_out), and a sentence on which way round it was read.
 
     A matrix may be stored (d_in, d_out), as in X W, or (d_out, d_in), as in W Xᵀ. Where only one of
-    the two fits, that one is taken; where both fit, ``stored`` decides: "in_out", which is also
-    taken where nothing ("") was said, or "out_in".
+    the two fits, that one is taken; where both fit, it is (d_in, d_out).
 
     >>> orient(np.ones((20, 10)), 10, "W_Q")[1]
     'W_Q was read as (d_out, d_in) = (20, 10), as in W Xᵀ, and transposed.'
@@ -229,17 +228,10 @@ def orient(values: np.ndarray, d_in: int, name: str, stored: str = "") -> tuple[
             f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it"
             " meets."
         )
-    if rows == columns == d_in:
-        transpose = stored == "out_in"
-        note = " Both ways fit; " + ("you chose this one." if stored else "this one was taken.")
-    else:
-        transpose, note = rows != d_in, ""
-    if transpose:
+    if rows != d_in:
         return (
             values.T,
-            (
-                f"{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and"
-                f" transposed.{note}"
-            ),
+            f"{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.",
         )
+    note = " Both ways fit; tick transposed for the other." if rows == columns else ""
     return values, f"{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"

@@ -336,8 +336,6 @@ CONNECTED = (
 AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
 MAY_BE_EMPTY = (  # the beginnings of their names: what is asked, and own sizes of a figure
     "set_load_comma",
-    "set_load_stored",
-    "set_load_layout",
     "set_head",
     "set_paper_size",
     "set_lesson_guess",

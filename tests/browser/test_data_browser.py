@@ -132,36 +132,27 @@ def test_a_pasted_printout_a_range_and_word_vectors_become_the_example(visit):
     )
 
 
-def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(visit):
+def test_weights_of_linears_become_the_example_transposed_and_say_so(visit):
+    """One by the tick, two because they fit no other way."""
     names = {"W_Q": "query", "W_K": "key", "W_V": "value"}
-    layers = [
-        {role: RNG.standard_normal((6, 4)).astype(np.float32) for role in names} for _ in range(2)
-    ]
-    tensors = {
-        f"bert.encoder.layer.{k}.attention.self.{names[role]}.weight": W
-        for k, layer in enumerate(layers)
-        for role, W in layer.items()
-    }
-    tensors["bert.encoder.layer.1.attention.self.query.bias"] = np.zeros(6, np.float32)
+    weights = {role: RNG.standard_normal((6, 4)).astype(np.float32) for role in names}
+    part = "encoder.layer.1.attention.self.{}.weight"
+    tensors = {part.format(names[role]): W for role, W in weights.items()}
     dashboard = visit().open()
+    page = dashboard.page
     dashboard.upload("model.safetensors", safetensors(**tensors))
-    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 6"))
-    dashboard.choose("set_load_layer", "bert.encoder.layer.1.attention.self")
-    behind = "bert.encoder.layer.1.attention.self.query.bias"
-    differs = messages.STAYED_BEHIND.format(what=messages.BIAS_STAYED_BEHIND.format(name=behind))
-    until(dashboard.page.locator(".st-key-dock_content p.said.flag", has_text=differs))
+    until(page.get_by_text("tick transposed"))
+    for role, name in names.items():
+        dashboard.choose(f"set_load_pick_{role}", f"{part.format(name)}   6 × 4")
+        until(page.locator(".st-key-dock_content table.numbers", has_text=f"{role}, 6 × 4"))
+    page.locator(".st-key-set_load_transposed_W_Q label").click()
+    until(page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 6"))
     dashboard.use()
-    agrees(
-        dashboard, X=four("X"), **{role: W.T.astype(np.float64) for role, W in layers[1].items()}
-    )
-    assert dashboard.notice() == f"{differs} More"  # first and apart
-    box = dashboard.page.locator(".said").first
-    assert messages.NOT_THE_MODELS_EMBEDDINGS in box.text_content()
-    used = dashboard.page.locator(".said.understood").first
+    agrees(dashboard, X=four("X"), **{role: W.T.astype(float) for role, W in weights.items()})
+    used = page.locator(".said.understood").first
     assert used.inner_text().endswith(" More") and used.bounding_box()["height"] < 70
     used.locator("summary").click()
-    name = "bert.encoder.layer.1.attention.self.query.weight"
-    assert messages.TURNED_BY_NAME.format(role="W_Q", name=name) in used.inner_text()
+    assert messages.WAS_TRANSPOSED.format(name="W_Q", rows=4, columns=6) in used.inner_text()
 
 
 BAD = [

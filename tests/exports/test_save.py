@@ -221,7 +221,7 @@ def test_what_holds_a_bias_a_sink_or_a_soft_cap_opens_again_to_its_inputs(case, 
     trace = made(case)
     save(trace, tmp_path / f"x.{ending}", item=0, head=0)
     found = opened(f"x.{ending}", (tmp_path / f"x.{ending}").read_bytes())
-    picks = adopt.picks_of(found, adopt.family_of(found), None)
+    picks = adopt.picks_of(found, adopt.family_of(found))
     assert [picks[name] for name in "QKV"] == ["Q", "K", "V"]
     assert picks["mask"] in ("allowed", "mask", None)
     whole = ... if ending == "npz" else (0, 0)

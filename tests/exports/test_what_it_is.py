@@ -21,7 +21,6 @@ from attention.exports import paper
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures import panes
 from attention.readers import opening
-from attention.session.about import NOT_ITS_EMBEDDINGS
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.origin import Origin
@@ -30,9 +29,7 @@ from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
 
 FILE = "model.safetensors, h.0.attn.c_attn.weight, 100 % #1"
-BEHIND = messages.STAYED_BEHIND.format(
-    what=messages.BIAS_STAYED_BEHIND.format(name="h.0.attn.c_attn.bias")
-)
+BEHIND = messages.NOT_ON_EXPLORE.format(missing=messages.BIAS_OF_EACH_SCORE, difference="0.5")
 EXAMPLE = messages.OF_AN_EXAMPLE.format(title="A sentence, two heads")
 SECONDS = {"1970-01-02": "86400", "1970-01-03": "172800"}
 
@@ -61,7 +58,6 @@ SAID = [
     EXAMPLE,
     FILE,
     "look-ahead (causal)",
-    NOT_ITS_EMBEDDINGS,
     BEHIND,
 ]
 LINES = [
@@ -70,7 +66,6 @@ LINES = [
     f"X, W_Q, W_V: {EXAMPLE}",
     f"W_K: {FILE}",
     "mask: look-ahead (causal)",
-    NOT_ITS_EMBEDDINGS,
     BEHIND,
 ]
 WHOLE = [LINES[0], "all 2 heads", *LINES[2:]]
@@ -97,7 +92,7 @@ def test_pandas_reads_the_tidy_csv_as_it_is_and_finds_item_head_and_origin_in_it
     assert frame["origin"][0] == first["X"] == "; ".join(OF_TABLES)
     assert first["W_K"] == f"{FILE}; {MADE}"
     assert first["mask"] == f"look-ahead (causal); {MADE}"
-    assert first["weights"] == f"computed; {MADE}; {NOT_ITS_EMBEDDINGS}; {BEHIND}"
+    assert first["weights"] == f"computed; {MADE}; {BEHIND}"
     shown = page().view
     weights = frame[frame["stage"] == "weights"].pivot(
         index="row", columns="column", values="value"
@@ -133,18 +128,18 @@ def test_json_has_it_by_name():
             "W_V": SAID[0],
             "mask": SAID[2],
         },
-        "stayed_behind": [NOT_ITS_EMBEDDINGS, BEHIND],
+        "stayed_behind": [BEHIND],
     }
     state = json.loads(written("state"))
     assert (state["version"], state["saved"]) == (attention.__version__, "1970-01-02")
     assert state["inputs"] == found["about"]["inputs"]
-    assert state["stayed_behind"] == [NOT_ITS_EMBEDDINGS, BEHIND]
+    assert state["stayed_behind"] == [BEHIND]
     assert (state["link"]["item"], state["link"]["head"]) == ("0", "1")
 
 
 def test_latex_says_it_in_comments_and_nowhere_else():
     lines = written("latex").decode().splitlines()
-    assert [line[2:] for line in lines[:8]] == [*OF_TABLES, EXACT]
+    assert [line[2:] for line in lines[:7]] == [*OF_TABLES, EXACT]
     code = [line for line in lines if not line.startswith("%")]
     assert not any(word in line for line in code for word in ("safetensors", "attention-stages"))
 
@@ -152,8 +147,8 @@ def test_latex_says_it_in_comments_and_nowhere_else():
 def test_markdown_says_it_in_a_list_above_the_tables():
     lines = written("markdown").decode().splitlines()
     plain = [re.sub(r"\\(.)", r"\1", line) for line in lines]
-    assert plain[:9] == [*(f"- {line}" for line in [*OF_TABLES, EXACT]), ""]
-    assert plain[9].startswith("### ")
+    assert plain[:8] == [*(f"- {line}" for line in [*OF_TABLES, EXACT]), ""]
+    assert plain[8].startswith("### ")
 
 
 def test_the_script_says_it_in_its_docstring_and_the_notebook_in_its_first_cell():
@@ -200,7 +195,7 @@ def test_the_report_says_it_in_its_first_table():
         "formula": "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k + M ) V   head 1 of 0–1",
         "scale": repr(contents.trace.scale),
         "softmax": "on",
-        "stayed behind": f"{NOT_ITS_EMBEDDINGS} {BEHIND}",
+        "stayed behind": BEHIND,
     }
 
 

@@ -1,8 +1,7 @@
 """Captures of tiny models of many families, and the table in docs/real-models.md: run by hand.
 
 `PYTHONPATH=. python tests/models/record.py`, with torch and transformers, writes
-``recorded/*.safetensors`` and ``layers/*.safetensors``, which the tests verify without either, and
-the rows of the table.
+``recorded/*.safetensors``, which the tests verify without either, and the rows of the table.
 """
 
 from __future__ import annotations
@@ -11,12 +10,10 @@ import platform
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 import transformers
-from beside import reproduced
 from families import FAMILIES, TORCH, UNKNOWN, WORDS, Wrapped, inputs, made
 
 import attention
@@ -41,20 +38,6 @@ KEPT = {  # what is recorded: family and implementation, as file
 }
 
 
-LAYERS = {  # whose layers are kept
-    "BERT": "bert",
-    "RoBERTa": "roberta",
-    "GPT-2": "gpt2",
-    "gpt-oss, sinks": "gpt-oss",
-    "LLaMA, fewer key heads": "llama",
-    "Qwen2": "qwen2",
-    "Qwen3": "qwen3",
-    "Mistral, window": "mistral",
-    "Gemma 2, soft cap": "gemma2",
-    "GPT-NeoX (Pythia)": "gpt-neox",
-    "T5, position bias": "t5",
-    "ViT": "vit",
-}
 VERSIONS = (
     f"torch {torch.__version__}, transformers {transformers.__version__}, NumPy"
     f" {np.__version__}, Python {platform.python_version()},"
@@ -66,13 +49,12 @@ def main() -> None:
     torch.set_num_threads(1)
     rows = []
     for name, (kind, settings, implementations) in FAMILIES.items():
-        of_layers = whole(name, kind, made(kind, settings, implementations[0]))
         for implementation in implementations:
             model, asked = made(kind, settings, implementation), inputs(kind)
             words = WORDS if "input_ids" in asked else None
             with torch.no_grad(), attention.capture(model, tokens=words, name=name) as taken:
                 model(**asked)
-            rows.append(row(name, implementation, taken, of_layers))
+            rows.append(row(name, implementation, taken))
     for name, (make, args, more) in TORCH.items():
         transformers.set_seed(0)
         model = Wrapped(make())
@@ -85,7 +67,7 @@ def main() -> None:
             with torch.no_grad(), attention.capture(model) as taken:
                 model(**inputs(kind))
         except ValueError as error:
-            rows.append(f"| {name} | eager | refused | | | {whole(name, kind, model)} |")
+            rows.append(f"| {name} | eager | refused | | |")
             print(error)
     table = "\n".join([VERSIONS, "", *HEAD, *rows])
     text = PAGE.read_text(encoding="utf-8")
@@ -95,19 +77,12 @@ def main() -> None:
 
 
 HEAD = [
-    "| family | implementation | captured | verified | largest difference | layer reproduced"
-    " | largest difference |",
-    "|---|---|---|---|---:|---|---:|",
+    "| family | implementation | captured | verified | largest difference |",
+    "|---|---|---|---|---:|",
 ]
 
 
-def whole(name: str, kind: str, model: Any) -> str:
-    """Whether the layers come out of the checkpoint as they are in the model."""
-    kept = HERE / "layers" / f"{LAYERS[name]}.safetensors" if name in LAYERS else None
-    return reproduced(kind, model, kept, VERSIONS)
-
-
-def row(name: str, implementation: str, taken: attention.Taken, of_layers: str = " | ") -> str:
+def row(name: str, implementation: str, taken: attention.Taken) -> str:
     """Keeps the capture where it is one of the recorded, and says how it went."""
     if (name, implementation) in KEPT:
         taken.save(HERE / "recorded" / f"{KEPT[name, implementation]}.safetensors")
@@ -116,7 +91,7 @@ def row(name: str, implementation: str, taken: attention.Taken, of_layers: str =
         print(done)
     calls = f"{len(taken)} call{'s' * (len(taken) > 1)}"
     verified = "yes" if done.agrees else "no"
-    cells = (name, implementation, calls, verified, f"{done.difference:.0e}", of_layers)
+    cells = (name, implementation, calls, verified, f"{done.difference:.0e}")
     return f"| {' | '.join(cells)} |"
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import html
+import io
 import json
 import re
 from dataclasses import fields
@@ -11,20 +12,24 @@ import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
-from safetensors import safe_open
+from pages.conftest import uploaded as put
+from safetensors.numpy import save as safetensors
 from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
 from attention.figures.panes import panes
 from attention.limits import BadInput
+from attention.models.snippet import LINES
 from attention.pages.state import capital
 from attention.readers.entry import PASTED
 from attention.session import links
+from attention.session.about import source_of
 from attention.session.changes import set_sentence
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.session.validate import check
+from attention.stages import WEIGHTS
 from attention.view import View
 from attention.weights import drawn
 
@@ -376,7 +381,9 @@ def test_what_does_not_fit_is_refused_before_it_can_be_used():
     at = opened()
     before = settings(at)
     pasted(at, "1 2\n3 4", "W_Q")
-    assert warned(at) == messages.SIDE_DOES_NOT_FIT.format(name="W_Q", rows=2, columns=2, width=4)
+    assert warned(at) == messages.ADD_THE_OTHERS.format(
+        name="W_Q", size="2 × 2", width=4, others="W_K and W_V"
+    )
     assert not [button for button in at.button if button.key == "load_use"]
     assert settings(at) == before
 
@@ -406,19 +413,17 @@ def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
     brought = messages.NOW_ON_THE_BOARD.format(inputs="W_V (2 × 4)")
-    turned = messages.READ_AS_D_OUT_D_IN.format(name="W_V", rows=2, columns=4, note="")
+    turned = messages.READ_AS_D_OUT_D_IN.format(name="W_V", rows=2, columns=4)
     assert said(at, "understood") == [f"{brought} {turned}"]
 
 
-@pytest.mark.parametrize("stored", ["out_in", "in_out"])
-def test_where_both_orientations_fit_the_person_chooses(stored):
+@pytest.mark.parametrize("transposed", [True, False])
+def test_a_square_weight_is_transposed_where_that_is_ticked(transposed):
     numbers = np.arange(16).reshape(4, 4)
     at = pasted(opened(), "\n".join(" ".join(map(str, row)) for row in numbers), "W_Q")
-    ran(at.button_group(key="set_load_stored_W_Q").set_value(stored))
+    ran(at.checkbox(key="set_load_transposed_W_Q").set_value(transposed))
     ran(at.button(key="load_use").click())
-    assert np.array_equal(
-        settings(at).matrices["W_Q"].values, numbers.T if stored == "out_in" else numbers
-    )
+    assert np.array_equal(settings(at).matrices["W_Q"].values, numbers.T if transposed else numbers)
 
 
 def test_a_broken_link_gives_the_example_and_names_the_parameter():
@@ -534,46 +539,81 @@ def test_a_choice_that_must_be_made_is_never_taken_back(name):
     assert at.button_group(key=f"set_{name}").value == before
 
 
-FUSED = "h.0.self_attention.query_key_value.weight"
-TOWERS = {"text": 2, "vision": 4}  # heads of each
-
-
 def noted(at: AppTest) -> list[str]:
     """All pieces of text of the page."""
     return [element.proto.body for element in (*at.get("html"), *at.get("markdown"))]
 
 
-def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_is_said_first():
-    rows = np.arange(48).reshape(12, 4) / 10
-    weights = json.dumps({FUSED: rows.tolist(), "X": np.eye(4).tolist()})
-    at = pasted(opened(), '{"model_type": "bloom", "n_head": 2}')
-    heads = messages.WITH_SO_MANY_HEADS.format(count=2)
-    opens = messages.A_CONFIGURATION.format(kind="bloom", heads=heads)
-    assert any(opens in text for text in noted(at))
-    pasted(at, weights)
-    assert said(at, "flag") == []  # all of it comes along
+def uploaded(at: AppTest, name: str, content: bytes) -> AppTest:
+    """A file that was chosen under “Your data”."""
+    below(at, "Your data")
+    put(at, "load_file", name, content)
+    return ran(at)
+
+
+def picked(at: AppTest, role: str, name: str, part: str = "") -> AppTest:
+    """An array of the file as this input, all of it or a part."""
+    ran(at.selectbox(key=f"set_load_pick_{role}").set_value(name))
+    return ran(at.selectbox(key=f"set_load_part_{role}").set_value(part)) if part else at
+
+
+def test_one_array_of_a_file_is_taken_as_three_weights():
+    """As GPT-2 keeps c_attn; and its c_proj by a slice that is typed, transposed."""
+    rng = np.random.default_rng(0)
+    c_attn, c_proj = rng.standard_normal((8, 24)), rng.standard_normal((9, 8))
+    names = ["h.0.attn.c_attn.weight", "h.0.attn.c_proj.weight"]
+    file = safetensors(dict(zip(names, (c_attn, c_proj), strict=True)))
+    at = uploaded(opened(), "gpt2.safetensors", file)
+    assert at.button_group(key="set_load_family").value == "weights"
+    boxes = [at.selectbox(key=f"set_load_pick_{role}") for role in ("X", *WEIGHTS)]
+    assert [box.value for box in boxes] == [None] * 5  # no name of a model chooses one
+    assert boxes[0].options == [f"{names[0]}   8 × 24", f"{names[1]}   9 × 8"]
+    picked(at, "W_Q", names[0], ":, 0:8")
+    add = messages.ADD_THE_OTHERS.format(name="W_Q", size="8 × 8", width=4, others="W_K and W_V")
+    assert said(at, "refused") == [add]
+    picked(at, "W_K", names[0], ":, 8:16")
+    picked(at, "W_V", names[0], ":, 16:24")
+    picked(at, "W_O", names[1], "a slice…")
+    ran(at.text_input(key="set_load_cut_W_O").set_value("1:9"))
+    ran(at.checkbox(key="set_load_transposed_W_O").check())
     ran(at.button(key="load_use").click())
     s = settings(at)
-    assert s.alibi and s.mask == "causal" and s.heads == 2
-    pasted(at, weights)
-    ran(at.checkbox(key="set_load_whole").uncheck())
-    behind = messages.STAYED_BEHIND.format(
-        what=f"{messages.ADDS_ALIBI}; {messages.HIDES_LATER_TOKENS}"
-    )
-    assert said(at, "flag") == [behind]
+    assert s.shape("X") == (4, 8)
+    for role, first in (("W_Q", 0), ("W_K", 8), ("W_V", 16)):
+        assert np.array_equal(s.matrices[role].values, c_attn[:, first : first + 8])
+    assert np.array_equal(s.matrices["W_O"].values, c_proj[1:].T)
+    assert source_of(s, "W_V") == "gpt2.safetensors, h.0.attn.c_attn.weight[:, 16:24]"
+
+
+def test_the_only_array_of_a_file_can_be_several_inputs():
+    buffer = io.BytesIO()
+    np.save(buffer, np.arange(48.0).reshape(12, 4))
+    at = uploaded(opened(), "qkv.npy", buffer.getvalue())
+    ran(at.selectbox(key="set_load_role").set_value("several"))
+    for role, part in (("W_Q", "0:4, :"), ("W_K", "4:8, :"), ("W_V", "8:12, :")):
+        picked(at, role, "numbers", part)
+        ran(at.checkbox(key=f"set_load_transposed_{role}").check())
     ran(at.button(key="load_use").click())
-    s = settings(at)
-    assert s.heads == 2
-    for role, first in (("W_Q", 0), ("W_K", 2), ("W_V", 4)):  # of each head two rows each
-        wanted = [rows[k].tolist() for k in (first, first + 1, first + 6, first + 7)]
-        assert s.matrices[role].values.T.tolist() == wanted
-    assert behind not in said(at, "understood")[0]
-    below(at, "This cell")
-    assert said(at, "flag") == [behind]  # apart, and as long as these numbers stand on the board
-    ran(at.slider(key="set_digits").set_value(4))
-    assert said(at, "flag") == [behind] and said(at, "understood") == []
-    ran(at.button(key="randomize").click())
-    assert said(at, "flag") == []
+    wanted = np.arange(32.0, 48).reshape(4, 4).T
+    assert np.array_equal(settings(at).matrices["W_V"].values, wanted)
+
+
+def test_weights_as_wide_as_gpt_2_are_answered_with_the_lines_that_record_the_layer():
+    name = "h.0.attn.c_attn.weight"
+    at = uploaded(opened(), "gpt2.safetensors", safetensors({name: np.zeros((768, 2304), "<f2")}))
+    ran(at.selectbox(key="set_load_role").set_value("W_Q"))
+    ran(at.selectbox(key="set_load_part_W_Q").set_value(":, 0:768"))
+    what = f"gpt2.safetensors, {name}: W_Q would be 768 × 768"
+    assert said(at, "refused") == [messages.WEIGHTS_TOO_WIDE.format(what=what, limit=512)]
+    assert at.get("code")[0].value == LINES.strip()
+
+
+def test_a_config_json_holds_no_array():
+    config = json.dumps({"model_type": "gpt2", "n_head": 12})
+    message = messages.JSON_WITHOUT_ARRAYS.format(place="config.json")
+    assert said(uploaded(opened(), "config.json", config.encode()), "refused") == [capital(message)]
+    message = messages.JSON_WITHOUT_ARRAYS.format(place="the text")
+    assert said(pasted(opened(), config), "refused") == [capital(message)]
 
 
 def test_check_yours_and_conventions_say_which_parts_go_along_and_which_do_not():
@@ -590,52 +630,6 @@ def test_check_yours_and_conventions_say_which_parts_go_along_and_which_do_not()
     assert not said(at, "flag")
     left = messages.LEAVES_A_PART_OUT.format(part="soft cap", why=messages.NO_SUCH_ARGUMENT)
     assert capital(left) in " ".join(each.proto.body for each in at.get("html"))
-
-
-def test_a_layer_comes_whole_with_its_config_json_and_is_then_what_the_model_is():
-    path = Path(__file__).parents[1] / "models/layers/llama.safetensors"
-    with safe_open(path, "numpy") as file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        config = file.metadata()["config"]
-    tensors = {name: M.tolist() for name, M in arrays.items() if "/" not in name}
-    (place, *_) = sorted({name.rpartition("/")[0] for name in arrays if "/" in name})
-    at = pasted(opened(), config)
-    pasted(at, json.dumps(tensors | {"X": arrays[f"{place}/X"].tolist()}))
-    assert at.checkbox(key="set_load_whole").value and said(at, "flag") == []
-    ran(at.button(key="load_use").click())
-    s, wanted = settings(at), arrays[f"{place}/projected"]
-    assert s.rotary and s.kv_heads < s.heads and s.mask == "causal"
-    assert np.abs(run(s).projected - wanted).max() < 1e-6 * np.abs(wanted).max()
-    assert not any(messages.DIFFERS_FROM_THE_MODEL in flag for flag in said(at, "flag"))
-
-
-def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
-    weights = json.dumps({FUSED: np.ones((12, 4)).tolist(), "X": np.eye(4).tolist()})
-    at = pasted(opened(), weights)
-    (refusal,) = said(at, "refused")
-    assert refusal == messages.HEADS_TO_BE_SAID.format(place=f"The text, {FUSED}")
-    ran(at.number_input(key="set_load_heads").set_value(2))
-    ran(at.button(key="load_use").click())
-    assert settings(at).heads == 2
-
-
-def test_the_heads_a_page_says_are_those_of_the_tower_that_is_chosen():
-    towers = {f"{part}_config": {"num_attention_heads": n} for part, n in TOWERS.items()}
-    at = pasted(opened(), json.dumps({"model_type": "clip"} | towers))
-    opens = messages.A_CONFIGURATION.format(kind="clip", heads="")
-    assert any(opens in text for text in noted(at))
-    square = np.ones((4, 4)).tolist()
-    layers = [f"{part}_model.encoder.layers.0.self_attn" for part in TOWERS]
-    pasted(
-        at,
-        json.dumps({f"{layer}.{k}_proj.weight": square for layer in layers for k in "qkv"}),
-    )
-    for layer, n in zip(layers, TOWERS.values(), strict=True):
-        ran(at.selectbox(key="set_load_layer").set_value(layer))
-        heads = at.number_input(key="set_load_heads")
-        assert heads.proto.placeholder == f"{n}, by config.json"
-    ran(at.button(key="load_use").click())
-    assert settings(at).heads == 4
 
 
 def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_board_too():
@@ -671,18 +665,6 @@ def test_one_of_several_arrays_of_finished_weights_is_chosen():
         [0.75, 0.25],
         [0.5, 0.5],
     ]
-
-
-def test_how_a_tensor_holds_q_k_and_v_is_asked_once_where_its_name_does_not_say():
-    rows = np.arange(48).reshape(12, 4) / 10
-    at = pasted(opened(), json.dumps({"x.qkv.weight": rows.tolist(), "X": np.eye(4).tolist()}))
-    assert said(at, "refused") == [
-        messages.FUSED_WITHOUT_ORDER.format(place="The text, x.qkv.weight")
-    ]
-    ran(at.button_group(key="set_load_layout_QKV").set_value("in turn"))
-    assert said(at, "refused") == []
-    ran(at.button(key="load_use").click())
-    assert settings(at).matrices["W_V"].values.T.tolist() == rows[8:].tolist()
 
 
 def test_a_text_that_was_refused_is_let_go_of():

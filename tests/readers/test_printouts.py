@@ -143,21 +143,15 @@ def test_a_typed_matrix_is_read_the_way_that_fits():
         name="W_Q", rows=2, columns=3, note=""
     )
     assert orient(M, 3, "W_Q")[1] == messages.READ_AS_D_OUT_D_IN.format(
-        name="W_Q", rows=2, columns=3, note=""
+        name="W_Q", rows=2, columns=3
     )
 
 
-@pytest.mark.parametrize("stored", ["in_out", "out_in"])
-def test_where_both_ways_fit_the_person_chooses(stored):
+def test_where_both_ways_fit_a_matrix_stays_as_it_is():
     M = np.array([[1.0, 2], [3, 4]])
-    values, sentence = orient(M, 2, "W_K", stored)
-    assert values.tolist() == ([[1, 2], [3, 4]] if stored == "in_out" else [[1, 3], [2, 4]])
+    values, sentence = orient(M, 2, "W_K")
+    assert values.tolist() == [[1, 2], [3, 4]]
     assert sentence.endswith(messages.BOTH_WAYS_FIT)
-    assert orient(M, 2, "W_K")[1].endswith("Both ways fit; this one was taken.")
-
-
-def test_a_choice_does_not_override_what_fits():
-    assert orient(np.ones((2, 3)), 2, "W_Q", "out_in")[0].shape == (2, 3)
 
 
 def test_a_matrix_that_fits_neither_way_is_refused():

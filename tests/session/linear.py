@@ -169,19 +169,18 @@ def arrays_of(name: str, content: bytes) -> None:
     family = adopt.family_of(arrays)
     picks = {
         role: (found, select.AS_IT_IS)
-        for role, found in adopt.picks_of(arrays, family, None).items()
+        for role, found in adopt.picks_of(arrays, family).items()
         if found
     }
     if len(arrays) == 1:
         alone = next(iter(arrays))
         picks = {adopt.likely(alone, arrays[alone], S): (alone, select.AS_IT_IS)}
     select.gather(arrays, picks, name)
-    adopt.whole_layer(arrays, picks, None, None)
 
 
 def pasted(text: str) -> None:
     content = text.encode()
-    if links.is_file(content) or opening.config_in(content) or not text.strip():
+    if links.is_file(content) or not text.strip():
         return
     if opening.prose_in(content) is None:
         arrays_of(PASTED, content)
@@ -207,20 +206,6 @@ def many_tensors(text: str) -> bytes:
     names = [json.dumps(f"{k}.{text[:480]}") for k in range(len(text) // 500)]
     more = "".join(f", {name}: {empty}" for name in names)
     return headed(f'{{"X": {TENSOR}{more}}}')
-
-
-def layers(text: str) -> bytes:
-    """A model of as many layers as the text has room for."""
-    empty = '{"dtype": "F64", "shape": [0, 1], "data_offsets": [8, 8]}'
-    names = [f"h.{k}.attn.{p}_proj.weight" for k in range(len(text) // 400) for p in "qkv"]
-    return headed(f'{{"X": {TENSOR}' + "".join(f', "{name}": {empty}' for name in names) + "}")
-
-
-def last_layer(text: str) -> None:
-    arrays = array_files.entries("a.safetensors", layers(text))
-    last = f"h.{len(text) // 400 - 1}.attn"
-    picks = adopt.picks_of(arrays, "weights", last).items()
-    adopt.whole_layer(arrays, {role: (n, select.AS_IT_IS) for role, n in picks if n}, None, None)
 
 
 def npz(name: str) -> bytes:
@@ -286,7 +271,6 @@ FILES = {
     ),
     "names in .safetensors": Way(lambda text: arrays_of("a.safetensors", many_tensors(text))),
     "capture": Way(lambda text: captures.opened(headed(text), "a.safetensors")),
-    "config.json": Way(lambda text: opening.config_in(f'{{"model_type": {text}'.encode())),
     "name of a file": Way(lambda text: opening.opened(f"{text}.csv", b"1 2\n")),
 }
 BOXES = {
@@ -345,9 +329,8 @@ def of_ways(ways: dict[str, Way], share: int) -> Iterator[tuple[str, Way, Text]]
 
 def files() -> Iterator[tuple[str, Way, Text]]:
     yield from of_ways(FILES, 120)
-    for name in ("attn", "qkv", "att", "attention.", "decoder.", "layers.1.", "weight"):
+    for name in ("attn", "layers.1."):
         yield "names in .safetensors", FILES["names in .safetensors"], Text(name, times(name))
-    yield "last layer of .safetensors", Way(last_layer), Text("layers", times("a"))
 
 
 def boxes() -> Iterator[tuple[str, Way, Text]]:

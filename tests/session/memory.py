@@ -52,7 +52,6 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
     from attention.models import opening as captures
     from attention.models.survey import survey
     from attention.readers import array_files, opening
-    from attention.readers.model_config import read_config
     from attention.readers.select import Selection, gather
     from attention.session import adopt, check_yours, kept, links, long_inputs
     from attention.session.examples import EXAMPLES, FIRST
@@ -73,9 +72,7 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
 
     def of_file(name: str, content: bytes, role: str) -> Callable[[], object]:
         """Your data: read, select, adopt; and all but reading again, as each run of the page."""
-        s, config = EXAMPLES[FIRST].build(), None
-        if role.startswith("{"):
-            config, role = read_config(role), ""
+        s = EXAMPLES[FIRST].build()
         arrays, _ = array_files.readable(opening.opened(name, content))
         preview.contents(arrays)
         for _ in range(2):
@@ -83,15 +80,11 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
                 array, entry = next(iter(arrays.items()))
                 picked = {role or adopt.likely(array, entry, s): array}
             else:
-                picked = adopt.picks_of(arrays, adopt.family_of(arrays), None)
+                picked = adopt.picks_of(arrays, adopt.family_of(arrays))
             picks = {role: (name, Selection()) for role, name in picked.items() if name}
-            brought = gather(arrays, picks, name, config)
-            if layer := adopt.whole_layer(arrays, picks, None, config):
-                brought = adopt.with_its_parts(brought, layer)
-            else:
-                brought = adopt.with_own_parts(brought, arrays, picks, name)
+            brought = adopt.with_own_parts(gather(arrays, picks, name), arrays, picks, name)
             try:
-                new = adopt.adopt(s, brought, None, layer)[0]
+                new = adopt.adopt(s, brought)[0]
             finally:
                 for role_of, array_of in brought.items():
                     preview.preview(role_of, array_of)

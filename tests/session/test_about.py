@@ -1,6 +1,5 @@
 """Where inputs came from is remembered beside them, travels with links, and is said in words."""
 
-import io
 import json
 from dataclasses import replace
 
@@ -10,19 +9,17 @@ import pytest
 
 import attention
 from attention import program
-from attention.exports.tables import to_csv
-from attention.readers import model_config, opening
+from attention.readers import opening
 from attention.readers.entry import PASTED
 from attention.readers.select import MASK, Selection, gather
 from attention.session import adopt, board_edits, changes, editing, kept, links
-from attention.session.about import NOT_ITS_EMBEDDINGS, not_the_models, what_it_is
+from attention.session.about import what_it_is
 from attention.session.board_edits import Operation
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Matrix, Recipe
 from attention.session.origin import Origin
 from attention.session.run import run
 from attention.session.validate import check
-from attention.view import View
 
 CAT, FOUR, TWO_HEADS = (EXAMPLES[name].build() for name in ("cat-sat", "four-words", "sentence"))
 BERT = "encoder.layer.0.attention.self"
@@ -33,7 +30,7 @@ def checkpoint() -> bytes:
     save = pytest.importorskip("safetensors.numpy").save
     rng = np.random.default_rng(3)
     tensors = {f"{BERT}.{name}.weight": rng.normal(size=(4, 4)) for name in ("query", "key")}
-    return save(tensors | {f"{BERT}.query.bias": rng.normal(size=4)})
+    return save(tensors)
 
 
 def brought(s, where, content, picks, typed=False):
@@ -44,8 +41,8 @@ def brought(s, where, content, picks, typed=False):
 @pytest.fixture
 def bert():
     picks = {
-        "W_Q": (f"{BERT}.query.weight", Selection()),
-        "W_K": (f"{BERT}.key.weight", Selection(cut="0:4, :")),
+        "W_Q": (f"{BERT}.query.weight", Selection(transposed=True)),
+        "W_K": (f"{BERT}.key.weight", Selection(cut="0:4, :", transposed=True)),
     }
     return brought(FOUR, "a folder/bert.safetensors", checkpoint(), picks)
 
@@ -120,35 +117,19 @@ def test_a_file_is_said_with_its_tensor_and_slice_and_without_its_folder(bert):
     assert found["X"] == messages.OF_AN_EXAMPLE.format(title="Four words, by hand")
 
 
-def test_what_stayed_behind_is_said_once_and_as_the_page_said_it(bert):
-    assert what_it_is(bert).behind == (
-        NOT_ITS_EMBEDDINGS,
-        messages.STAYED_BEHIND.format(
-            what=messages.BIAS_STAYED_BEHIND.format(name=f"{BERT}.query.bias")
-        ),
-    )
+def test_what_stayed_behind_is_said_once_while_an_input_of_it_is_there():
+    s = FOUR
+    for name in ("W_Q", "W_K"):
+        values = s.matrices[name].values
+        s = s.with_matrix(name, Matrix(values, origin=Origin.of("a run", values, "a bias")))
+    assert what_it_is(s).behind == ("a bias",)
+    assert links.write(s)["origins"].count("a bias") == 1
+    without_first = editing.roll(s, "W_Q", Recipe("normal", 1))
+    assert what_it_is(without_first).behind == ("a bias",)
+    assert what_it_is(editing.roll(without_first, "W_K", Recipe("normal", 1))).behind == ()
 
 
-def test_embeddings_that_did_not_come_with_the_weights_of_a_model_are_said_not_to_be_its(bert):
-    assert not_the_models(bert.origins) == messages.NOT_THE_MODELS_EMBEDDINGS
-    X = bert.matrices["X"]
-    came = replace(X, origin=Origin.of("bert.safetensors, embeddings", X.values))
-    with_its_own = bert.with_matrix("X", came)
-    assert not_the_models(with_its_own.origins) == not_the_models(FOUR.origins) == ""
-    assert what_it_is(with_its_own).behind == what_it_is(bert).behind[1:]
-
-
-def test_embeddings_are_said_not_to_be_the_models_where_nothing_else_stayed_behind():
-    name = "layers.0.attention.wq.weight"  # as its name alone tells
-    file = io.BytesIO()
-    np.savez(file, **{f"encoder.{name}": np.eye(4), "W_K": np.eye(4)})
-    for picked, said in ((f"encoder.{name}", (NOT_ITS_EMBEDDINGS,)), ("W_K", ())):
-        role = "W_K" if picked == "W_K" else "W_Q"
-        s = brought(FOUR, "it.npz", file.getvalue(), {role: (picked, Selection())})
-        assert what_it_is(s).behind == said
-
-
-def test_a_weight_that_was_turned_says_so_with_and_without_a_name_of_a_model():
+def test_a_weight_that_was_turned_to_fit_says_so():
     s = changes.set_dimension(FOUR, "d_k", 3)
     text = b"1 2 3 4\n5 6 7 8\n9 1 2 3"
     for content, said in (
@@ -157,23 +138,6 @@ def test_a_weight_that_was_turned_says_so_with_and_without_a_name_of_a_model():
     ):
         turned = brought(s, "w.csv", content, {"W_Q": ("numbers", Selection())})
         assert sources(turned)["W_Q"] == said
-
-
-def test_weights_that_were_read_by_a_config_say_so_and_others_beside_them_do_not():
-    config = model_config.read_config('{"model_type": "bert", "num_attention_heads": 2}')
-    arrays = opening.opened("b.safetensors", checkpoint())
-    picks = {"W_Q": (f"{BERT}.query.weight", Selection())}
-    s = adopt.adopt(FOUR, gather(arrays, picks, "b.safetensors", config))[0]
-    assert sources(s)["W_Q"] == messages.READ_BY_CONFIG.format(
-        source=messages.TRANSPOSED.format(source=f"b.safetensors, {BERT}.query.weight"), kind="bert"
-    )
-    assert "config.json" in to_csv(View.of(run(s)), what_it_is(s)).decode().splitlines()[1]
-
-
-def test_what_stayed_behind_is_said_while_a_tensor_of_that_model_is_there(bert):
-    without_first = editing.roll(bert, "W_Q", Recipe("normal", 1))
-    assert what_it_is(without_first).behind == what_it_is(bert).behind
-    assert what_it_is(editing.roll(without_first, "W_K", Recipe("normal", 1))).behind == ()
 
 
 def test_a_number_changed_after_the_file_is_said_and_the_old_one_typed_again_too(bert):
@@ -283,10 +247,6 @@ def test_a_saved_state_whose_example_is_gone_goes_on_saying_what_its_file_says(f
 
 
 ODD = {"no record": [], "no words": {"X": 3}, "of another input": {"V": "mine.npy"}}
-
-
-def test_a_link_says_what_stayed_behind_once(bert):
-    assert links.write(bert)["origins"].count("stayed behind") == 1
 
 
 def test_what_has_no_origin_adds_nothing_to_its_link():

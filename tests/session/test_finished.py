@@ -251,11 +251,11 @@ def test_check_yours_says_that_there_is_nothing_to_compare_with():
 def test_among_the_arrays_of_a_file_one_of_finished_weights_is_chosen():
     layers = {f"layer{k}": entry(softmax(RNG.standard_normal((1, 2, 3, 3)))) for k in range(2)}
     assert family_of(layers) == "finished"
-    assert picks_of(layers, "finished", None) == {FINISHED: "layer0"}
+    assert picks_of(layers, "finished") == {FINISHED: "layer0"}
     beside = layers | {"X": entry(np.ones((3, 4)))}
     assert family_of(beside) == "weights"
-    assert picks_of(beside, "finished", None) == {FINISHED: "layer0"}
-    assert picks_of({"a": entry(np.ones((2, 2)))}, "finished", None) == {FINISHED: None}
+    assert picks_of(beside, "finished") == {FINISHED: "layer0"}
+    assert picks_of({"a": entry(np.ones((2, 2)))}, "finished") == {FINISHED: None}
 
 
 def test_what_the_page_saves_of_them_comes_in_again_as_they_were():
@@ -264,7 +264,7 @@ def test_what_the_page_saves_of_them_comes_in_again_as_they_were():
     s, _ = brought(A)
     found = opened("mine.npz", FORMATS["npz"].write(contents(s)))
     assert family_of(found) == "finished"
-    name = picks_of(found, "finished", None)[FINISHED]
+    name = picks_of(found, "finished")[FINISHED]
     again, _ = adopt(four_words(), {FINISHED: select(found[name], FINISHED, "it")})
     assert np.array_equal(run(again).weights, A) and again.drawn == s.drawn
 

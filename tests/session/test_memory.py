@@ -131,29 +131,6 @@ def test_an_empty_axis_beside_a_long_one_takes_little(opened, form, shape):
     opened("file", name, made(np.ones(shape, "f4")), refused=True)
 
 
-# ---- a checkpoint whose config.json says large numbers -------------------------------------------
-
-CONFIGS = {
-    "heads": {"num_attention_heads": 400_000, "num_key_value_heads": 2},
-    "rotary_dim": {"num_attention_heads": 1, "rotary_dim": 2**29},
-    "a share of the columns": {"num_attention_heads": 1, "partial_rotary_factor": 2.0**27},
-}
-
-
-@pytest.mark.parametrize("said", CONFIGS.values(), ids=CONFIGS)
-def test_a_configuration_of_large_numbers_takes_little(opened, said):
-    config = {"model_type": "llama", "rope_scaling": {"rope_type": "linear", "factor": 2.0}} | said
-    sides = {"q": (400_000, 1), "k": (2, 100_000), "v": (2, 100_000)}
-    if config["num_attention_heads"] == 1:
-        sides = dict.fromkeys("qkv", (4, 4))
-    tensors = {
-        f"model.layers.0.self_attn.{name}_proj.weight": np.ones(shape, "f4")
-        for name, shape in sides.items()
-    }
-    refused = config["num_attention_heads"] > 1  # the others are taken as weights alone
-    opened("file", "m.safetensors", safetensors(tensors), json.dumps(config), refused=refused)
-
-
 # ---- links and saved states ----------------------------------------------------------------------
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O", "X", "memory", "b_Q", "b_K", "b_V", "b_O", "P", "R")

@@ -44,7 +44,7 @@ def again(before: Settings, name: str, content: bytes) -> Settings:
     found = opened(name, content)
     picks = {
         role: (array, Selection())
-        for role, array in adopt.picks_of(found, "weights", None).items()
+        for role, array in adopt.picks_of(found, "weights").items()
         if array is not None
     }
     brought = adopt.with_own_parts(gather(found, picks, name), found, picks, name)
