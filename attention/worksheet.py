@@ -149,12 +149,12 @@ def worksheet(
 def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
     to = f"{digits} decimal{'s' * (digits != 1)}" if digits else "whole numbers"
     notes = [
-        f"Round to {to}. The key goes on with unrounded numbers, so your last digit may differ."
+        f"Round to {to}. The answer key uses unrounded numbers, so your last digit may differ."
     ]
     if is_rounded:
-        notes.append("What is given was rounded first, and the key is computed from it as it is.")
+        notes.append("The given numbers were rounded first; the answer key is computed from them.")
     if has_powers:
-        notes.append("Where the key has a power of ten, such as 1.2e−4, that is 0.00012.")
+        notes.append("In the answer key, 1.2e−4 means 0.00012.")
     return notes
 
 
@@ -303,7 +303,7 @@ def _source(view: View, same: Same, name: str, place: int = 0) -> str:
     return _symbol(same.get(source, source))
 
 
-_PRODUCT = "Each cell: a row of the left times a column of the right, number by number, added up."
+_PRODUCT = "Each cell: row of the left times column of the right (multiply entry by entry, add)."
 
 
 def _projection(name: str) -> Callable[[View, Same], Said]:
@@ -332,7 +332,7 @@ _QK = r"\mathrm{scores} = Q\,K^{\top}"
 
 def _scores(view: View, same: Same) -> Said:
     Q, K = (STAGES[view.source(name)].latex for name in "QK")
-    said = "Each cell: the query’s row of Q times the key’s row of K, number by number, added up."
+    said = "Each cell: the query’s row of Q times the key’s row of K (multiply entry by entry, add)."
     return rf"\mathrm{{scores}} = {Q}\,{{{K}}}^{{\top}}" if Q != "Q" else _QK, said
 
 
@@ -368,10 +368,10 @@ def _weights(view: View, same: Same) -> Said:
         over = rf"\dfrac{{e^x}}{{\sum e^x + e^{{{sink}}}}}"
         formula = rf"A = \mathrm{{softmax}}({source}), \quad {over}"
         said = f"{said[:-1]} and e to the power of {sink}, the sink’s."
-        return formula, f"{said} What a row lacks of 1 goes to the sink."
+        return formula, f"{said} The rest up to 1 goes to the sink."
     if view.allowed.any(axis=1).all():
-        return formula, f"{said} Each row adds up to 1."
-    return formula, f"{said} A row that is hidden whole stays 0."
+        return formula, f"{said} Each row sums to 1."
+    return formula, f"{said} A row with no visible key stays 0."
 
 
 def _output(view: View, same: Same) -> Said:

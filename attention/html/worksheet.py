@@ -20,8 +20,9 @@ MARGIN = 12
 WIDE, TALL = 185, 254  # between the margins of A4 and of Letter: the smaller of the two
 GAP = 6  # between grids in a line
 LABEL = 15  # the widest column of words beside a grid
-LETTER, DIGIT = 1.75, 1.9  # wide, on average: a letter of a word, a digit of a given number
+LETTER, TEXT, DIGIT = 1.75, 1.5, 1.9  # wide: a letter of a word, of a sentence; a digit
 FORMULA = 2.2  # a character of a formula
+NUMBER, ROW = 7, 5.5  # the least width of a cell with a number, and its height
 WIDEST = 16  # a blank cell
 SQUARE = 5
 LEAST_SQUARES = 30  # a narrower rest of a line stays free
@@ -30,12 +31,13 @@ STYLE = f"""@page {{ margin: {MARGIN}mm;
   @bottom-right {{ content: counter(page); font: 7pt Arial, sans-serif; vertical-align: top; }} }}
 :root {{ color-scheme: light; print-color-adjust: exact; -webkit-print-color-adjust: exact; }}
 body {{ font: 10pt/1.25 Arial, "Liberation Sans", sans-serif; color: #000; background: #fff;
-  margin: 8mm auto; width: {WIDE}mm; }}
+  margin: 8mm auto; padding: 0 4mm; max-width: {WIDE}mm; }}
 h1 {{ font-size: 15pt; margin: 0; display: flex; justify-content: space-between; gap: {GAP}mm; }}
 h2 {{ font-size: 11pt; margin: 2mm 0 1mm; break-after: avoid; }}
 p {{ margin: 0 0 .5mm; overflow-wrap: anywhere; }} .note, .print {{ font-size: 9pt; }}
 .print {{ border: .25mm solid #000; padding: 2mm; margin-bottom: 8mm; }}
 footer {{ font-size: 7pt; margin-top: 2mm; overflow-wrap: anywhere; }}
+.sheet > .squares, footer {{ break-before: avoid; }}
 .who {{ display: flex; gap: 4mm; margin: 3mm 0 2mm; }}
 .who span {{ border-bottom: .2mm solid #000; flex: 3; }} .who span:last-child {{ flex: 1; }}
 .sheet {{ display: flex; flex-direction: column; min-height: {TALL - 1}mm; }}
@@ -47,15 +49,16 @@ footer {{ font-size: 7pt; margin-top: 2mm; overflow-wrap: anywhere; }}
 .task p {{ display: flex; gap: 2mm; align-items: center; white-space: nowrap; }}
 .task .said {{ width: 0; min-width: 100%; font-size: 8.5pt; white-space: normal; }}
 math {{ font-size: 11pt; }} caption {{ display: none; }}
-table {{ border-collapse: collapse; }} td {{ border: .25mm solid #000; text-align: center; }}
-td {{ min-width: 7mm; height: 5.5mm; padding: 0 1mm; white-space: nowrap; }}
+table {{ border-collapse: collapse; }}
+td {{ box-sizing: border-box; min-width: {NUMBER}mm; height: {ROW}mm; padding: 0 1mm;
+  border: .25mm solid #000; text-align: center; white-space: nowrap; }}
 td.blank {{ min-width: var(--cell); width: var(--cell); height: var(--tall); padding: 0; }}
 th {{ font: 8.5pt/1.15 Arial, "Liberation Sans", sans-serif; padding: 0 .5mm; }}
 th[scope=row] {{ padding: 0 1mm; }} th[scope=row] span {{ margin-left: auto; text-align: right; }}
 th span {{ display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2;
   overflow: hidden; overflow-wrap: anywhere; width: max-content; max-width: {LABEL - 2}mm; }}
 th[scope=col] span {{ margin: 0 auto; }} .corner {{ text-align: left; }}
-.blanks th[scope=row] span {{ max-width: calc(var(--label) - 2mm); }}
+.blanks {{ margin-top: 1mm; }} .blanks th[scope=row] span {{ max-width: calc(var(--label) - 2mm); }}
 .blanks th[scope=col] span {{ max-width: calc(var(--cell) - 1mm); }}
 .squares {{ flex: 1; position: relative; align-self: stretch; min-width: 0; }}
 .sheet > .squares {{ margin-top: 3mm; align-self: auto; }}
@@ -63,7 +66,7 @@ th[scope=col] span {{ margin: 0 auto; }} .corner {{ text-align: left; }}
 .squares svg {{ width: round(down, 100%, {SQUARE}mm); height: round(down, 100%, {SQUARE}mm); }}
 .defined {{ width: 0; height: 0; }}
 @media screen {{ .sheet, .keys {{ margin-bottom: 12mm; }} }}
-@media print {{ .print {{ display: none; }} body {{ margin: 0; width: auto; }} }}"""
+@media print {{ .print {{ display: none; }} body {{ margin: 0; padding: 0; }} }}"""
 SQUARES = (  # paper to work on; drawn, as browsers do not print backgrounds
     '<svg class="defined" aria-hidden="true"><pattern id="squares" width="18.8976" height="18.8976"'
     ' patternUnits="userSpaceOnUse"><path d="M0 0H19M0 0V19" fill="none" stroke="#999"'
@@ -79,13 +82,19 @@ HOW_TO_PRINT = (
 )
 
 
-class _Layout(NamedTuple):
-    """The tasks of a sheet in lines, with the least width and the height of a blank cell."""
+class _Line(NamedTuple):
+    """Tasks beside each other."""
 
-    lines: list[list[Task]]
+    tasks: list[Task]
+    cell: float  # the width of a blank cell
+
+
+class _Layout(NamedTuple):
+    """The tasks of a sheet in lines."""
+
+    lines: list[_Line]
     label: float  # the width of the words beside a grid
-    least: float
-    tall: float
+    tall: float  # the height of a blank cell
 
 
 ROOMY, TIGHT = (15, 10), (11, 8)  # blank cells: least width and height
@@ -120,18 +129,15 @@ def _key(sheet: Sheet) -> str:
     return f'<section class="key"><h2>{name}</h2><div class="grids">{grids}</div></section>'
 
 
-def _line(line: list[Task], layout: _Layout, numbers: Iterator[int]) -> str:
+def _line(line: _Line, layout: _Layout, numbers: Iterator[int]) -> str:
     """Return tasks beside each other, and paper to work on where there is room for it."""
-    half_millimetres = range(2 * WIDEST, 2 * layout.least, -1)
-    cells = (half / 2 for half in half_millimetres)
-    cell = next((c for c in cells if _width(line, layout.label, c) <= WIDE), layout.least)
-    free = WIDE - _width(line, layout.label, cell) - GAP
     said, tasks = "", ""
-    for task in line:
+    for task in line.tasks:
         is_new, said = task.sentence != said, task.sentence
         tasks += _task(next(numbers), task, said * is_new)
+    free = WIDE - _width(line.tasks, layout.label, line.cell) - GAP
     paper = PAPER if free >= LEAST_SQUARES else ""
-    return f'<div class="line" style="--cell: {cell}mm">{tasks}{paper}</div>'
+    return f'<div class="line" style="--cell: {line.cell}mm">{tasks}{paper}</div>'
 
 
 def _task(k: int, task: Task, said: str) -> str:
@@ -167,13 +173,20 @@ def _word(word: str) -> str:
 
 
 def _layout(sheet: Sheet) -> _Layout:
-    """Return the roomiest layout that fits on one page; the roomiest where none does."""
+    """Return the roomiest of the layouts with the fewest pages."""
     label = max(_label(task.grid) for task in sheet.tasks)
-    found = []
-    for least, tall in (ROOMY, TIGHT):
-        lines = _in_lines(sheet.tasks, lambda line, least=least: _width(line, label, least))
-        found.append(_Layout(lines, label, least, tall))
-    return next((layout for layout in found if _height(sheet, layout) <= TALL), found[0])
+    found = [_Layout(_lines(sheet, label, least), label, tall) for least, tall in (ROOMY, TIGHT)]
+    return min(found, key=lambda layout: _pages(sheet, layout))
+
+
+def _lines(sheet: Sheet, label: float, least: int) -> list[_Line]:
+    """Return as many tasks in each line as fit, with cells as wide as they can be then."""
+    lines = []
+    for tasks in _in_lines(sheet.tasks, lambda tasks: _width(tasks, label, least)):
+        wider = (half / 2 for half in range(2 * WIDEST, 2 * least, -1))
+        cell = next((cell for cell in wider if _width(tasks, label, cell) <= WIDE), least)
+        lines.append(_Line(tasks, cell))
+    return lines
 
 
 def _in_lines(items: Iterable[Item], width: Callable[[list[Item]], float]) -> list[list[Item]]:
@@ -186,51 +199,60 @@ def _in_lines(items: Iterable[Item], width: Callable[[list[Item]], float]) -> li
     return lines
 
 
-def _width(line: list[Task], label: float, cell: float) -> float:
+def _width(tasks: list[Task], label: float, cell: float) -> float:
     """Return the width of tasks beside each other."""
-    formulas = (FORMULA * len(re.sub(r"\\[a-z]+|[{}\\,]", "", task.formula)) for task in line)
-    grids = (label + cell * len(task.grid.columns) for task in line)
-    return sum(map(max, formulas, grids)) + GAP * (len(line) - 1)
+    formulas = (FORMULA * len(re.sub(r"\\[a-z]+|[{}\\,]", "", task.formula)) for task in tasks)
+    grids = (label + cell * len(task.grid.columns) for task in tasks)
+    return sum(map(max, formulas, grids)) + GAP * (len(tasks) - 1)
 
 
 def _label(grid: Grid) -> float:
-    return min(2 + LETTER * max(map(len, grid.rows)), LABEL)
+    """Return the width of the words beside a grid."""
+    return min(max(10, 2 + LETTER * max(map(len, grid.rows))), LABEL)
 
 
-def _given_width(line: list[Grid]) -> float:
+def _given_width(grids: list[Grid]) -> float:
     """Return the width of grids with numbers beside each other."""
-    total = GAP * (len(line) - 1.0)
-    for grid in line:
-        words = min(1 + LETTER * max(map(len, grid.columns)), LABEL)
-        total += _label(grid) + len(grid.columns) * max(7, 2 + DIGIT * _longest(grid), words)
+    return sum(map(_grid_width, grids)) + GAP * (len(grids) - 1)
+
+
+def _grid_width(grid: Grid) -> float:
+    total = _label(grid)
+    for word, *texts in zip(grid.columns, *grid.texts, strict=True):
+        number = 2 + DIGIT * max(map(len, texts))
+        total += max(NUMBER, number, min(1 + LETTER * len(word), LABEL))
     return total
-
-
-def _longest(grid: Grid) -> int:
-    return max(len(text) for texts in grid.texts for text in texts)
 
 
 def _size(grid: Grid) -> float:
     """Return the size of the letters, in points, with which the numbers of a grid fit on a page."""
     room = (WIDE - LABEL - 2) / len(grid.columns) - 2
-    return 10 * min(1, room / (DIGIT * _longest(grid)))
+    longest = max(len(text) for texts in grid.texts for text in texts)
+    return 10 * min(1, room / (DIGIT * longest))
 
 
-def _height(sheet: Sheet, layout: _Layout) -> float:
-    """Return the height of a sheet, or a little more."""
-    total = 18 + 5 * _rows(sheet.sentence, WIDE) + sum(4 * _rows(note, WIDE) for note in sheet.notes)
-    total += 7 + 2 + 3 * _rows(" · ".join(sheet.about), WIDE)
+def _pages(sheet: Sheet, layout: _Layout) -> int:
+    """Return how many pages a sheet takes, as a line of tasks is never broken."""
+    head = 25 + 5 * _rows(sheet.sentence, WIDE) + sum(4 * _rows(note, WIDE) for note in sheet.notes)
     for grids in _in_lines(sheet.given, _given_width):
-        total += max(_heads(grid, LABEL) + 5.5 * len(grid.rows) for grid in grids) + 2
-    for line in layout.lines:
-        total += 3 + max(_task_height(task, layout) for task in line)
-    return total
+        head += max(_heads(grid, LABEL) + ROW * len(grid.rows) for grid in grids) + 2
+    lines = [
+        3 + max(_task_height(task, layout, line.cell) for task in line.tasks)
+        for line in layout.lines
+    ]
+    lines[-1] += 2 + 3 * _rows(" · ".join(sheet.about), WIDE)  # the footer stays with the last one
+    pages, filled = 1, head
+    for height in lines:
+        if filled + height > TALL:
+            pages, filled = pages + 1, 0
+        filled += height
+    return pages
 
 
-def _task_height(task: Task, layout: _Layout) -> float:
-    said = 3.8 * _rows(task.sentence, _width([task], layout.label, layout.least))
+def _task_height(task: Task, layout: _Layout, cell: float) -> float:
+    said = 3.8 * _rows(task.sentence, _width([task], layout.label, cell))
     formula = 11 if "frac" in task.formula else 6
-    return formula + said + _heads(task.grid, layout.least) + layout.tall * len(task.grid.rows)
+    return formula + said + _heads(task.grid, cell) + layout.tall * len(task.grid.rows)
 
 
 def _heads(grid: Grid, room: float) -> float:
@@ -239,4 +261,4 @@ def _heads(grid: Grid, room: float) -> float:
 
 def _rows(text: str, room: float) -> int:
     """Return in how many rows a text is broken."""
-    return math.ceil(LETTER * len(text) / room)
+    return math.ceil(TEXT * len(text) / room)
