@@ -1,6 +1,6 @@
 """A worksheet: numbers that are given, stages to work out by hand, and their key.
 
-One record, which is drawn as PDF and written as HTML. The key is computed from the numbers as they
+One record, which is written as a page to print. The key is computed from the numbers as they
 stand on the sheet: what is given is rounded first, so that who works from the paper gets the key.
 """
 
@@ -21,13 +21,12 @@ from attention.stages import COMPUTED, PREPARED, STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
 
-MOST = 8  # rows and columns of a grid on A4 whose cells have room for a number by hand
+MOST = 8  # rows and columns of a grid on a page whose cells have room for a number by hand
 MOST_POWER = 4  # of e, in a table of its powers
 OF_ALL_HEADS = ("joined", "W_O", "projected")
 SYMBOLS = {"memory": "Y", "mask": "M", "weights": "A", "output": "Z"}  # else upright names
 GIVEN = ("X_P", *PREPARED)  # made before a sheet begins
 BEFORE = ("scaled", "capped", "masked")  # the weights
-WORK = {"scaled": 20, "masked": 0, "context": 15}  # mm of room; 35 for others
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,6 @@ class Task:
     sentence: str  # what to do for each cell
     grid: Grid
 
-    @property
-    def work(self) -> int:
-        """Millimetres of paper for the work."""
-        return WORK.get(self.grid.name, 35)
-
 
 @dataclass(frozen=True)
 class Sheet:
@@ -73,7 +67,7 @@ class Sheet:
 
     @property
     def key_name(self) -> str:
-        return f"Key to sheet {self.number}" if self.number else "Key"
+        return f"Answer key to sheet {self.number}" if self.number else "Answer key"
 
 
 def choices(view: View) -> list[str]:
@@ -88,7 +82,7 @@ def choices(view: View) -> list[str]:
 
 
 def refusal(view: View, first: str) -> str:
-    """One sentence where there is nothing to work out, or it does not fit on A4; else ""."""
+    """One sentence where there is nothing to work out, or it does not fit on a page; else ""."""
     if "R" in view.stages:
         return "a worksheet has no room for a relative bias; switch it off first."
     if view.softmax == FUNCTION or "modified" in view.stages:
@@ -332,7 +326,9 @@ _QK = r"\mathrm{scores} = Q\,K^{\top}"
 
 def _scores(view: View, same: Same) -> Said:
     Q, K = (STAGES[view.source(name)].latex for name in "QK")
-    said = "Each cell: the query’s row of Q times the key’s row of K (multiply entry by entry, add)."
+    said = (
+        "Each cell: the query’s row of Q times the key’s row of K (multiply entry by entry, add)."
+    )
     return rf"\mathrm{{scores}} = {Q}\,{{{K}}}^{{\top}}" if Q != "Q" else _QK, said
 
 

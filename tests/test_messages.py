@@ -11,7 +11,7 @@ SENTENCES = {name: text for name, text in vars(messages).items() if name.isupper
 LONG = 30  # characters of a sentence between its fields that are no chance
 # Their readers, or the buttons they press, are to be taken out of the product.
 EXEMPT = {"readers/test_programs.py", "readers/test_models.py", "session/test_real_layers.py"}
-EXEMPT |= {"pages/test_chooser.py", "exports/test_worksheet.py"}
+EXEMPT |= {"pages/test_chooser.py"}
 
 
 def pieces() -> dict[str, str]:

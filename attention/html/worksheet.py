@@ -24,8 +24,10 @@ LETTER, TEXT, DIGIT = 1.6, 1.5, 1.9  # wide: a letter of a word, of a sentence; 
 FORMULA = 2.2  # a character of a formula
 NUMBER, ROW = 7, 5.5  # the least width of a cell with a number, and its height
 WIDEST = 16  # a blank cell
-SQUARE = 5
+SQUARE = 5  # of the paper to work on
+ROOMY, TIGHT = (15, 10), (11, 8)  # blank cells: least width, and height
 LEAST_SQUARES = 30  # a narrower rest of a line stays free
+Item = TypeVar("Item")
 
 STYLE = f"""@page {{ margin: {MARGIN}mm;
   @bottom-right {{ content: counter(page); font: 7pt Arial, sans-serif; vertical-align: top; }} }}
@@ -65,7 +67,7 @@ th[scope=col] span {{ margin: 0 auto; }} .corner {{ text-align: left; }}
 .squares svg, .defined {{ position: absolute; width: 100%; height: 100%; bottom: 0; }}
 .squares svg {{ width: round(down, 100%, {SQUARE}mm); height: round(down, 100%, {SQUARE}mm); }}
 .defined {{ width: 0; height: 0; }}
-@media screen {{ .sheet, .keys {{ margin-bottom: 12mm; }} }}
+@media screen {{ .sheet, .keys {{ margin-bottom: 12mm; }} .grids {{ overflow-x: auto; }} }}
 @media print {{ .print {{ display: none; }} body {{ margin: 0; padding: 0; }} }}"""
 SQUARES = (  # paper to work on; drawn, as browsers do not print backgrounds
     '<svg class="defined" aria-hidden="true"><pattern id="squares" width="18.8976" height="18.8976"'
@@ -77,8 +79,8 @@ PAPER = (
     '<rect width="100%" height="100%" fill="url(#squares)"/></svg></div>'
 )
 HOW_TO_PRINT = (
-    "Print this page with Ctrl+P (⌘P on a Mac), on A4 or Letter, or save it as PDF in the same"
-    " window. Print on one side only, so that no sheet has another one on its back."
+    "To print on A4 or Letter, or to save as PDF, press Ctrl+P (⌘P on a Mac). Print on one side"
+    " only, so that the answer key is never on the back of a sheet."
 )
 
 
@@ -95,10 +97,6 @@ class _Layout(NamedTuple):
     lines: list[_Line]
     label: float  # the width of the words beside a grid
     tall: float  # the height of a blank cell
-
-
-ROOMY, TIGHT = (15, 10), (11, 8)  # blank cells: least width and height
-Item = TypeVar("Item")
 
 
 def to_html(sheets: Sequence[Sheet], with_key: bool) -> bytes:
@@ -233,11 +231,12 @@ def _size(grid: Grid) -> float:
 
 def _pages(sheet: Sheet, layout: _Layout) -> int:
     """Return how many pages a sheet takes, as a line of tasks is never broken."""
-    head = 25 + 5 * _rows(sheet.sentence, WIDE) + sum(4 * _rows(note, WIDE) for note in sheet.notes)
+    head = 25.0 + 5 * _rows(sheet.sentence, WIDE)
+    head += sum(4 * _rows(note, WIDE) for note in sheet.notes)
     for grids in _in_lines(sheet.given, _given_width):
         head += max(_heads(grid, LABEL) + ROW * len(grid.rows) for grid in grids) + 2
     lines = [
-        3 + max(_task_height(task, layout, line.cell) for task in line.tasks)
+        3.0 + max(_task_height(task, layout, line.cell) for task in line.tasks)
         for line in layout.lines
     ]
     lines[-1] += 2 + 3 * _rows(" · ".join(sheet.about), WIDE)  # the footer stays with the last one
@@ -250,12 +249,14 @@ def _pages(sheet: Sheet, layout: _Layout) -> int:
 
 
 def _task_height(task: Task, layout: _Layout, cell: float) -> float:
+    """Return the height of a formula, its sentence and its grid."""
     said = 3.8 * _rows(task.sentence, _width([task], layout.label, cell))
     formula = 11 if "frac" in task.formula else 6
     return formula + said + _heads(task.grid, cell) + layout.tall * len(task.grid.rows)
 
 
 def _heads(grid: Grid, room: float) -> float:
+    """Return the height of the words above columns this wide: of one row, or of two."""
     return 4.5 if LETTER * max(map(len, grid.columns)) < room else 8
 
 
