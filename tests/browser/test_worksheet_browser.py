@@ -34,14 +34,14 @@ def words(text):
 EIGHT = changes.set_mask(words("one two three four five six seven eight"), "causal")
 for name in ("d_model", "d_k", "d_v"):
     EIGHT = changes.set_dimension(EIGHT, name, 8)
-LONG = CAT.with_matrix("X", Matrix(CAT.matrices["X"].values * 123456.789))
+LONG = EIGHT.with_matrix("X", Matrix(EIGHT.matrices["X"].values * 123456.789))
 PAGES = {  # of a sheet from Q on
     "two words": (words("hello world"), 1),
     "four words": (FOUR, 1),
     "long words": (replace(FOUR, tokens=("antidisestablishment" * 2, "W" * 40, "a" * 39, "b")), 2),
     "scripts": (words("مرحبا بالعالم 猫 坐 שלום"), 2),
     "six words": (CAT, 2),
-    "long numbers": (replace(LONG, digits=8), 2),
+    "long numbers": (replace(LONG, digits=8), 4),
     "one head of two": (EXAMPLES["sentence"].build(), 2),
     "every part": (
         changes.set_output_weights(
@@ -203,3 +203,10 @@ def test_an_exercise_on_paper_is_a_page_without_its_key(page, visit):
     (text,) = printed(page, content, "A4")
     assert "Sheet 1" in text and "exercise 5 " in text and KEY not in text
     assert_boxes_fit(page, content, "A4")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_grid_is_cut_by_the_end_of_a_page(page, paper):
+    for s, first, last in (EIGHT, "two", "eight"), (CAT, "cat", "mat"):
+        for text in printed(page, to_bytes(Wanted(), s), paper):
+            assert text.count(first) == text.count(last)  # of each grid, in a row or in both
