@@ -13,6 +13,7 @@ from attention.session import changes
 from attention.session.by_hand import made
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
+from attention.session.prepared import set_biases
 from attention.session.run import run, view
 from attention.worksheet import choices
 
@@ -35,6 +36,9 @@ EIGHT = changes.set_mask(words("one two three four five six seven eight"), "caus
 for name in ("d_model", "d_k", "d_v"):
     EIGHT = changes.set_dimension(EIGHT, name, 8)
 LONG = EIGHT.with_matrix("X", Matrix(EIGHT.matrices["X"].values * 123456.789))
+LARGEST = changes.set_memory(replace(EIGHT, softcap=2.0, sinks=(0.5,), context=True), True)
+LARGEST = changes.set_sentence(LARGEST, "a b c d e f g h", memory=True)
+LARGEST = set_biases(changes.set_output_weights(LARGEST, True), True)
 PAGES = {  # of a sheet from Q on
     "two words": (words("hello world"), 1),
     "four words": (FOUR, 1),
@@ -51,6 +55,7 @@ PAGES = {  # of a sheet from Q on
         2,
     ),
     "eight words, widths of eight": (EIGHT, 4),
+    "the largest": (LARGEST, 6),
 }
 BOXES = """() => {
   const box = node => {
