@@ -1,6 +1,6 @@
 """A worksheet: numbers that are given, stages to work out by hand, and their key.
 
-One record, which is drawn as PDF and written as HTML. The key is computed from the numbers as they
+One record, which is written as a page to print. The key is computed from the numbers as they
 stand on the sheet: what is given is rounded first, so that who works from the paper gets the key.
 """
 
@@ -21,13 +21,12 @@ from attention.stages import COMPUTED, PREPARED, STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
 
-MOST = 8  # rows and columns of a grid on A4 whose cells have room for a number by hand
+MOST = 8  # rows and columns of a grid on a page whose cells have room for a number by hand
 MOST_POWER = 4  # of e, in a table of its powers
 OF_ALL_HEADS = ("joined", "W_O", "projected")
 SYMBOLS = {"memory": "Y", "mask": "M", "weights": "A", "output": "Z"}  # else upright names
 GIVEN = ("X_P", *PREPARED)  # made before a sheet begins
 BEFORE = ("scaled", "capped", "masked")  # the weights
-WORK = {"scaled": 20, "masked": 0, "context": 15}  # mm of room; 35 for others
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,6 @@ class Task:
     sentence: str  # what to do for each cell
     grid: Grid
 
-    @property
-    def work(self) -> int:
-        """Millimetres of paper for the work."""
-        return WORK.get(self.grid.name, 35)
-
 
 @dataclass(frozen=True)
 class Sheet:
@@ -73,7 +67,7 @@ class Sheet:
 
     @property
     def key_name(self) -> str:
-        return f"Key to sheet {self.number}" if self.number else "Key"
+        return f"Answer key to sheet {self.number}" if self.number else "Answer key"
 
 
 def choices(view: View) -> list[str]:
@@ -88,7 +82,7 @@ def choices(view: View) -> list[str]:
 
 
 def refusal(view: View, first: str) -> str:
-    """One sentence where there is nothing to work out, or it does not fit on A4; else ""."""
+    """One sentence where there is nothing to work out, or it does not fit on a page; else ""."""
     if "R" in view.stages:
         return "a worksheet has no room for a relative bias; switch it off first."
     if view.softmax == FUNCTION or "modified" in view.stages:
@@ -149,12 +143,12 @@ def worksheet(
 def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
     to = f"{digits} decimal{'s' * (digits != 1)}" if digits else "whole numbers"
     notes = [
-        f"Round to {to}. The key goes on with unrounded numbers, so your last digit may differ."
+        f"Round to {to}. The answer key uses unrounded numbers, so your last digit may differ."
     ]
     if is_rounded:
-        notes.append("What is given was rounded first, and the key is computed from it as it is.")
+        notes.append("The given numbers were rounded first; the answer key is computed from them.")
     if has_powers:
-        notes.append("Where the key has a power of ten, such as 1.2e−4, that is 0.00012.")
+        notes.append("In the answer key, 1.2e−4 means 0.00012.")
     return notes
 
 
@@ -303,7 +297,7 @@ def _source(view: View, same: Same, name: str, place: int = 0) -> str:
     return _symbol(same.get(source, source))
 
 
-_PRODUCT = "Each cell: a row of the left times a column of the right, number by number, added up."
+_PRODUCT = "Each cell: row of the left times column of the right (multiply entry by entry, add)."
 
 
 def _projection(name: str) -> Callable[[View, Same], Said]:
@@ -332,7 +326,9 @@ _QK = r"\mathrm{scores} = Q\,K^{\top}"
 
 def _scores(view: View, same: Same) -> Said:
     Q, K = (STAGES[view.source(name)].latex for name in "QK")
-    said = "Each cell: the query’s row of Q times the key’s row of K, number by number, added up."
+    said = (
+        "Each cell: the query’s row of Q times the key’s row of K (multiply entry by entry, add)."
+    )
     return rf"\mathrm{{scores}} = {Q}\,{{{K}}}^{{\top}}" if Q != "Q" else _QK, said
 
 
@@ -368,10 +364,10 @@ def _weights(view: View, same: Same) -> Said:
         over = rf"\dfrac{{e^x}}{{\sum e^x + e^{{{sink}}}}}"
         formula = rf"A = \mathrm{{softmax}}({source}), \quad {over}"
         said = f"{said[:-1]} and e to the power of {sink}, the sink’s."
-        return formula, f"{said} What a row lacks of 1 goes to the sink."
+        return formula, f"{said} The rest up to 1 goes to the sink."
     if view.allowed.any(axis=1).all():
-        return formula, f"{said} Each row adds up to 1."
-    return formula, f"{said} A row that is hidden whole stays 0."
+        return formula, f"{said} Each row sums to 1."
+    return formula, f"{said} A row with no visible key stays 0."
 
 
 def _output(view: View, same: Same) -> Said:

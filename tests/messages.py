@@ -224,9 +224,24 @@ NO_SUCH_SETTING = "a figure has no setting {name}."
 WORKSHEET_HAS_NO_ROOM = (
     "a worksheet has room for {words} words and matrices {wide} wide; {name} is {size} here."
 )
+NOTHING_TO_WORK_OUT = "finished weights leave nothing to work out on a worksheet."
+ROUND_TO = "Round to {to}. The answer key uses unrounded numbers, so your last digit may differ."
+GIVEN_IS_ROUNDED = "The given numbers were rounded first; the answer key is computed from them."
 
 # ---- exports -------------------------------------------------------------------------------------
 
+TOO_MANY_SHEETS = "{count} sheets are too many; a set has 1 to {most}."
+FIRST_SEED_IS = "the first seed is {seed}; 1 to {most} are allowed."
+PRINT_THE_SHEET = (
+    "To print on A4 or Letter, or to save as PDF, press Ctrl+P (⌘P on a Mac). Print on one side"
+    " only, so that the answer key is never on the back of a sheet."
+)
+OPEN_AND_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
+KEYS_ON_OWN_PAGES = (
+    "Each sheet of a class set is one page with small whole numbers of its own, made by seed: the"
+    " first sheet by the first seed, the others by the next ones. The answer keys are on pages of"
+    " their own at the end."
+)
 NO_LAYERS_NAMED = "layers names none; at least one is wanted."
 STAGES_TOO_LARGE = (
     "these stages hold {numbers} numbers{place}; at most {most} fit. NPZ holds them all."

@@ -10,7 +10,7 @@ TESTS = Path(__file__).parent
 SENTENCES = {name: text for name, text in vars(messages).items() if name.isupper()}
 LONG = 30  # characters of a sentence between its fields that are no chance
 # Their readers, or the buttons they press, are to be taken out of the product.
-EXEMPT = {"session/test_real_layers.py", "exports/test_worksheet.py"}
+EXEMPT = {"session/test_real_layers.py"}
 
 
 def pieces() -> dict[str, str]:

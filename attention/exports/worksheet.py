@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from attention import program
-from attention.figures import printing
 from attention.html.worksheet import to_html
 from attention.limits import MAX_EXERCISE, MAX_SHEETS, BadInput
 from attention.session.about import what_it_is
@@ -17,7 +14,7 @@ from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.worksheet import Sheet, worksheet
 
-FORMS = {"pdf": "application/pdf", "html": "text/html"}
+MIME = "text/html"
 TITLE = "Attention by hand"
 
 
@@ -70,27 +67,10 @@ def _sheet(wanted: Wanted, s: Settings, about: tuple[str, ...], number: int = 0)
     )
 
 
-def to_bytes(wanted: Wanted, settings: Settings, form: str) -> bytes:
-    """The sheets and their keys as one file, ``"pdf"`` or ``"html"``; the same bytes each time."""
-    if form not in FORMS:
-        raise BadInput(f"form is {form!r}; choose one of {', '.join(FORMS)}.")
-    sheets = sheets_of(wanted, settings)
-    if form == "html":
-        return to_html(sheets, wanted.with_key)
-    printing.load()
-    from attention.figures.worksheet import to_pdf
+def to_bytes(wanted: Wanted, settings: Settings) -> bytes:
+    """Return the sheets, and their keys after them, as one HTML file to print; always the same.
 
-    return to_pdf(sheets, wanted.with_key, _metadata(sheets))
-
-
-def _metadata(sheets: Sequence[Sheet]) -> dict[str, object]:
-    """What the PDF says of itself, beside the foot of each sheet."""
-    day, about = program.today(), list(sheets[0].about[1:])
-    if sheets[0].number:
-        about = [f"{len(sheets)} sheets", *(f"{sheet.name}: {sheet.about[-1]}" for sheet in sheets)]
-    return {
-        "Title": TITLE,
-        "Creator": program.made_by(),
-        "Subject": "; ".join(about),
-        "CreationDate": datetime(day.year, day.month, day.day, tzinfo=UTC),
-    }
+    >>> to_bytes(Wanted("output", sheets=2), made(1))[:15]
+    b'<!doctype html>'
+    """
+    return to_html(sheets_of(wanted, settings), wanted.with_key)

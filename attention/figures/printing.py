@@ -17,12 +17,3 @@ def load() -> None:
         import matplotlib.font_manager  # noqa: F401
     except OSError:
         raise BadInput(NO_FOLDER) from None
-
-
-def refusal() -> str:
-    """Why nothing can be drawn to print; "" where it can."""
-    try:
-        load()
-    except BadInput as problem:
-        return str(problem)
-    return ""

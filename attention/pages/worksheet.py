@@ -8,8 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.exports.worksheet import FORMS, Wanted, to_bytes
-from attention.figures import printing
+from attention.exports.worksheet import MIME, Wanted, to_bytes
 from attention.limits import MAX_EXERCISE, MAX_SHEETS
 from attention.pages import parts, state
 from attention.session.by_hand import made
@@ -19,16 +18,12 @@ from attention.stages import STAGES
 from attention.view import View
 from attention.worksheet import choices, refusal
 
-HTML_ALONE = "Not offered: Worksheet PDF, which is drawn as the figure above would be."
+HOW_TO_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
 OWN, CLASS = "these numbers", "a class set"
-FILES = {
-    "pdf": ("Worksheet PDF", "A4: empty grids with room for the work, and the key."),
-    "html": ("Worksheet HTML", "The same as a page that prints on A4, in any script."),
-}
 SET = (
-    "Each sheet of a class set has small whole numbers of its own, made by seed: the first sheet by"
-    " the first seed, the others by the next ones. The keys stand at the end. A PDF of many sheets"
-    " takes some seconds."
+    "Each sheet of a class set is one page with small whole numbers of its own, made by seed: the"
+    " first sheet by the first seed, the others by the next ones. The answer keys are on pages of"
+    " their own at the end."
 )
 
 
@@ -47,30 +42,26 @@ def offer(s: Settings, shown: View, name: str) -> None:
         is_class = kind == CLASS
         numbers = _example() if is_class else shown
         first = _first(numbers)
-        key_help = "All answers, behind the sheets."
+        key_help = "All answers, on pages of their own after the sheets."
         with_key = state.page_control(st.toggle, "with key", "worksheet_key", True, help=key_help)
         count, seed = _set() if is_class else (0, 1)
-    why, is_html_alone = refusal(numbers, first), bool(printing.refusal())
+    why = refusal(numbers, first)
     wanted = Wanted(first, with_key, count, seed)
     state.set_page_value("worksheet", (wanted, s))
-    with st.container(horizontal=True):
-        for form, (label, help) in FILES.items():
-            st.download_button(
-                label,
-                partial(_file, state.page_values_at_rest(), form),
-                f"{'attention_class_set' if is_class else name}_worksheet.{form}",
-                FORMS[form],
-                on_click="ignore",
-                key=f"take_worksheet_{form}",
-                help=help,
-                disabled=bool(why) or (form == "pdf" and is_html_alone),
-            )
+    st.download_button(
+        "Worksheet",
+        partial(_file, state.page_values_at_rest()),
+        f"{'attention_class_set' if is_class else name}_worksheet.html",
+        MIME,
+        on_click="ignore",
+        key="take_worksheet",
+        help="An HTML page for A4 or Letter: blank grids with room for the work, and the key.",
+        disabled=bool(why),
+    )
     if why:
         parts.note(state.capital(why))
-    elif is_html_alone:
-        parts.note(HTML_ALONE)
-    elif is_class:
-        parts.note(SET)
+    else:
+        parts.note(HOW_TO_PRINT, *[SET] * is_class)
 
 
 def of_exercise(s: Settings, shown: View, stage: str) -> None:
@@ -84,13 +75,13 @@ def of_exercise(s: Settings, shown: View, stage: str) -> None:
     state.set_page_value("worksheet", (wanted, s))
     st.download_button(
         "On paper",
-        partial(_file, state.page_values_at_rest(), "pdf"),
-        "attention_exercise.pdf",
-        FORMS["pdf"],
+        partial(_file, state.page_values_at_rest()),
+        "attention_exercise.html",
+        MIME,
         on_click="ignore",
         key="take_exercise",
         help=state.capital(refusal(shown, first))
-        or "As a PDF, A4: whole stages are empty, with room for the work, and no key.",
+        or f"Whole stages are blank, with room for the work, and no key. {HOW_TO_PRINT}",
         disabled=bool(refusal(shown, first)),
     )
 
@@ -141,7 +132,7 @@ def _set() -> tuple[int, int]:
     return count, seed
 
 
-def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
+def _file(values_at_rest: Callable[[], dict[str, Any]]) -> bytes:
     """What is chosen in the end, where the press follows a change at once."""
     wanted, settings = values_at_rest()["worksheet"]
-    return to_bytes(wanted, settings, form)
+    return to_bytes(wanted, settings)

@@ -1,41 +1,217 @@
-"""Worksheets as a page: how a browser prints them."""
+"""Worksheets as a page: how a browser prints them, on A4 and on Letter."""
 
+import re
 from dataclasses import replace
 
+import messages
 import pypdfium2
+import pytest
 
+from attention import RMSNorm, Rotary
 from attention.exports.worksheet import Wanted, to_bytes
+from attention.session import changes
+from attention.session.by_hand import made
 from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix
+from attention.session.prepared import set_biases
+from attention.session.run import run, view
+from attention.worksheet import choices
 
 MM = 72 / 25.4  # points
+PX = 96 / 25.4  # CSS pixels
+MARGIN = 12  # mm
+PAPERS = {"A4": (210, 297), "Letter": (215.9, 279.4)}
+CAT = EXAMPLES["cat-sat"].build()
 FOUR = EXAMPLES["four-words"].build()
 HOSTILE = ("<img src=x onerror=alert(1)>", "<b>b</b>", "&amp;", "W" * 40)
+KEY = "Answer key\r\n"  # the heading
+MADE = view(made(1), run(made(1)))
 
 
-def printed(page, content):
-    """What the printer gets, page by page: its text."""
-    page.set_content(content.decode())
-    paper = pypdfium2.PdfDocument(page.pdf(prefer_css_page_size=True))
-    for sheet in paper:
-        wide, high = sheet.get_size()
-        assert abs(wide / MM - 210) < 0.5 and abs(high / MM - 297) < 0.5
-        ink = sheet.render(scale=1).to_numpy()[..., :3].min(axis=-1) < 250
-        edge = int(12 * MM)
-        assert not ink[:, :edge].any() and not ink[:, -edge:].any()
-        assert not ink[:edge].any() and not ink[-edge:].any()
-    return [sheet.get_textpage().get_text_range() for sheet in paper]
+def words(text):
+    return changes.set_sentence(CAT, text)
 
 
-def test_a_class_set_prints_each_sheet_on_a_leaf_of_a4_and_its_keys_behind(browser):
+EIGHT = changes.set_mask(words("one two three four five six seven eight"), "causal")
+for name in ("d_model", "d_k", "d_v"):
+    EIGHT = changes.set_dimension(EIGHT, name, 8)
+LONG = EIGHT.with_matrix("X", Matrix(EIGHT.matrices["X"].values * 123456.789))
+LARGEST = changes.set_memory(replace(EIGHT, softcap=2.0, sinks=(0.5,), context=True), True)
+LARGEST = changes.set_sentence(LARGEST, "a b c d e f g h", memory=True)
+LARGEST = set_biases(changes.set_output_weights(LARGEST, True), True)
+PAGES = {  # of a sheet from Q on
+    "two words": (words("hello world"), 1),
+    "four words": (FOUR, 1),
+    "long words": (replace(FOUR, tokens=("antidisestablishment" * 2, "W" * 40, "a" * 39, "b")), 2),
+    "scripts": (words("مرحبا بالعالم 猫 坐 שלום"), 2),
+    "six words": (CAT, 2),
+    "long numbers": (replace(LONG, digits=8), 4),
+    "one head of two": (EXAMPLES["sentence"].build(), 2),
+    "every part": (
+        changes.set_output_weights(
+            replace(FOUR, softcap=2.0, sinks=(0.5,), norm=RMSNorm(), rotary=Rotary(), context=True),
+            True,
+        ),
+        2,
+    ),
+    "eight words, widths of eight": (EIGHT, 4),
+    "the largest": (LARGEST, 6),
+}
+BOXES = """() => {
+  const box = node => {
+    const {x, y, width, height} = node.getBoundingClientRect()
+    return [x, y, x + width, y + height]
+  }
+  const boxes = (selector, within = document) => [...within.querySelectorAll(selector)].map(box)
+  return {
+    blanks: boxes('td.blank'), inked: boxes('.sheet *, .keys *'),
+    sheets: [...document.querySelectorAll('.sheet')].map(sheet => boxes(
+      'h1, .who, .sheet > p, h2, .grids > table, .task, .squares, footer', sheet)),
+    cut: [...document.querySelectorAll('td')].filter(n => n.scrollWidth > n.clientWidth).length,
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(browser):
     page = browser.new_page()
-    texts = printed(page, to_bytes(Wanted(sheets=3), FOUR, "html"))
-    heads = [text.split("\r\n")[0] for text in texts]
-    assert len(texts) == 8
-    for k in (1, 2, 3):
-        assert f"Sheet {k}" in texts[2 * k - 2] and "Sheet" not in texts[2 * k - 1]
-    assert heads[6:] == ["Key to sheet 1", "Key to sheet 3"]
+    yield page
+    page.close()
 
-    texts = printed(page, to_bytes(Wanted(), replace(FOUR, tokens=HOSTILE), "html"))
+
+def printed(page, content, paper):
+    """What the printer gets, page by page: its text; nothing of it is in the margins."""
+    page.emulate_media(media="print")
+    page.set_content(content.decode())
+    document = pypdfium2.PdfDocument(page.pdf(format=paper))
+    for sheet in document:
+        size = [side / MM for side in sheet.get_size()]
+        assert size == pytest.approx(PAPERS[paper], abs=0.5)
+        ink = sheet.render(scale=2).to_numpy()[..., :3].min(axis=-1) < 250
+        edge, number = int(2 * MM * (MARGIN - 0.5)), int(2 * MM * 5)
+        assert ink.any() and not ink[:edge].any() and not ink[-number:].any()
+        assert not ink[:, :edge].any() and not ink[:, -edge:].any()
+    return [sheet.get_textpage().get_text_range() for sheet in document]
+
+
+def boxes(page, content, paper):
+    """Where things are in print media, in millimetres within the margins: left, top, right, bottom.
+
+    In one flow, not yet cut into pages.
+    """
+    wide = PAPERS[paper][0] - 2 * MARGIN
+    page.set_viewport_size({"width": int(wide * PX), "height": 900})
+    page.emulate_media(media="print")
+    page.set_content(content.decode())
+    found = page.evaluate(BOXES)
+
+    def mm(places):
+        return [tuple(side / PX for side in place) for place in places]
+
+    return {
+        "blanks": mm(found["blanks"]),
+        "inked": mm(found["inked"]),
+        "sheets": [mm(places) for places in found["sheets"]],
+        "cut": found["cut"],
+        "wide": wide,
+    }
+
+
+def are_apart(one, other):
+    """Whether two boxes have no more than a hair of room in common."""
+    (left, top, right, bottom), (left_2, top_2, right_2, bottom_2) = one, other
+    across = min(right, right_2) - max(left, left_2)
+    return across < 0.1 or min(bottom, bottom_2) - max(top, top_2) < 0.1
+
+
+def assert_boxes_fit(page, content, paper):
+    """Blank cells to write in, within the margins, and nothing on anything else."""
+    found = boxes(page, content, paper)
+    for left, top, right, bottom in found["blanks"]:
+        assert right - left >= 10.8 and bottom - top >= 7.8
+    assert min(place[0] for place in found["inked"]) >= 0
+    assert max(place[2] for place in found["inked"]) <= found["wide"]
+    assert found["cut"] == 0
+    for places in found["sheets"]:
+        for k, one in enumerate(places):
+            assert all(are_apart(one, other) for other in places[:k])
+    return found
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_each_pupil_of_a_class_has_a_page_and_the_keys_others(page, paper):
+    texts = printed(page, to_bytes(Wanted(sheets=5), FOUR), paper)
+    for k in range(1, 6):
+        assert re.findall(r"Sheet (\d+)", texts[k - 1]) == [str(k)]
+        assert {"Name", "Date", f"exercise {k} "} <= set(
+            re.findall(r"Name|Date|exercise \d+ ", texts[k - 1])
+        )
+        assert set("12345678") <= {*re.findall(r"(?<!\S)(\d)\.(?!\d)", texts[k - 1])}
+        assert "key to" not in texts[k - 1]
+    keys = "".join(texts[5:])
+    assert 1 <= len(texts[5:]) <= 2 and "Sheet " not in keys
+    assert re.findall(r"Answer key to sheet (\d)", keys) == list("12345")
+
+
+@pytest.mark.parametrize("first", choices(MADE))
+def test_a_sheet_of_a_class_is_one_page_from_every_stage_on(page, first):
+    content = to_bytes(Wanted(first, with_key=False, sheets=2, seed=10), FOUR)  # its longest words
+    for paper in PAPERS:
+        assert len(printed(page, content, paper)) == 2
+    assert_boxes_fit(page, content, "Letter")
+
+
+def test_forty_sheets_are_forty_pages(page):
+    content = to_bytes(Wanted(with_key=False, sheets=40, seed=120), FOUR)
+    texts = printed(page, content, "Letter")
+    assert [re.findall(r"Sheet (\d+)", text) for text in texts] == [[str(k)] for k in range(1, 41)]
+    found = assert_boxes_fit(page, content, "Letter")
+    for places in found["sheets"]:
+        top, bottom = min(place[1] for place in places), max(place[3] for place in places)
+        assert bottom - top <= PAPERS["Letter"][1] - 2 * MARGIN
+
+
+@pytest.mark.parametrize("case", PAGES)
+def test_a_sheet_of_ones_own_has_as_few_pages_as_it_needs(page, case):
+    s, count = PAGES[case]
+    shown = view(s, run(s))
+    asked = choices(shown)
+    for paper in PAPERS:
+        texts = printed(page, to_bytes(Wanted(asked[0]), s), paper)
+        assert [KEY in text for text in texts] == [False] * count + [True] + [False] * (
+            len(texts) - count - 1
+        )
+        assert_boxes_fit(page, to_bytes(Wanted(asked[0]), s), paper)
+        assert len(printed(page, to_bytes(Wanted(asked[-1], with_key=False), s), paper)) == 1
+
+
+def test_words_that_are_typed_stay_text(page):
+    texts = printed(page, to_bytes(Wanted(), replace(FOUR, tokens=HOSTILE)), "A4")
+    assert "<img src=x onerror=alert(1)>" in texts[0].replace("\r\n", " ")
     assert page.locator("img, section > b, th b").count() == 0
     assert page.locator("th", has_text="<b>b</b>").count() > 4
-    page.close()
+
+
+def test_how_to_print_is_on_the_screen_and_not_on_paper(page):
+    (text,) = printed(page, to_bytes(Wanted("output", with_key=False, sheets=1), FOUR), "A4")
+    assert "Ctrl+P" not in text and not page.locator(".print").is_visible()
+    page.emulate_media(media="screen")
+    assert page.locator(".print").inner_text() == messages.PRINT_THE_SHEET
+
+
+def test_an_exercise_on_paper_is_a_page_without_its_key(page, visit):
+    dashboard = visit()
+    dashboard.open("exercises", exercise_seed="5", asked="output")
+    button = dashboard.page.get_by_role("button", name="On paper")
+    name, content = dashboard.download(button.click)
+    assert name == "attention_exercise.html"
+    (text,) = printed(page, content, "A4")
+    assert "Sheet 1" in text and "exercise 5 " in text and KEY not in text
+    assert_boxes_fit(page, content, "A4")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_grid_is_cut_by_the_end_of_a_page(page, paper):
+    for s, first, last in (EIGHT, "two", "eight"), (CAT, "cat", "mat"):
+        for text in printed(page, to_bytes(Wanted(), s), paper):
+            assert text.count(first) == text.count(last)  # of each grid, in a row or in both

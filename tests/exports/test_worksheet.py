@@ -1,22 +1,18 @@
 """Worksheets: what a person works out from the paper is what the key says."""
 
-import io
 import math
 import re
-from collections import Counter
 from dataclasses import replace
 from datetime import date
 from functools import cache
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
+import messages
 import numpy as np
 import oracle
-import pypdf
-import pypdfium2
 import pytest
 from amount import amount
-from pypdfium2 import raw
 
 from attention import RMSNorm, Rotary, program
 from attention.exports.worksheet import Wanted, sheets_of, to_bytes
@@ -24,11 +20,8 @@ from attention.html.mathml import mathml
 from attention.limits import BadInput
 from attention.readers.select import SelectedArray
 from attention.session.changes import (
-    set_dimension,
-    set_mask,
     set_memory,
     set_output_weights,
-    set_sentence,
 )
 from attention.session.examples import EXAMPLES
 from attention.session.finished import with_weights
@@ -37,26 +30,11 @@ from attention.session.prepared import set_biases, set_positions
 from attention.session.run import run, view
 from attention.worksheet import choices, refusal
 
-MM = 72 / 25.4  # points
 CAT = EXAMPLES["cat-sat"].build()
-NAMES = {"WQ": "W_Q", "WK": "W_K", "WV": "W_V", "M": "mask", "A": "weights", "Z": "output"}
-NAMES |= {name: name for name in ("X", "Q", "K", "V", "scores", "scaled", "masked", "x")}
-NUMBER = re.compile(r"−?(\d+(\.\d+)?(e−?\d+)?|∞)")
-EIGHT = set_mask(set_sentence(CAT, "one two three four five six seven eight"), "causal")
-for name in ("d_model", "d_k", "d_v"):
-    EIGHT = set_dimension(EIGHT, name, 8)
-STATES = {
-    "two words": set_sentence(CAT, "hello world"),
-    "six words": CAT,
-    "eight words, widths of eight": EIGHT,
-    "long words": replace(
-        EXAMPLES["four-words"].build(),
-        tokens=("antidisestablishment" * 2, "W" * 40, "$x$ \\$", "<b>&amp;"),
-    ),
-    "scripts": set_sentence(CAT, "مرحبا بالعالم 猫 坐 שלום"),
-    "long numbers": CAT.with_matrix("X", Matrix(CAT.matrices["X"].values * 123456.789)),
-    "one of two heads": EXAMPLES["sentence"].build(),
-}
+LONG_WORDS = replace(
+    EXAMPLES["four-words"].build(),
+    tokens=("antidisestablishment" * 2, "W" * 40, "$x$ \\$", "<b>&amp;"),
+)
 
 
 def normal(seed=3, **more):
@@ -74,42 +52,55 @@ def number(text):
     return float(text.replace("−", "-").replace("∞", "inf"))
 
 
-@cache
-def lines_of(pdf):
-    """The lines of each page, as PDFium, which is none of Matplotlib's, reads them."""
-    pages = pypdfium2.PdfDocument(pdf)
-    return [page.get_textpage().get_text_range().splitlines() for page in pages]
+class Tables(HTMLParser):
+    """The tables of each sheet and each key; texts are () where a table is blank."""
+
+    def __init__(self, content):
+        super().__init__()
+        self.of, self.blanks, self.inside = {}, 0, ""
+        self.heading = self.title = ""
+        self.feed(content.decode())
+        for tables in self.of.values():
+            for name, rows in tables.items():
+                tables[name] = [row if any(row) else () for row in rows]
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag in ("h1", "h2"):
+            self.heading = ""
+        if tag == "table":
+            self.rows = self.of[self.title][attributes["data-stage"]] = []
+        if tag == "td":
+            self.rows[-1] = (*self.rows[-1], "")
+            self.blanks += attributes.get("class") == "blank"
+        if tag == "tr" and self.inside == "tbody":
+            self.rows.append(())
+        self.inside = tag
+
+    def handle_data(self, text):
+        if self.inside in ("h1", "h2", "span"):
+            self.heading += text
+        if self.inside == "td":
+            self.rows[-1] = (*self.rows[-1][:-1], text)
+
+    def handle_endtag(self, tag):
+        self.inside = "tbody" if tag == "tr" else ""
+        if tag in ("h1", "h2") and (found := re.search(r"(key to s|S)heet \d+", self.heading)):
+            self.title = found[0]
+            self.of[self.title] = {}
 
 
-def grids_of(lines):
-    """What stands in grids: (name, rows of texts); texts are () where the grid is empty."""
-    found, wide = [], 0
-    for line in lines:
-        first, *rest = line.split() or [""]
-        if first in NAMES and rest and not rest[0].startswith("="):
-            found.append((NAMES[first], []))
-            wide = len(rest)
-        elif wide and len(rest) in (0, wide) and all(map(NUMBER.fullmatch, rest)):
-            found[-1][1].append(tuple(rest))
-        else:
-            wide = 0
-    return found
-
-
-def sheets_and_keys(pdf):
+def sheets_and_keys(content):
     """By the number of the sheet: what is given, what is asked, and the key."""
-    sheets, keys, at = {}, {}, None
-    for lines in lines_of(pdf):
-        for line in lines:
-            head = re.search(r"(Key to )?[Ss]heet (\d+)$", line)
-            if head:
-                at = (keys if head[1] else sheets).setdefault(int(head[2]), [])
-            elif at is not None:
-                at.append(line)
-    read = {k: grids_of(lines) for k, lines in sheets.items()}
-    given = {k: {n: rows for n, rows in read[k] if all(rows)} for k in read}
-    asked = {k: {n: rows for n, rows in read[k] if not any(rows)} for k in read}
-    return given, asked, {k: dict(grids_of(lines)) for k, lines in keys.items()}
+    given, asked, keys = {}, {}, {}
+    for title, tables in Tables(content).of.items():
+        name, _, number = title.rpartition(" ")
+        if name == "Sheet":
+            given[int(number)] = {stage: rows for stage, rows in tables.items() if all(rows)}
+            asked[int(number)] = {stage: rows for stage, rows in tables.items() if not any(rows)}
+        else:
+            keys[int(number)] = tables
+    return given, asked, keys
 
 
 def worked_out(given):
@@ -142,7 +133,7 @@ A_CLASS = amount(4, 12)  # sheets
 
 @cache
 def class_set(sheets=A_CLASS, seed=1, first="Q"):
-    return to_bytes(Wanted(first, sheets=sheets, seed=seed), CAT, "pdf")
+    return to_bytes(Wanted(first, sheets=sheets, seed=seed), CAT)
 
 
 def test_the_keys_of_a_class_follow_from_the_numbers_on_its_sheets():
@@ -170,18 +161,12 @@ def test_a_class_of_40_has_40_sheets_and_40_keys_each_with_numbers_of_its_own():
             assert all(map(agrees, sum(keys[k][name], ()), sum(exact, []))), (k, name)
 
 
-def test_the_keys_stand_behind_all_sheets_and_each_sheet_begins_a_page():
-    pages = lines_of(class_set(3, 9998))
-    begun = [lines[0] for lines in pages if "page 1" in lines[-1]]
-    assert begun == [*(f"Attention by hand Sheet {k}" for k in (1, 2, 3)), "Key to sheet 1"]
-    assert not any("Key" in line for lines in pages[:6] for line in lines)
-    feet = [lines[-1] for lines in pages if "page 1" in lines[-1]]
-    assert [re.search(r"seed \d+|page", foot)[0] for foot in feet] == [
-        "seed 9998",
-        "seed 9999",
-        "seed 1",
-        "page",
-    ]
+def test_each_sheet_names_its_seed_and_the_keys_come_last():
+    page = class_set(3, 9998).decode()
+    heads = re.findall(r"<h1>.*?</h1>|(?<=<h2>)Answer.*?(?=</h2>)", page)
+    titles = [f"<h1><span>Attention by hand</span><span>Sheet {k}</span></h1>" for k in (1, 2, 3)]
+    assert heads == [*titles, *(f"Answer key to sheet {k}" for k in (1, 2, 3))]
+    assert re.findall(r"exercise (\d+)", page) == ["9998", "9999", "1"]
 
 
 def test_the_same_seed_makes_the_same_sheet_in_another_set():
@@ -196,7 +181,7 @@ def test_the_same_seed_makes_the_same_sheet_in_another_set():
 def test_powers_of_e_are_given_where_few_are_needed_and_do_not_say_which():
     given, _, keys = sheets_and_keys(class_set())
     for k, grids in given.items():
-        (texts,) = grids["x"]
+        (texts,) = grids["powers"]
         most = len(texts) // 4
         powers = [math.exp(x / 2) for x in range(-2 * most, 2 * most + 1)]
         assert all(map(agrees, texts, powers))
@@ -206,11 +191,8 @@ def test_powers_of_e_are_given_where_few_are_needed_and_do_not_say_which():
 
 def test_numbers_that_paper_cannot_hold_are_rounded_first_and_the_key_is_made_of_these():
     (sheet,) = sheets_of(Wanted(), normal())
-    assert sheet.notes[:2] == (
-        "Round to 2 decimals. The key goes on with unrounded numbers, so your last digit may"
-        " differ.",
-        "What is given was rounded first, and the key is computed from it as it is.",
-    )
+    said = messages.ROUND_TO.format(to="2 decimals"), messages.GIVEN_IS_ROUNDED
+    assert sheet.notes[:2] == said
     stages = worked_out({grid.name: grid.texts for grid in sheet.given})
     exact = view(normal(), run(normal())).stages["scores"]
     (scores,) = (task.grid for task in sheet.tasks if task.grid.name == "scores")
@@ -320,146 +302,37 @@ def by_formula(task, known, s):
     return oracle.product(matrix(one), matrix(other))
 
 
-def test_the_page_has_the_numbers_of_the_pdf():
+def test_every_number_that_is_asked_has_a_blank_cell():
     wanted = Wanted(sheets=3, seed=7)
-    given, asked, keys = sheets_and_keys(to_bytes(wanted, CAT, "pdf"))
-    read = Tables(to_bytes(wanted, CAT, "html"))
-    for k in (1, 2, 3):
-        whole = read.of[f"Sheet {k}"]
-        assert {n: t for n, t in whole.items() if any(t[0])} == renamed(given[k])
-        blank = {n: [tuple(filter(None, row)) for row in t] for n, t in whole.items()}
-        assert {n: t for n, t in blank.items() if not any(t)} == asked[k]
-        assert read.of[f"Key to sheet {k}"] == keys[k]
-    assert read.blanks == sum(
+    assert Tables(to_bytes(wanted, CAT)).blanks == sum(
         len(task.grid.rows) * len(task.grid.columns)
         for sheet in sheets_of(wanted, CAT)
         for task in sheet.tasks
     )
 
 
-def renamed(given):
-    return {"powers" if name == "x" else name: rows for name, rows in given.items()}
-
-
-class Tables(HTMLParser):
-    """The tables of each sheet and each key."""
-
-    def __init__(self, content):
-        super().__init__()
-        self.of, self.blanks, self.inside = {}, 0, ""
-        self.heading = self.title = ""
-        self.feed(content.decode())
-
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        if tag in ("h1", "h2"):
-            self.heading = ""
-        if tag == "table":
-            self.rows = self.of[self.title][attributes["data-stage"]] = []
-        if tag == "td":
-            self.rows[-1] = (*self.rows[-1], "")
-            self.blanks += attributes.get("class") == "blank"
-        if tag == "tr" and self.inside == "tbody":
-            self.rows.append(())
-        self.inside = tag
-
-    def handle_data(self, text):
-        if self.inside in ("h1", "h2", "span"):
-            self.heading += text
-        if self.inside == "td":
-            self.rows[-1] = (*self.rows[-1][:-1], text)
-
-    def handle_endtag(self, tag):
-        self.inside = "tbody" if tag == "tr" else ""
-        if tag in ("h1", "h2") and (found := re.search(r"(Key to s|S)heet \d+", self.heading)):
-            self.title = found[0]
-            self.of[self.title] = {}
-
-
-# ---- the paper -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("case", STATES)
-def test_pages_are_a4_with_nothing_cut_and_cells_to_write_in(case):
-    s = STATES[case]
-    (sheet,) = sheets_of(Wanted(), s)
-    pages = pypdfium2.PdfDocument(to_bytes(Wanted(), s, "pdf"))
-    blank = 0
-    for page in pages:
-        wide, high = page.get_size()
-        assert abs(wide / MM - 210) < 0.1 and abs(high / MM - 297) < 0.1
-        ink = page.render(scale=1).to_numpy()[..., :3].min(axis=-1) < 250
-        edge = int(12 * MM)
-        assert ink.any() and not ink[:edge].any() and not ink[-edge:].any()
-        assert not ink[:, :edge].any() and not ink[:, -edge:].any()
-        boxes = Counter(map(size_of, filter(is_path, page.get_objects(max_depth=4))))
-        for (across, down), count in boxes.items():
-            if 9 <= down <= 11 and across < 100:
-                assert across >= 15
-                blank += count
-    assert blank == sum(len(task.grid.rows) * len(task.grid.columns) for task in sheet.tasks)
-    read = [line for page in pages for line in page.get_textpage().get_text_range().splitlines()]
-    numbered = [int(found[1]) for line in read if (found := re.match(r"(\d+)\. ", line))]
-    assert numbered == list(range(1, len(sheet.tasks) + 1))
-
-
-def is_path(found):
-    return found.type == raw.FPDF_PAGEOBJ_PATH
-
-
-def size_of(found):
-    """(across, down) in millimetres."""
-    left, bottom, right, top = found.get_bounds()
-    return round((right - left) / MM, 1), round((top - bottom) / MM, 1)
-
-
-def test_a_sheet_of_a_class_is_one_leaf_and_two_keys_fill_a_page():
-    pages = [len(lines_of(class_set(*which))) for which in ((), (3, 9998))]
-    assert pages == [2 * A_CLASS + A_CLASS // 2, 8]
-    alone = to_bytes(Wanted(sheets=1, with_key=False), CAT, "pdf")
-    assert len(lines_of(alone)) == 2 and "Key" not in str(lines_of(alone))
-
-
-def test_no_two_words_of_a_page_lie_on_each_other():
-    for page in pypdfium2.PdfDocument(to_bytes(Wanted(), STATES["long numbers"], "pdf")):
-        places = [
-            found.get_bounds()
-            for found in page.get_objects(max_depth=4)
-            if found.type == raw.FPDF_PAGEOBJ_TEXT
-        ]
-        boxes = np.array([p for p in places if p[2] - p[0] > 4])
-        left, low, right, high = boxes.T
-        apart = (left[:, None] >= right - 1) | (left >= right[:, None] - 1)  # an index
-        apart |= (low[:, None] >= high - 0.5) | (low >= high[:, None] - 0.5)
-        assert (apart | np.eye(len(boxes), dtype=bool)).all()
-
-
-def test_letters_without_a_font_are_named_and_no_text_is_read_as_a_formula():
-    pages = lines_of(to_bytes(Wanted(), set_sentence(CAT, "\U00012000 a"), "pdf"))
-    assert any("boxes stand for letters without a font here: U+12000" in li for li in pages[0])
-    text = "\n".join(lines_of(to_bytes(Wanted(), STATES["long words"], "pdf"))[0])
-    assert "$x$" in text.replace(" ", "") and "<b>" in text.replace(" ", "")
+# ---- the page ------------------------------------------------------------------------------------
 
 
 def test_what_is_typed_is_text_in_the_page():
-    page = to_bytes(Wanted(), STATES["long words"], "html").decode()
+    page = to_bytes(Wanted(), LONG_WORDS).decode()
     assert "<b>&" not in page.replace("<b>1.", "") and "script" not in page.split("</style>")[1]
-    assert "default-src 'none'" in page and "@page { size: A4" in page
+    assert "$x$ \\$" in page and "default-src 'none'" in page
 
 
-def test_files_say_what_they_are_and_two_of_them_are_alike(monkeypatch):
+def test_a_page_names_its_program_and_origins_and_two_are_the_same(monkeypatch):
     monkeypatch.setattr(program, "today", lambda: date(2030, 1, 2))
-    one, two = (to_bytes(Wanted("output"), CAT, "pdf") for _ in range(2))
-    assert one == two and to_bytes(Wanted(), CAT, "html") == to_bytes(Wanted(), CAT, "html")
-    said = pypdf.PdfReader(io.BytesIO(one)).metadata
-    assert said.title == "Attention by hand" and said.creation_date.date() == date(2030, 1, 2)
-    assert said.creator == program.made_by() and "example “The cat sat on the mat”" in said.subject
-    assert program.made_by() in " ".join(lines_of(one)[0][-5:])
-    assert f"<footer>{program.made_by()} · X" in to_bytes(Wanted(), CAT, "html").decode()
-    said = pypdf.PdfReader(io.BytesIO(class_set(3, 9998))).metadata.subject
-    assert said.startswith(
-        "3 sheets; Sheet 1: numbers made by seed 9998, as exercise 9998 of the page Exercises;"
-    )
+    page = to_bytes(Wanted("output"), CAT).decode()
+    assert page.encode() == to_bytes(Wanted("output"), CAT)
+    assert "<title>Attention by hand</title>" in page
+    assert f"<footer>{program.made_by()} · X" in page and "2030-01-02" in program.made_by()
+    assert "example “The cat sat on the mat”" in page.split("<footer>")[1]
+
+
+def test_a_page_says_how_to_print_it_and_leaves_the_key_out():
+    page = to_bytes(Wanted(sheets=1, with_key=False), CAT).decode()
+    assert messages.PRINT_THE_SHEET in page
+    assert "Answer key" not in page and list(Tables(page.encode()).of) == ["Sheet 1"]
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -468,25 +341,24 @@ def test_files_say_what_they_are_and_two_of_them_are_alike(monkeypatch):
 def test_what_does_not_fit_is_said_in_a_sentence():
     wide = EXAMPLES["three-widths"].build()
     shown = view(wide, run(wide))
-    assert refusal(shown, "Q") == (
-        "a worksheet has room for 8 words and matrices 8 wide; X is 5 × 10 here."
-    )
-    with pytest.raises(BadInput, match="has room for 8 words"):
-        to_bytes(Wanted(), wide, "pdf")
+    why = messages.WORKSHEET_HAS_NO_ROOM.format(words=8, wide=8, name="X", size="5 × 10")
+    assert refusal(shown, "Q") == why
+    with pytest.raises(BadInput, match=re.escape(why)):
+        to_bytes(Wanted(), wide)
     assert refusal(view(CAT, run(CAT)), "Q") == ""
 
 
 def test_finished_weights_leave_nothing_to_work_out():
     s, _ = with_weights(CAT, SelectedArray(np.eye(6)), CAT.tokens, CAT.tokens)
     assert choices(view(s, run(s))) == []
-    assert refusal(view(s, run(s)), "").startswith("finished weights leave nothing")
+    assert refusal(view(s, run(s)), "") == messages.NOTHING_TO_WORK_OUT
 
 
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"sheets": 41}, "41 sheets are too many; a set has 1 to 40."),
-        ({"seed": 0}, "the first seed is 0; 1 to 9999 are allowed."),
+        ({"sheets": 41}, messages.TOO_MANY_SHEETS.format(count=41, most=40)),
+        ({"seed": 0}, messages.FIRST_SEED_IS.format(seed=0, most=9999)),
     ],
 )
 def test_a_set_has_up_to_40_sheets(asked, sentence):

@@ -103,8 +103,7 @@ def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large
     one = sum(m.size * (heads if name in whole else 1) for name, m in now.stages.items())
     all_heads = sum(m.size * (1 if name in same else heads) for name, m in now.stages.items())
     off = {b.key.removeprefix("take_") for b in at.get("download_button") if b.proto.disabled}
-    sheets = {"worksheet_pdf", "worksheet_html"}
-    assert off == {*MOST, "lines", *sheets} and one > 1_000_000
+    assert off == {*MOST, "lines", "worksheet"} and one > 1_000_000
     tables = "“CSV, a line for each cell”, “CSV, matrices”, “JSON”"
     code = "“Python script”, “Jupyter notebook”"
     texts, report, lines = "“LaTeX”, “Markdown”", "“HTML report”", "“SVG, who looks at whom”"

@@ -385,7 +385,7 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
         text = contents(name, data)
         assert set(NUMBERS.findall(text)) <= {"8"}, label
         saying += [label] * (named in text)
-    silent = {"Save as PDF", "Worksheet PDF", "Save as PNG", "Save the zip"}  # bytes, not texts
+    silent = {"Save as PDF", "Save as PNG", "Save the zip"}  # bytes, not texts
     assert offered.keys() - set(saying) <= silent
 
     ran(at.switch_page("attention/pages/compare.py"))

@@ -35,8 +35,7 @@ def test_files_of_one_head_are_named_by_it_and_those_of_all_are_not(offered):
         "Save as PDF": "attention_sentence_head1.pdf",
         "Save as SVG": "attention_sentence_head1.svg",
         "Save as PNG": "attention_sentence_head1.png",
-        "Worksheet PDF": "attention_sentence_head1_worksheet.pdf",
-        "Worksheet HTML": "attention_sentence_head1_worksheet.html",
+        "Worksheet": "attention_sentence_head1_worksheet.html",
     }
 
 
@@ -106,12 +105,15 @@ def test_a_worksheet_is_of_the_numbers_on_the_board_or_a_set_for_a_class(offered
     assert options == ["Q, K, V", "scores", "scaled", "masked", "weights", "output"]
     ran(at.selectbox(key="set_worksheet_first").set_value("output"))
     ran(at.toggle(key="set_worksheet_key").set_value(False))
-    page = offered["Worksheet HTML"][1]().decode()
-    assert page.count('<section class="task">') == 1 and "Key" not in page
+    page = offered["Worksheet"][1]().decode()
+    assert page.count('<section class="task">') == 1 and "Answer key" not in page
+    assert messages.OPEN_AND_PRINT in said_by(at)
+    assert messages.KEYS_ON_OWN_PAGES not in said_by(at)
     ran(at.button_group(key="set_worksheet_numbers").set_value("a class set"))
     ran(at.number_input(key="set_worksheet_count").set_value(2))
     ran(at.number_input(key="set_worksheet_seed").set_value(9))
-    name, write = offered["Worksheet HTML"]
+    assert messages.OPEN_AND_PRINT in said_by(at) and messages.KEYS_ON_OWN_PAGES in said_by(at)
+    name, write = offered["Worksheet"]
     assert name == "attention_class_set_worksheet.html"
     assert re.findall(r"<span>Sheet \d+|made by seed \d+", write().decode()) == [
         "<span>Sheet 1",
@@ -119,13 +121,12 @@ def test_a_worksheet_is_of_the_numbers_on_the_board_or_a_set_for_a_class(offered
         "<span>Sheet 2",
         "made by seed 10",
     ]
-    assert offered["Worksheet PDF"][1]().startswith(b"%PDF")
 
 
 def test_why_there_is_no_worksheet_is_said_and_a_class_set_is_there_anyway():
     at = taking(example="three-widths")
     off = {b.key for b in at.get("download_button") if b.proto.disabled}
-    assert off == {"take_worksheet_pdf", "take_worksheet_html"}
+    assert off == {"take_worksheet"}
     why = messages.WORKSHEET_HAS_NO_ROOM.format(words=8, wide=8, name="X", size="5 × 10")
     assert capital(why) in said_by(at)
     ran(at.button_group(key="set_worksheet_numbers").set_value("a class set"))
