@@ -24,6 +24,7 @@ NOWHERE = (
 )
 TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
 
+HELP = "The link to copy, its QR code, and the line that shows this page in another."
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 
 
@@ -43,7 +44,7 @@ def button() -> None:
     if whole:  # elsewhere a part would show other numbers
         frame = f'<iframe src="{escape(link)}&amp;embed=true" width="100%" height="900"></iframe>'
         lines["A line that shows this page in another"] = frame
-    with st.popover("Share", width="stretch"):
+    with st.popover("Share", width="stretch", help=HELP):
         parts.note(says)
         copy.show("share", lines)
         if why := why_no_code(link, is_local, whole):

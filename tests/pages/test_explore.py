@@ -605,7 +605,7 @@ def test_weights_as_wide_as_gpt_2_are_answered_with_the_lines_that_record_the_la
     ran(at.selectbox(key="set_load_part_W_Q").set_value(":, 0:768"))
     what = f"gpt2.safetensors, {name}: W_Q would be 768 × 768"
     assert said(at, "refused") == [messages.WEIGHTS_TOO_WIDE.format(what=what, limit=512)]
-    assert at.get("code")[0].value == LINES.strip()
+    assert LINES.strip() in [code.value for code in at.get("code")]
 
 
 def test_a_config_json_holds_no_array():
