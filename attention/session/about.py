@@ -27,8 +27,7 @@ from attention.stages import PROJECTIONS
 from attention.weights import INITIALISERS
 
 CHANGED = ", changed by hand since"
-OTHERWISE = ", changed since"  # of an example: a link of before 0.4 may have brought others
-UNSAID = "given, and no record of where from"  # such a link too
+UNSAID = "given, and no record of where from"  # as by a link that somebody wrote
 
 
 @dataclass(frozen=True)
@@ -252,7 +251,7 @@ def source_of(s: Settings, name: str) -> str:
     if matrix.origin:
         return matrix.origin.source + ("" if matrix.is_as_it_came else CHANGED)
     if made is not None and made.recipe == matrix.recipe:
-        return title + OTHERWISE
+        return title + CHANGED
     return in_words(matrix.recipe) + CHANGED if matrix.recipe else UNSAID
 
 

@@ -63,7 +63,7 @@ SET = [
 
 
 @pytest.mark.parametrize("long", SET)
-def test_all_that_is_set_stands_in_the_link_and_an_older_link_keeps_its_mark(long):
+def test_all_that_is_set_stands_in_the_link(long):
     s = replace(S, long=long)
     link = links.write(s)
     assert links.read(link) == (s, [])
