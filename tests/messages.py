@@ -244,7 +244,11 @@ HEAD_NOT_CAPTURED = "head is {head}; captured were {there}."
 UNKNOWN_FORM = "form is {form}; choose one of {known}."
 TEXT_IS_ROUNDED = "rounded to {digits} digits; CSV, JSON and NPZ are exact"
 STRUCK_THROUGH = "Struck through: hidden by the mask."
-TOO_MANY_TO_PRINT = "{size} numbers are too many to print: a dot for each."
+FILES_HOLD = (
+    "CSV, JSON, LaTeX and Markdown hold the item and head shown; NPZ and the state as a file hold "
+    "everything, and the state opens again under “Your data”."
+)
+TOO_MANY_TO_PRINT = "{size} numbers are too many to print; NPZ holds them all."
 SAMPLED_ENTRIES = "{distribution} entries, seed {seed}, {samples} scores for each d_k"
 HEAD_OF_THE_MODEL = "head={head} of the arrays is the model's head {number}"
 

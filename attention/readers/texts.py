@@ -15,7 +15,7 @@ from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS,
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
 from attention.readers.literals import check_declared, from_c, tensors_in
-from attention.readers.own_files import tidy, with_heads, with_rounding
+from attention.readers.own_files import tidy, with_rounding
 from attention.readers.printouts import apart, read_matrices
 from attention.readers.programs import arrays_in
 from attention.readers.tables import tables
@@ -89,12 +89,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
     >>> found.shape, found.rows, found.read()[1].tolist()
     ((2, 2), ('cat', 'dog'), [2.0, -3.0])
     """
-    text = _bounded(text.removeprefix("\ufeff"), where)
-    return with_heads(_entries(text, where, comma), text)
-
-
-def _entries(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
-    text, shapes = _without_shapes(text)
+    text, shapes = _without_shapes(_bounded(text.removeprefix("\ufeff"), where))
     found = _below_shapes(text, where, comma)
     _check_shapes(shapes, found, where)
     return found

@@ -81,7 +81,6 @@ class About:
     behind: tuple[str, ...] = ()  # what of their model the formula has not
     item: Part = Part("item", (0,), 1)
     head: Part = Part("head", (0,), 1)
-    whole: tuple[str, ...] = field(default=(), kw_only=True)  # inputs that hold all heads
 
     @property
     def part(self) -> str:
@@ -110,9 +109,6 @@ class About:
         """Sentences of one line each; inputs from the same place share one."""
         sources = [f"{names}: {source}" for names, source in self.sources().items()]
         parts = [self.part] if self.part else []
-        if self.whole and self.head.words:
-            heads = f"all {self.head.count} heads"
-            parts = [f"{self.part}; {', '.join(self.whole)} of {heads}"]
         return [program.made_by(), *parts, *sources, *self.behind]
 
     def markdown(self) -> str:
@@ -126,7 +122,6 @@ class About:
         found["date"] = program.today().isoformat()
         for part in (self.item, self.head):
             found[part.word] = part.words or "the only one"
-        found |= {"of_all_heads": list(self.whole)} if self.whole else {}
         return found | {"inputs": dict(self.inputs), "stayed_behind": list(self.behind)}
 
 

@@ -668,6 +668,11 @@ def test_how_a_tensor_holds_q_k_and_v_is_asked_once_where_its_name_does_not_say(
     assert settings(at).matrices["W_V"].values.T.tolist() == rows[8:].tolist()
 
 
+def test_the_page_says_which_files_hold_the_head_shown_and_which_hold_all():
+    at = below(opened(example="sentence", softcap="2"), "Take it away")
+    assert messages.FILES_HOLD in page_text(at)
+
+
 def test_a_text_that_was_refused_is_let_go_of():
     at = opened()
     for text in ("1 2\n3", "1 2\n3 4\n5"):
