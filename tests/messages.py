@@ -244,6 +244,7 @@ HEAD_NOT_CAPTURED = "head is {head}; captured were {there}."
 UNKNOWN_FORM = "form is {form}; choose one of {known}."
 TEXT_IS_ROUNDED = "rounded to {digits} digits; CSV, JSON and NPZ are exact"
 STRUCK_THROUGH = "Struck through: hidden by the mask."
+EVERY_QUERY = "Exact: every query of these cells was computed."
 FILES_HOLD = (
     "CSV, JSON, LaTeX and Markdown hold the item and head shown; NPZ and the state as a file hold "
     "everything, and the state opens again under “Your data”."

@@ -139,7 +139,8 @@ def the_state(work: LongWork, look: Look) -> None:
     job = look.job or work.whole
     if job and job.problem:
         parts.message_box("refused", state.capital(job.problem))
-    elif job and not job.is_over:
+    elif job and not job.was_cancelled and (look.sampled or not job.is_over):
+        # over already where it ended while the first look was made: then the page is drawn anew
         what = "All queries" if job is work.whole else "This window"
         the_progress(job, f"A first look. {what}" if look.sampled else f"Exact here. {what}")
     elif work.record is not None and not look.sampled:

@@ -19,7 +19,7 @@ from attention.models.examples import load
 from attention.models.opening import opened as open_capture
 from attention.models.taken import Taken
 from attention.pages.state import capital
-from attention.session import long_inputs
+from attention.session import long_inputs, long_work
 from attention.session.long_context import LongContext
 from attention.session.long_inputs import LongInputs, made_inputs
 from attention.session.long_work import LongWork
@@ -102,6 +102,23 @@ def test_what_cells_show_is_another_look_at_the_same_work():
     work = at.session_state["visit"].page_values["long_work"][1]
     at = ran(at.selectbox(key="set_long_of").set_value("largest"))
     assert at.session_state["visit"].page_values["long_work"][1] is work
+
+
+@pytest.mark.parametrize("of", ["mean", "largest"])
+def test_a_job_that_ends_during_the_first_look_has_the_page_drawn_anew(of, monkeypatch):
+    looked = []
+
+    def late(self, *asked):
+        looked.append(look(self, *asked))
+        assert looked[-1].job is None or looked[-1].job.wait(30)
+        return looked[-1]
+
+    look = LongWork.look
+    monkeypatch.setattr(LongWork, "look", late)
+    monkeypatch.setattr(long_work, "SOON", 0)  # so that no job is over before the look
+    at = opened(PAGE, long=json.dumps({"tokens": 1300, "of": of}))
+    assert [bool(each.sampled) for each in looked[:1] + looked[-1:]] == [True, False]
+    assert any(messages.EVERY_QUERY in each.proto.body for each in at.get("html"))
 
 
 def test_a_window_asks_for_how_many_keys_and_a_link_opens_it():
