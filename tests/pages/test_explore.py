@@ -34,7 +34,7 @@ CONVENTIONS, CHECK = "attention/pages/conventions.py", "attention/pages/check.py
 
 def opened(**link) -> AppTest:
     at = AppTest.from_file(str(APP), default_timeout=120)  # Matplotlib's first import is slow
-    for name, value in (link or {"example": "four-words"}).items():
+    for name, value in ({"example": "four-words"} | link).items():
         at.query_params[name] = value
     return ran(at)
 
