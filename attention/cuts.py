@@ -14,7 +14,6 @@ from attention.conversion import locked
 from attention.sums import LARGE, Asked, Found
 from attention.tiles import ROWS, Formula, Part
 
-MAPS = {"mean_map": np.add, "largest_map": np.maximum}  # and how cells of blocks are joined
 Where = tuple[int, ...]  # a place on the leading axes
 
 
@@ -181,26 +180,21 @@ class Gathered:
             if name == "output":
                 assert source.V is not None
                 self.rows[name] = np.empty((*lead, n_q, source.V.shape[-1]), dtype)
-            elif name in MAPS:
+            elif name == "mean_map":
                 self.summed[name] = np.zeros((*lead, *(len(edge) - 1 for edge in edges)), dtype)
             elif name == "profile":
                 self.summed[name] = np.zeros((*lead, max(n_q + n_k - 1, 0)))
-            elif name == "strongest":
-                self.rows[name] = np.empty((*lead, n_q, asked.top), np.int32)
-                self.rows["strongest_weights"] = np.empty((*lead, n_q, asked.top), dtype)
             else:
                 self.rows[name] = np.empty((*lead, n_q), dtype)
 
     def take(self, number: int, at: Where, part: Part, found: Found) -> None:
         """Rows have their places; what is summed waits for the blocks before, so that the sums are
         the same each time."""
-        if "strongest" in found:
-            found["strongest"], found["strongest_weights"] = found["strongest"]
         sums = self.waiting[number] = []
         for name, some in found.items():
             if name in self.rows:
                 self.rows[name][at][part.queries[0] : part.queries[-1] + 1] = some
-            elif name in MAPS:
+            elif name == "mean_map":
                 sums.append((name, at, some[:2], some[2]))
             else:
                 behind, some = some
@@ -208,8 +202,7 @@ class Gathered:
                 sums.append((name, at, slice(behind.start + none, behind.stop + none), some))
         while self.next in self.waiting:
             for name, at, place, some in self.waiting.pop(self.next):
-                room = self.summed[name][at][place]
-                MAPS.get(name, np.add)(room, some, out=room)
+                self.summed[name][at][place] += some
             self.next += 1
 
     def whole(self) -> Found:

@@ -63,20 +63,17 @@ class LongAttention:
 
     shape: tuple[int, ...]  # (…, n_q, n_k), of the scores that are never there at once
     scale: float
-    row_edges: np.ndarray  # (rows + 1,)  of the maps: row i is of the queries between two edges
+    row_edges: np.ndarray  # (rows + 1,)  of the map: row i is of the queries between two edges
     key_edges: np.ndarray  # (columns + 1,)
     lse: np.ndarray  # (…, n_q)  ln Σ exp(masked score) of each row, in float64; −∞ without a key
     hidden_rows: np.ndarray  # (…, n_q)  True where every key is hidden
     output: np.ndarray | None = None  # (…, n_q, d_v)
     mean_map: np.ndarray | None = None  # (…, rows, columns)  summed over keys, mean of queries
-    largest_map: np.ndarray | None = None  # (…, rows, columns)  the largest weight in the cell
     entropy: np.ndarray | None = None  # (…, n_q)  −Σ w ln w, in nats
     largest: np.ndarray | None = None  # (…, n_q)  the largest weight
     first: np.ndarray | None = None  # (…, n_q)  the weight of key 0
     distance: np.ndarray | None = None  # (…, n_q)  Σ w · |query − key|
     profile: np.ndarray | None = None  # (…, n_q + n_k − 1)  the mean weight at each of distances
-    strongest: np.ndarray | None = None  # (…, n_q, top)  keys of the largest weights, −1 for none
-    strongest_weights: np.ndarray | None = None  # (…, n_q, top)
     sinks: np.ndarray | None = None
     _source: Any = None  # the Source that rows and windows are cut from
 
@@ -86,7 +83,7 @@ class LongAttention:
         there = [name for name in RESULTS if getattr(self, name) is not None]
         rows, columns = len(self.row_edges) - 1, len(self.key_edges) - 1
         return (
-            f"LongAttention of {n_q:,} queries and {n_k:,} keys{axes}; scale {self.scale:.4g}; maps"
+            f"LongAttention of {n_q:,} queries and {n_k:,} keys{axes}; scale {self.scale:.4g}; map"
             f" of {rows:,} × {columns:,} cells; {', '.join(there)}"
         )
 
@@ -221,7 +218,6 @@ def long_attention(
     rotary: Rotary | None = None,
     results: Collection[str] | None = None,
     pool: int = 512,
-    top: int = 8,
     block: int | None = None,
     executor: Any = None,
     ahead: int | None = None,
@@ -249,11 +245,10 @@ def long_attention(
         A sigmoid divides by no sum: ``lse`` is 0 then.
     score_mod, mask_mod : function (score, b, h, q, k) → score, (b, h, q, k) → bool
         As there, but called for a tile at a time: a line sees no whole row.
-    results : names among ``output``, ``mean_map``, ``largest_map``, ``entropy``, ``largest``,
-        ``first``, ``distance``, ``profile``, ``strongest``
+    results : names among ``output``, ``mean_map``, ``entropy``, ``largest``, ``first``,
+        ``distance``, ``profile``
         Each is a field of the record and costs its own time. Default: output and mean_map.
-    pool : cells of the maps along a side, at most
-    top : how many of the strongest keys
+    pool : cells of the map along a side, at most
     block : how many queries are worked on at a time. Default: by their number.
     executor : anything with the interface of ``concurrent.futures``
         Where the blocks are worked on: ``client.get_executor()`` of Dask, or a pool of processes.
@@ -300,10 +295,10 @@ def long_attention(
         None if callable(bias) else _bias(bias, shape),
         None if sinks is None else check_sinks(sinks, shape, Q.dtype),
     )
-    pool, top = check_count("pool", pool), check_count("top", top)
+    pool = check_count("pool", pool)
     n_q, n_k = shape[-2:]
     sides = cell_of(n_q, pool), cell_of(n_k, pool)
-    asked = Asked(wanted, *sides, min(top, max(n_k, 1)))
+    asked = Asked(wanted, *sides)
     _check_executor(executor)
     _check_calls(progress, cancelled)
     edges = edges_of(0, n_q, sides[0]), edges_of(0, n_k, sides[1])

@@ -28,7 +28,6 @@ class Asked:
     results: tuple[str, ...]
     query_cell: int = 1
     key_cell: int = 1
-    top: int = 8
 
 
 class Result:
@@ -81,24 +80,6 @@ class MeanMap(Result):
         first, cell = int(self.part.queries[0]), self.asked.query_cell
         rows, cells = over_queries(np.add, running.sums, first, cell)
         return rows, running.cells, cells
-
-
-class LargestMap(Result):
-    def __init__(self, asked: Asked, part: Part) -> None:
-        super().__init__(asked, part)
-        self.cells = cells_of(part, asked.key_cell)
-        shape = (self.cells.stop - self.cells.start, len(part.q))
-        self.most = np.full(shape, -np.inf, part.q.dtype)
-
-    def scores(self, scores: np.ndarray, begin: int) -> None:
-        cells, most = over_keys(np.maximum, scores, begin, self.asked.key_cell)
-        place = self.most[cells.start - self.cells.start : cells.stop - self.cells.start]
-        np.maximum(place, most, out=place)
-
-    def found(self, running: Running) -> tuple[slice, slice, np.ndarray]:
-        first, cell = int(self.part.queries[0]), self.asked.query_cell
-        rows, cells = over_queries(np.maximum, running.log_sum.weights(self.most), first, cell)
-        return rows, self.cells, cells
 
 
 class Largest(Result):
@@ -195,58 +176,14 @@ class Profile(Result):
         return slice(lowest, lowest + len(sums)), sums
 
 
-class Strongest(Result):
-    """The keys of the largest weights of each row; of equal ones the first."""
-
-    def __init__(self, asked: Asked, part: Part) -> None:
-        super().__init__(asked, part)
-        self.most = np.full((asked.top, len(part.q)), -np.inf, part.q.dtype)
-        self.keys = np.full((asked.top, len(part.q)), -1, np.int32)
-
-    def scores(self, scores: np.ndarray, begin: int) -> None:
-        top, (m, r) = self.asked.top, scores.shape
-        least = self.most[-1]
-        if top < m and not np.isfinite(least).all():  # most are new: those of this tile alone
-            within = np.partition(scores, m - top, axis=0)[m - top]
-            better = (scores >= within) & (scores > least)
-        else:
-            better = scores > least
-        at = np.flatnonzero(better)
-        if at.size > top * r:
-            within = np.partition(scores, m - top, axis=0)[m - top] if top < m else least
-            better &= scores >= within
-            at = np.flatnonzero(better)
-        if not at.size:
-            return
-        keys, rows = np.divmod(at, r)
-        rows, order = np.sort(rows, kind="stable"), np.argsort(rows, kind="stable")
-        keys = keys[order]
-        changed, starts, counts = np.unique(rows, return_index=True, return_counts=True)
-        width = int(counts.max())
-        new = np.full((top + width, len(changed)), -np.inf, scores.dtype)
-        new_keys = np.full(new.shape, -1, np.int32)
-        new[:top], new_keys[:top] = self.most[:, changed], self.keys[:, changed]
-        column = np.repeat(np.arange(len(changed)), counts)
-        row = top + np.arange(len(rows)) - np.repeat(starts, counts)
-        new[row, column], new_keys[row, column] = scores[keys, rows], begin + keys
-        best = np.argsort(-new, axis=0, kind="stable")[:top]
-        self.most[:, changed] = np.take_along_axis(new, best, axis=0)
-        self.keys[:, changed] = np.take_along_axis(new_keys, best, axis=0)
-
-    def found(self, running: Running) -> tuple[np.ndarray, np.ndarray]:
-        return self.keys.T, running.log_sum.weights(self.most).T
-
-
 RESULTS: dict[str, type[Result]] = {
     "output": Output,
     "mean_map": MeanMap,
-    "largest_map": LargestMap,
     "entropy": Entropy,
     "largest": Largest,
     "first": First,
     "distance": Distance,
     "profile": Profile,
-    "strongest": Strongest,
 }
 
 

@@ -259,7 +259,12 @@ HEAD_NOT_CAPTURED = "head is {head}; captured were {there}."
 UNKNOWN_FORM = "form is {form}; choose one of {known}."
 TEXT_IS_ROUNDED = "rounded to {digits} digits; CSV, JSON and NPZ are exact"
 STRUCK_THROUGH = "Struck through: hidden by the mask."
-TOO_MANY_TO_PRINT = "{size} numbers are too many to print: a dot for each."
+EVERY_QUERY = "Exact: every query of these cells was computed."
+FILES_HOLD = (
+    "CSV, JSON, LaTeX and Markdown hold the item and head shown; NPZ and the state as a file hold "
+    "everything, and the state opens again under “Your data”."
+)
+TOO_MANY_TO_PRINT = "{size} numbers are too many to print; NPZ holds them all."
 SAMPLED_ENTRIES = "{distribution} entries, seed {seed}, {samples} scores for each d_k"
 HEAD_OF_THE_MODEL = "head={head} of the arrays is the model's head {number}"
 
@@ -1067,7 +1072,6 @@ STANDS_BETWEEN_ROWS = "{place}: “{text}” stands between its rows; every numb
 # ---- session -------------------------------------------------------------------------------------
 
 CHANGED_BY_HAND = "{source}, changed by hand since"
-EXAMPLE_CHANGED = "example “{title}”, changed since"
 NO_RECORD = "given, and no record of where from"
 ROTATION_IN_WORDS = "rotary positions of Q and K, {pairs}, base {base}, {turned} of {d_k} columns"
 NORM_IN_WORDS = "RMS norm of Q and K, each head, ε {eps}, with a gain, after the rotation"
@@ -1261,6 +1265,7 @@ ITEMS_DIFFER = "the items of {name} have different shapes."
 NOT_FINITE = "{name} holds NaN or inf; numbers are wanted."
 STATE_TOO_LARGE = "a saved state of {size} cannot be opened; at most {limit} are read."
 NOT_A_STATE_FILE = "this is not a state file of this page; save one with “The state as a file”."
+OTHER_FORMAT = "this state file has format {written}; this page reads format {read}."
 DAMAGED_STATE_FILE = "this state file is damaged. {notices}{file}"
 LONG_HEADS_DO_NOT_SHARE = "{heads} heads of queries cannot share {given} of {of} evenly."
 READ_AS_TOKENS_HEADS = "Read as tokens × heads × columns: {heads} heads of {tokens} tokens."

@@ -32,7 +32,7 @@ CALLS = {  # each public function, and arguments that it takes
     View.of: {"trace": TRACE, "names": None, "context": False} | SHOWN,
     attention.long_attention: {"Q": E, "K": E, "V": E, "allowed": None, "bias": None}
     | {"scale": None, "softcap": None, "score_mod": None, "mask_mod": None, "sinks": None}
-    | {"norm": None, "rotary": None, "results": ["output"], "pool": 2, "top": 2, "block": 2}
+    | {"norm": None, "rotary": None, "results": ["output"], "pool": 2, "block": 2}
     | {"executor": None, "ahead": 1, "progress": None},
     LONG.rows: {"queries": [1], "item": 0, "head": 0},
     LONG.window: {"queries": (0, 2), "keys": (1, 3), "cells": 2, "of": "mean", "item": 0}

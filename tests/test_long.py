@@ -75,7 +75,6 @@ def holds(found, weights, output, pool, rtol, at=()):
     assert found.row_edges.tolist() == rows and found.key_edges.tolist() == columns
     near(found.output[at], output, err_msg="output")
     near(found.mean_map[at], pooled(weights, rows, columns, "mean"), err_msg="mean_map")
-    near(found.largest_map[at], pooled(weights, rows, columns, "largest"), err_msg="largest_map")
     q, k = np.arange(n_q)[:, None], np.arange(n_k)
     terms = np.where(weights > 0, weights * np.log(np.where(weights > 0, weights, 1)), 0)
     near(found.entropy[at], -terms.sum(axis=1), err_msg="entropy", atol=30 * rtol)
@@ -84,11 +83,6 @@ def holds(found, weights, output, pool, rtol, at=()):
     near(found.distance[at], (weights * abs(q - k)).sum(axis=1), atol=n_k * rtol)
     profile = [weights[(q - k) == apart].sum() / n_q for apart in found.distances]
     near(found.profile[at], profile, err_msg="profile")
-    keys, shares = found.strongest[at], found.strongest_weights[at]
-    named = np.take_along_axis(weights, np.maximum(keys, 0), axis=1)
-    near(shares, np.where(keys >= 0, named, 0), err_msg="strongest")
-    near(shares, -np.sort(-weights, axis=1)[:, : keys.shape[1]], err_msg="strongest")
-    assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in keys.tolist() and keys)
 
 
 def everything(Q, K, V, **options):
@@ -141,7 +135,7 @@ def test_every_result_is_that_of_the_whole_map(name, block, pool, grown, small):
 def test_float32_is_within_what_float32_explains(name, small):
     Q, K, V = draw(dtype="f4")
     found = everything(Q, K, V, allowed=MASKS[name][0], pool=9)
-    fields = (*ROWS, "output", "mean_map", "largest_map", "strongest_weights")
+    fields = (*ROWS, "output", "mean_map")
     assert {getattr(found, name).dtype.name for name in fields} == {"float32"}
     holds(found, *full(Q, K, V, SEE[name]), 9, 3e-6)
 
@@ -153,7 +147,7 @@ def test_float32_weights_of_large_scores_have_as_many_digits_as_of_small_ones(sm
     weights, _ = full(Q, K, K, scale=1.0)
     found = everything(Q, K, K, scale=1.0, pool=9)
     assert found.lse.min() > 500 and found.lse.max() < 600
-    rows, strongest = found.rows(range(90)), np.sort(weights, axis=1)[:, ::-1][:, :8]
+    rows = found.rows(range(90))
     assert rows.dtype == found.first.dtype == "f4"
     near = partial(np.testing.assert_allclose, rtol=2e-6, atol=1e-30)
     for one in (rows, found.window(cells=100).values):
@@ -161,10 +155,8 @@ def test_float32_weights_of_large_scores_have_as_many_digits_as_of_small_ones(sm
         near(one, weights.astype(float))
     near(found.window(cells=9).values, pooled(weights, edges(90, 9), edges(100, 9), "mean"))
     near(found.mean_map, pooled(weights, edges(90, 9), edges(100, 9), "mean"))
-    near(found.largest_map, pooled(weights, edges(90, 9), edges(100, 9), "largest"))
     near(found.first, weights[:, 0].astype(float))
-    near(found.largest, strongest[:, 0].astype(float))
-    near(found.strongest_weights, strongest[:, : found.strongest.shape[1]].astype(float))
+    near(found.largest, weights.max(axis=1).astype(float))
     near(found.profile.sum(), 1, rtol=1e-6)
 
 
@@ -298,7 +290,7 @@ def test_what_is_hidden_reaches_nothing_and_what_is_seen_shows(poison, small):
     clean = everything(Q, K, V, allowed=mask, block=10)
     K[~REAL], V[~REAL] = poison, poison
     found = everything(Q, K, V, allowed=mask, block=10)
-    for name in (*RESULTS, "strongest_weights", "lse"):
+    for name in (*RESULTS, "lse"):
         np.testing.assert_allclose(getattr(found, name), getattr(clean, name), atol=1e-13)
     seen = int(np.flatnonzero(REAL)[5])
     V[seen, 2] = poison
@@ -308,18 +300,6 @@ def test_what_is_hidden_reaches_nothing_and_what_is_seen_shows(poison, small):
     K[seen] = nan
     found = long_attention(Q, K, V, allowed=mask, block=10)
     assert np.isnan(found.lse[seen:]).all() and np.isfinite(found.lse[10:seen]).all()
-
-
-def test_equal_scores_name_the_first_keys(small):
-    found = long_attention(np.zeros((3, 2)), np.ones((30, 2)), results="strongest", top=4)
-    assert found.strongest.tolist() == [[0, 1, 2, 3]] * 3
-    few = long_attention(np.zeros((2, 2)), np.ones((9, 2)), allowed=places.causal(), top=3)
-    assert few.output is None and few.strongest is None
-    few = long_attention(
-        np.zeros((2, 2)), np.ones((9, 2)), allowed=places.causal(), top=3, results=["strongest"]
-    )
-    assert few.strongest.tolist() == [[0, -1, -1], [0, 1, -1]]
-    assert few.strongest_weights.tolist() == [[1, 0, 0], [0.5, 0.5, 0]]
 
 
 @pytest.mark.parametrize(("n_q", "n_k"), [(0, 5), (5, 0), (0, 0), (1, 1)])
@@ -397,10 +377,10 @@ def test_what_is_not_there_is_refused_by_a_sentence():
 
 def test_a_record_cannot_be_written_to_and_says_what_it_holds():
     found = everything(*draw())
-    for name in (*RESULTS, "strongest_weights", "lse", "row_edges", "hidden_rows"):
+    for name in (*RESULTS, "lse", "row_edges", "hidden_rows"):
         assert not getattr(found, name).flags.writeable, name
     assert repr(KEPT["causal"]) == (
-        "LongAttention of 45 queries and 61 keys; scale 0.3536; maps of 45 × 61 cells; mean_map"
+        "LongAttention of 45 queries and 61 keys; scale 0.3536; map of 45 × 61 cells; mean_map"
     )
 
 
@@ -424,7 +404,7 @@ class AtOnce:
 
 
 def bits(found):
-    return [getattr(found, name).tobytes() for name in (*RESULTS, "strongest_weights", "lse")]
+    return [getattr(found, name).tobytes() for name in (*RESULTS, "lse")]
 
 
 def test_the_same_bits_come_from_any_number_of_threads_and_any_executor(monkeypatch):
@@ -590,7 +570,7 @@ def test_memory_does_not_grow_with_the_map():
     assert peak < 40 * 2**20  # a map of 6,000 tokens has 144 MB
 
 
-@pytest.mark.parametrize("name", ["profile", "largest_map"])
+@pytest.mark.parametrize("name", ["profile", "mean_map"])
 def test_what_blocks_add_to_waits_for_the_ones_before_alone(name):
     peaks = []
     for n_q in (64, 16 * 64):
@@ -618,8 +598,7 @@ REFUSED = [
         {"results": ["outputs"]},
         messages.UNKNOWN_RESULT.format(
             name="'outputs'",
-            known="output, mean_map, largest_map, entropy, largest, first, distance, profile,"
-            " strongest",
+            known="output, mean_map, entropy, largest, first, distance, profile",
         ),
     ),
     (

@@ -1,8 +1,8 @@
-"""How many numbers each format takes, and how many of them this page opens again."""
+"""How many numbers each format takes."""
 
 from __future__ import annotations
 
-from attention.limits import MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, MAX_LISTED, MAX_TYPESET
+from attention.limits import MAX_LISTED, MAX_TYPESET
 from attention.view import OF_ALL_HEADS, View
 
 ALL_HEADS = ("python", "notebook", "report")  # these hold the code, which computes all heads
@@ -34,28 +34,3 @@ def too_large(key: str, view: View) -> str:
     return (
         f"these stages hold {numbers:,} numbers{where}; at most {most:,} fit. NPZ holds them all."
     )
-
-
-LONGEST = 20  # characters of most numbers that are written exactly
-# Of each format that opens again, how many characters and lines there are for a number besides it.
-BESIDE = {"matrices": (1, 0), "json": (6, 1)}
-
-
-def opens_not(key: str, view: View) -> str:
-    """Why this page may not open again what it writes in a format; "" where it will.
-
-    >>> import numpy as np
-    >>> view = View({"weights": np.zeros((600, 600))}, {"queries": (), "keys": ()}, None, 1.0)
-    >>> opens_not("json", view)
-    'may be too long to be opened here again; the state as a file opens, and NPZ in NumPy'
-    >>> opens_not("matrices", view)
-    ''
-    """
-    if key not in BESIDE:
-        return ""
-    beside, lines = BESIDE[key]
-    numbers = sum(matrix.size for matrix in view.stages.values())
-    size = numbers * (LONGEST + beside)
-    fits = numbers <= MAX_COMMAS and numbers * lines <= MAX_ELEMENTS and size <= MAX_FILE
-    told = "may be too long to be opened here again; the state as a file opens, and NPZ in NumPy"
-    return "" if fits else told

@@ -12,13 +12,11 @@ from typing import Any
 from attention import program
 from attention.captions import formula
 from attention.exports import bounds, code, paper, tables, text
-from attention.exports.inputs import of_settings, with_whole
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
 from attention.html import looks
 from attention.limits import BadInput
 from attention.paper import Paper
-from attention.parts import called
 from attention.session.about import About, what_it_is
 from attention.session.links import to_file, too_large
 from attention.session.settings import SOFTMAX, Settings
@@ -47,14 +45,8 @@ class PageContents:
 
     @property
     def chosen(self) -> View:
-        """The view with the chosen stages alone, its inputs whole."""
-        whole = of_settings(self.settings, self.view)
-        return whole.only(self.stages) if self.stages else whole
-
-    @property
-    def about_chosen(self) -> About:
-        """What the tables and texts say of themselves: their inputs hold all heads."""
-        return with_whole(self.about, self.chosen)
+        """Return the view with the chosen stages alone, of the item and head that are shown."""
+        return self.view.only(self.stages) if self.stages else self.view
 
 
 @dataclass(frozen=True)
@@ -115,14 +107,14 @@ FORMATS = {
         "cells.csv",
         "text/csv",
         "Tidy: stage, row, column, labels, value, item, head; exact.",
-        lambda page: tables.to_csv(page.chosen, page.about_chosen),
+        lambda page: tables.to_csv(page.chosen, page.about),
     ),
     "matrices": Format(
         "CSV, matrices",
         "matrices.csv",
         "text/csv",
         "One block for each stage; exact.",
-        lambda page: text.to_matrices(page.chosen, page.about_chosen),
+        lambda page: text.to_matrices(page.chosen, page.about),
     ),
     "npz": Format(
         "NPZ for NumPy",
@@ -137,21 +129,21 @@ FORMATS = {
         "stages.json",
         "application/json",
         "Every stage with its labels; exact.",
-        lambda page: text.to_json(page.chosen, page.about_chosen),
+        lambda page: text.to_json(page.chosen, page.about),
     ),
     "latex": Format(
         "LaTeX",
         "stages.tex",
         "text/x-tex",
         "A matrix for each stage with the words beside it, rounded as on the page.",
-        lambda page: text.to_latex(page.chosen, page.settings.digits, page.about_chosen),
+        lambda page: text.to_latex(page.chosen, page.settings.digits, page.about),
     ),
     "markdown": Format(
         "Markdown",
         "stages.md",
         "text/markdown",
         "A table for each stage, rounded as on the page.",
-        lambda page: text.to_markdown(page.chosen, page.settings.digits, page.about_chosen),
+        lambda page: text.to_markdown(page.chosen, page.settings.digits, page.about),
     ),
     "lines": Format(
         "SVG, who looks at whom",
@@ -230,22 +222,6 @@ def refusal(key: str, page: PageContents) -> str:
     if key == "state":
         return too_large(page.settings)
     return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
-
-
-# with the inputs, or in the mask
-COME_AGAIN = ("biases", "positions", "relative", "kv_heads", "window")
-
-
-def reservation(key: str, page: PageContents) -> str:
-    """Why a format that is written may not open here again; "" where it does."""
-    if too_long := bounds.opens_not(key, page.chosen):
-        return too_long
-    left = [name for name in page.settings.parts if name not in COME_AGAIN]
-    if key not in (*bounds.BESIDE, "npz") or not left:
-        return ""
-    return (
-        f"opened here again gives the inputs without {called(left)}; the state as a file keeps all"
-    )
 
 
 def _bounded(key: str, page: PageContents) -> bytes:

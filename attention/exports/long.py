@@ -12,7 +12,7 @@ from attention.session.long_context import MASKS, LongContext, fitted
 from attention.session.long_inputs import LongInputs
 
 SAVED = (
-    *("mean_map", "largest_map", "row_edges", "key_edges", "lse", "output"),
+    *("mean_map", "row_edges", "key_edges", "lse", "output"),
     *("entropy", "first", "distances", "profile"),
 )
 
@@ -56,7 +56,7 @@ def code(s: LongContext, inputs: LongInputs) -> str:
     if inputs.sinks is not None:
         options["sinks"] = repr(inputs.sinks.tolist())
     given = "".join(f", {name}={how}" for name, how in options.items() if how not in (None, "None"))
-    results = ", ".join(f'"{name}"' for name in (f"{s.of}_map", *s.also))
+    results = ", ".join(f'"{name}"' for name in ("mean_map", *s.also))
     top, bottom, left, right = fitted(s.window, inputs.n_q, inputs.n_k)
     head = f", head={s.head}" * (inputs.heads > 1)
     of = f', of="{s.of}"' * (s.of != "mean") + head

@@ -1,22 +1,19 @@
 """One HTML file with everything on the page: what it is, every stage in colours, the code.
 
 It has no script and needs no network: a heatmap is a table with coloured cells, which can be read
-aloud, searched and copied; of a matrix with too many numbers to print, an image with a dot for
-each. It follows the light or dark of the screen and prints on white.
+aloud, searched and copied; of a matrix with too many numbers to print, a sentence says so. It
+follows the light or dark of the screen and prints on white.
 """
 
 from __future__ import annotations
 
-import base64
 import html
-import struct
-import zlib
 from collections.abc import Mapping
 
 import numpy as np
 
 from attention import program
-from attention.colours import LIGHT, PALETTES, between, shade
+from attention.colours import PALETTES, between, shade
 from attention.figures.heatmap import unpack
 from attention.figures.panes import Pane
 from attention.html.document import document
@@ -38,7 +35,6 @@ table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabul
 .facts th { white-space: nowrap; } .facts thead { display: none; }
 .heat th { font-weight: 500; padding: .15rem .5rem; text-align: right; }
 .heat td { border: 1px solid #fff; padding: .15rem .5rem; text-align: right; white-space: nowrap; }
-img { image-rendering: pixelated; width: min(100%, 40rem); }
 pre { background: #f4f5f7; padding: 1rem; overflow-x: auto; }
 @media screen and (prefers-color-scheme: dark) {
   body { color: #e8eaf0; background: #0f1218; } pre { background: #1b1f29; }
@@ -77,7 +73,6 @@ def to_report(
         f'<div class="stages">{"".join(map(_stage, panes))}</div>',
         f"<h2>Who looks at whom</h2>{lines}" if lines else "",
         f"<h2>The same in NumPy</h2><pre>{html.escape(code)}</pre>" if code else "",
-        images="data:",
     )
 
 
@@ -106,18 +101,23 @@ def _stage(pane: Pane) -> str:
     formula = f"{pane['symbol']} = {pane['formula']}" if pane["formula"] else pane["symbol"]
     text = f'<section><h2 id="{html.escape(pane["name"])}">{html.escape(formula)}</h2>'
     text += f"<p>{html.escape(pane['sentence'])}</p>"
+    layers = pane["figure"]["data"]
+    if any(layer.get("text") is None for layer in layers):
+        size = html.escape(pane["shape"])
+        many = f"{size} numbers are too many to print; NPZ holds them all."
+        return f'{text}<p class="fine">{many}</p></section>\n'
     texts, classes = _cells(pane)
-    text += _table(pane, texts, classes) if texts else _image(pane, classes)
+    text += _table(pane, texts, classes)
     if (classes == "h").any():
         text += '<p class="fine">Struck through: hidden by the mask.</p>'
     return f"{text}</section>\n"
 
 
-def _cells(pane: Pane) -> tuple[list[list[str]] | None, np.ndarray]:
-    """What is printed in each cell, if they are few enough, and its class."""
+def _cells(pane: Pane) -> tuple[list[list[str]], np.ndarray]:
+    """Return what is printed in each cell, and its class."""
     shape = len(pane["rows"]), len(pane["columns"])
     texts = [[""] * shape[1] for _ in range(shape[0])]
-    classes, printed = np.full(shape, "", "<U3"), True
+    classes = np.full(shape, "", "<U3")
     for layer in pane["figure"]["data"]:
         values = unpack(layer["z"])
         here = ~np.isnan(values)
@@ -128,10 +128,9 @@ def _cells(pane: Pane) -> tuple[list[list[str]] | None, np.ndarray]:
             classes[here] = names[steps[here]]
         else:
             classes[here] = OTHERS[layer["meta"]]
-        printed = printed and layer.get("text") is not None
-        for i, j in np.argwhere(here).tolist() if printed else ():
+        for i, j in np.argwhere(here).tolist():
             texts[i][j] = layer["text"][i][j]
-    return (texts if printed else None), classes
+    return texts, classes
 
 
 def _table(pane: Pane, texts: list[list[str]], classes: np.ndarray) -> str:
@@ -146,35 +145,3 @@ def _table(pane: Pane, texts: list[list[str]], classes: np.ndarray) -> str:
     words = f' aria-label="{html.escape(pane["alt"])}"'
     body = f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f'<div class="scroll"><table class="heat"{words}>{body}</table></div>'
-
-
-def _image(pane: Pane, classes: np.ndarray) -> str:
-    """A dot for each number, as a PNG with a palette."""
-    colours = {
-        f"{letter}{k}": shade(k / STEPS, (0, 1), role)
-        for role, letter in ROLES.items()
-        for k in range(STEPS + 1)
-    } | {letter: LIGHT[role][0][1] for role, letter in OTHERS.items()}
-    names, places = np.unique(classes, return_inverse=True)
-    palette = bytes.fromhex("".join(colours[name][1:] for name in names.tolist()))
-    data = base64.b64encode(_png(places.reshape(classes.shape), palette)).decode()
-    return (
-        f'<img alt="{html.escape(pane["alt"])}" src="data:image/png;base64,{data}">'
-        f'<p class="fine">{pane["shape"]} numbers are too many to print: a dot for each.</p>'
-    )
-
-
-def _png(places: np.ndarray, palette: bytes) -> bytes:
-    """A PNG of (rows, columns) places in a palette of three bytes each."""
-    height, width = places.shape
-    lines = np.zeros((height, width + 1), np.uint8)  # each line begins with 0: not filtered
-    lines[:, 1:] = places
-    head = struct.pack(">2I5B", width, height, 8, 3, 0, 0, 0)
-    chunks = {b"IHDR": head, b"PLTE": palette, b"IDAT": zlib.compress(lines.tobytes(), 9)}
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(content))
-        + kind
-        + content
-        + struct.pack(">I", zlib.crc32(kind + content))
-        for kind, content in (chunks | {b"IEND": b""}).items()
-    )

@@ -11,7 +11,6 @@ from pathlib import Path
 from attention.captions import formula
 from attention.conversion import shown
 from attention.exports import tables, text
-from attention.exports.inputs import of_trace, with_whole
 from attention.exports.report import to_report
 from attention.figures.panes import panes
 from attention.figures.whole import checked_digits, checked_title, named_stages
@@ -49,9 +48,8 @@ def save(
     trace : AttentionTrace
     path : file to write
         Its ending says the form. ``.npz`` holds every item and head. ``.csv`` (a line for each
-        cell), ``.json``, ``.tex`` and ``.md`` hold one item and head, beside W_Q, W_K and W_V of
-        all heads where the trace has these. All are exact but ``.tex`` and ``.md``, which are
-        rounded to ``digits``.
+        cell), ``.json``, ``.tex`` and ``.md`` hold one item and head, with that head's columns of
+        W_Q, W_K and W_V. All are exact but ``.tex`` and ``.md``, which are rounded to ``digits``.
     tokens, key_tokens, item, head :
         As in :meth:`attention.view.View.of`.
     stages : names such as ``["scores", "weights"]``, by default all; ``.npz`` holds all
@@ -88,9 +86,7 @@ def save(
         keys = None if key_tokens is None else view.labels["keys"]
         content = tables.to_npz(trace, tokens=queries, key_tokens=keys, about=everything)
     else:
-        whole = of_trace(trace, view)
-        chosen = whole.only(named_stages(stages, view.stages, "trace"))
-        about = with_whole(about, chosen)
+        chosen = view.only(named_stages(stages, view.stages, "trace"))
         content = WRITERS[ending](chosen, checked_digits(digits), about)
     Path(path).write_bytes(content)
 
@@ -117,7 +113,7 @@ def report(
     path : file to write, .html
     tokens, key_tokens, item, head :
         As in :meth:`attention.View.of`.
-    digits : of the numbers that are printed; a large matrix is an image with a dot for each
+    digits : of the numbers that are printed; more than 16,384 of a stage are not
     title : over the page
     source : where the inputs came from, for the page to say beside version and date
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from attention import program
-from attention.exports.inputs import of_all_heads
 from attention.numbers import exact
 from attention.readers.tables import disarmed
 from attention.session.about import UNKNOWN, About
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import View, as_view, axes_of
+from attention.view import OF_ALL_HEADS, View, as_view, axes_of
 
 COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value", "item", "head", "origin")
 
@@ -43,7 +42,7 @@ def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
         origin = disarmed(first or (f"{source}; {program.made_by()}" if source else made))
         first = "" if matrix.size else first
         item = "" if STAGES[name].is_shared else part[0]
-        head = "" if name in of_all_heads(view) else part[1]
+        head = "" if name in OF_ALL_HEADS else part[1]
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):
                 place = name, i + 1, j + 1, disarmed(rows[i]), disarmed(columns[j])

@@ -7,10 +7,9 @@ from html import escape
 from attention import program
 
 
-def document(title: str, style: str, *parts: str, images: str = "'none'") -> bytes:
-    """The file with these parts as its body; ``images`` says where pictures may come from."""
+def document(title: str, style: str, *parts: str) -> bytes:
+    """Return the file with these parts as its body."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
-    policy += f"; img-src {images}"
     lines = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',

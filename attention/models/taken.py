@@ -328,7 +328,7 @@ class Taken:
             if any(isinstance(said.get(key), str) for key in TUPLES):
                 raise ValueError("a list is wanted")
             said |= {key: tuple(said[key]) for key in TUPLES if key in said}
-            if "kind" not in said:  # a file of before 0.8, or of the lines without the package
+            if "kind" not in said:  # where it was not known, or by the snippet
                 said |= _guessed(said["module"], arrays[f"{name}.K"], calls)
             found: dict[str, Any]
             found = {key: arrays[f"{name}.{key}"] for key in ARRAYS if f"{name}.{key}" in arrays}

@@ -11,7 +11,7 @@ import streamlit as st
 from attention.arithmetic import walk
 from attention.captions import formula
 from attention.exports import citation
-from attention.exports.formats import FORMATS, PageContents, everything, refusal, reservation
+from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
 from attention.figures import panes as figures
 from attention.figures.pooled import drawn_shape, exact_cell
@@ -245,14 +245,11 @@ def the_exports() -> None:
             )
     for why in dict.fromkeys(refused.values()):
         parts.note(f"Not offered: {_labels(refused, why)}; {why}")
-    offered = (key for key in FORMATS if key not in refused)
-    reserved = {key: why for key in offered if (why := reservation(key, page))}
-    for why in dict.fromkeys(reserved.values()):
-        parts.note(f"{_labels(reserved, why)} {why}.")
     parts.note(
-        "Each file says the version, the date and where the inputs came from. The address of this"
-        " page holds all settings, unless a box above says that they do not fit. A saved state"
-        " opens again under “Your data”. The menu ⋯ of a stage copies its numbers."
+        "Each file says the version, the date and where the inputs came from. CSV, JSON, LaTeX and"
+        " Markdown hold the item and head shown; NPZ and the state as a file hold everything, and"
+        " the state opens again under “Your data”. The address of this page holds all settings,"
+        " unless a box above says that they do not fit. The menu ⋯ of a stage copies its numbers."
     )
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)

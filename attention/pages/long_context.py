@@ -103,7 +103,7 @@ def kept_work(inputs: LongInputs, c: LongContext) -> LongWork | None:
 def _key(inputs: LongInputs, c: LongContext) -> tuple[Any, ...]:
     """What is to be computed of them."""
     alone = c.head if computed_part(inputs, c.head) is not inputs else -1
-    return alone, c.mask, c.seen if c.mask == "window" else 0, c.of, c.also
+    return alone, c.mask, c.seen if c.mask == "window" else 0, c.also
 
 
 def new_work(inputs: LongInputs, c: LongContext) -> LongWork:
@@ -139,7 +139,8 @@ def the_state(work: LongWork, look: Look) -> None:
     job = look.job or work.whole
     if job and job.problem:
         parts.message_box("refused", state.capital(job.problem))
-    elif job and not job.is_over:
+    elif job and not job.was_cancelled and (look.sampled or not job.is_over):
+        # over already where it ended while the first look was made: then the page is drawn anew
         what = "All queries" if job is work.whole else "This window"
         the_progress(job, f"A first look. {what}" if look.sampled else f"Exact here. {what}")
     elif work.record is not None and not look.sampled:
@@ -244,8 +245,8 @@ def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
             "application/octet-stream",
             on_click="ignore",
             key="long_npz",
-            help="The map with its edges, and every figure along the queries, of all heads that"
-            " were computed.",
+            help="The map of total weights with its edges, and every figure along the queries, of"
+            " all heads that were computed.",
         )
         parts.note("The same in Python:")
         st.code(exports.code(c, inputs), language="python")
@@ -270,13 +271,13 @@ def the_page() -> None:
     left, right = st.columns([5, 4], gap="large")
     with left:
         waiting = st.empty()
-        is_known = work is not None and work.is_known(window, among(work, c))
+        is_known = work is not None and work.is_known(window, among(work, c), c.of)
         # what is said of the numbers before is not true of others: it goes at once
         said = st.container() if is_known else st.empty()
         with waiting, st.spinner("A first look …", show_time=True):
             work = work or new_work(inputs, c)
             head = among(work, c)
-            look = work.look(window, head)
+            look = work.look(window, head, c.of)
         with said.container():
             the_state(work, look)
         the_map(work, look, inputs, c, head)

@@ -11,10 +11,6 @@ from attention.limits import MAX_ARRAYS, MAX_STATE
 from attention.readers.entry import ArrayEntry
 from attention.stages import PROJECTIONS
 
-_OF_HEADS = re.compile(  # texts until 0.7 counted from 1: "head 2 of 2" for "head 1 of 0–1"
-    r"head \d{1,3} of (?:0–)?\d{1,3}; ([\w, ]{1,60}) of all ([1-9]\d{0,2}) heads"
-)
-_IN_JSON = re.compile(r'"of_all_heads": \[([^\]]{0,200})\]'), re.compile(r'\n "heads": (\d{1,3}),')
 _ZIP = re.compile(r"cells(?:_(?:item|head)[\w-]*)?\.csv")
 STATE = "state.json"  # in a zip of all formats
 _OF_CODE = b"# True where query i may look at key j", b"assert_allclose(globals()[name]"
@@ -64,30 +60,18 @@ def _instead(what: str) -> str:
     )
 
 
-def with_heads(found: dict[str, ArrayEntry], text: str) -> dict[str, ArrayEntry]:
-    """With how many heads share the columns of what a text of this page holds of all heads."""
-    if _NAME.decode() not in text:
-        return found
-    if said := _OF_HEADS.search(text.replace("\\_", "_")):
-        return _shared(found, said[1], said[2])
-    names, heads = (part.search(text[:20_000]) for part in _IN_JSON)
-    return _shared(found, names[1], heads[1]) if names and heads else found
-
-
 def with_count(found: dict[str, ArrayEntry]) -> dict[str, ArrayEntry]:
-    """The same of an .npz of this page, which holds the number of heads beside the weights."""
+    """Add how many heads share the columns of the weights in an .npz of this page, which says it.
+
+    Weights whose columns cannot be shared by so many heads stay as they are.
+    """
     count = found.get("heads")
     if count is None or count.shape or "scale" not in found or not count.dtype.startswith("int"):
         return found
-    return _shared(found, " ".join(PROJECTIONS), str(int(count.read())))
-
-
-def _shared(found: dict[str, ArrayEntry], names: str, count: str) -> dict[str, ArrayEntry]:
-    """The arrays of these names, where their columns can be shared by so many heads."""
-    heads, known = int(count), re.findall(r"\w+", names)
+    heads = int(count.read())
     return {
         name: replace(entry, heads=heads)
-        if heads > 1 and name in known and entry.shape and entry.shape[-1] % heads == 0
+        if heads > 1 and name in PROJECTIONS and entry.shape and entry.shape[-1] % heads == 0
         else entry
         for name, entry in found.items()
     }

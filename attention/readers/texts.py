@@ -17,7 +17,6 @@ from attention.readers import frames, markdown_tables, other_texts
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
 from attention.readers.literals import tensors_in
-from attention.readers.own_files import with_heads
 from attention.readers.printouts import apart, read_matrices
 from attention.readers.tables import tables
 from attention.readers.what_is_meant import counted, embeddings, without_comments
@@ -87,12 +86,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
     >>> found.shape, found.rows, found.read()[1].tolist()
     ((2, 2), ('cat', 'dog'), [2.0, -3.0])
     """
-    text = _bounded(text.removeprefix("\ufeff"), where)
-    return with_heads(_entries(text, where, comma), text)
-
-
-def _entries(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
-    text, shapes = _without_shapes(text)
+    text, shapes = _without_shapes(_bounded(text.removeprefix("\ufeff"), where))
     found = _below_shapes(text, where, comma)
     _check_shapes(shapes, found, where)
     return found

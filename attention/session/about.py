@@ -25,8 +25,7 @@ from attention.session.settings import DRAWN, SOFTMAX, Settings
 from attention.weights import INITIALISERS
 
 CHANGED = ", changed by hand since"
-OTHERWISE = ", changed since"  # of an example: a link of before 0.4 may have brought others
-UNSAID = "given, and no record of where from"  # such a link too
+UNSAID = "given, and no record of where from"  # as by a link that somebody wrote
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,6 @@ class About:
     behind: tuple[str, ...] = ()  # what of their model the formula has not
     item: Part = Part("item", (0,), 1)
     head: Part = Part("head", (0,), 1)
-    whole: tuple[str, ...] = field(default=(), kw_only=True)  # inputs that hold all heads
 
     @property
     def part(self) -> str:
@@ -109,9 +107,6 @@ class About:
         """Sentences of one line each; inputs from the same place share one."""
         sources = [f"{names}: {source}" for names, source in self.sources().items()]
         parts = [self.part] if self.part else []
-        if self.whole and self.head.words:
-            heads = f"all {self.head.count} heads"
-            parts = [f"{self.part}; {', '.join(self.whole)} of {heads}"]
         return [program.made_by(), *parts, *sources, *self.behind]
 
     def markdown(self) -> str:
@@ -125,7 +120,6 @@ class About:
         found["date"] = program.today().isoformat()
         for part in (self.item, self.head):
             found[part.word] = part.words or "the only one"
-        found |= {"of_all_heads": list(self.whole)} if self.whole else {}
         return found | {"inputs": dict(self.inputs), "stayed_behind": list(self.behind)}
 
 
@@ -232,7 +226,7 @@ def source_of(s: Settings, name: str) -> str:
     if matrix.origin:
         return matrix.origin.source + ("" if matrix.is_as_it_came else CHANGED)
     if made is not None and made.recipe == matrix.recipe:
-        return title + OTHERWISE
+        return title + CHANGED
     return in_words(matrix.recipe) + CHANGED if matrix.recipe else UNSAID
 
 

@@ -31,7 +31,6 @@ class Example:
 
 EXAMPLES: dict[str, Example] = {}
 FIRST = "cat-sat"
-UNNAMED = "four-words"  # what a link means that names no example and asks for something
 OWN = "own"  # what somebody's own numbers stand on
 SECOND_SENTENCE = "a dog barks"
 TRANSLATIONS = {  # of an example's sentence: what its keys and values can come from

@@ -44,8 +44,8 @@ from attention.positions import sinusoidal
 from attention.readers.printouts import read_matrix, read_number
 from attention.rotary import Rotary
 from attention.scores import SIGMOID
-from attention.session.about import UNSAID, source_of, what_it_is
-from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
+from attention.session.about import what_it_is
+from attention.session.examples import EXAMPLES, FIRST
 from attention.session.long_context import LongContext
 from attention.session.matrix import (
     Matrix,
@@ -61,25 +61,20 @@ from attention.session.settings import (
     COMPARED,
     DRAWN,
     EXERCISE,
-    GUIDED,
-    LONG,
     MATRICES,
-    OPENED,
     PARTS,
     Settings,
     bounds,
 )
 from attention.session.validate import check
-from attention.stages import BIASES, STAGES
+from attention.stages import STAGES
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
 WAVES = "sinusoidal"  # P as it is
-_LATER = COMPARED + GUIDED + EXERCISE + PARTS + LONG + OPENED
-LATER: dict[str, Any] = {name: getattr(Settings, name) for name in _LATER}
 BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
-CELLS = ("cell", f"{BESIDE}cell")  # what is chosen to look at, in both
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
+FORMAT = 1  # of a state file; it changes where an older version would read the file wrongly
 DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
 # make sense only together
 TIED = (
@@ -350,11 +345,7 @@ def address(settings: Settings) -> tuple[dict[str, str], bool]:
     for each in both:
         for name, matrix in sorted(each.matrices.items()):
             digest.update(name.encode() + identity(matrix))
-        fields = [  # what came later counts where it is used: so marks stay what they were
-            (f"{name}=" if name in PARTS else "") + codec.write(getattr(each, name))
-            for name, codec in CODECS.items()
-            if name not in LATER or getattr(each, name) != LATER[name]
-        ]
+        fields = [codec.write(getattr(each, name)) for name, codec in CODECS.items()]
         digest.update(repr(fields).encode())
     return {"example": settings.example, "partial": digest.hexdigest()}, False
 
@@ -382,8 +373,7 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     beside = {n.removeprefix(BESIDE): t for n, t in link.items() if n.startswith(BESIDE)}
     link = {name: text for name, text in link.items() if not name.startswith(BESIDE)}
     notices = []
-    asks = link.keys() & {*CODECS, *MATRICES, "partial"}
-    name = link.get("example", UNNAMED if asks else FIRST)
+    name = link.get("example", FIRST)
     if name not in EXAMPLES:
         notices.append(
             f"The link asks for an example “{_short(name)}” that does not exist; this is the first"
@@ -394,7 +384,11 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     notices += more
     if beside:
         name = beside.get("example", settings.example)
-        base = replace(settings, example=name if name in EXAMPLES else OWN, mistake="")
+        if name not in EXAMPLES:
+            called = f"{BESIDE}example"
+            notices.append(_not_there(called, f"there is no example “{_short(name)}”"))
+            name = settings.example
+        base = replace(settings, example=name, mistake="")
         pinned, more = _changed(base, beside, BESIDE, is_whole=not notices)
         settings, notices = replace(settings, pinned=pinned), notices + more
     return settings, notices
@@ -501,10 +495,14 @@ def _missing(changes: dict, settings: Settings, called: str, is_whole: bool) -> 
         "paper_heads": heads and f"there is no head {heads[0]:,}, only 0 to {settings.heads - 1:,}",
     }
     return [
-        f"The link's parameter {called}{name} asks for what is not there: {why}."
+        _not_there(called + name, why)
         for name, why in missing.items()
         if name in changes and why and (is_whole or name == "paper_stages")
     ]
+
+
+def _not_there(parameter: str, why: str) -> str:
+    return f"The link's parameter {parameter} asks for what is not there: {why}."
 
 
 def _no_cell(cell: tuple[str, int, int] | None, settings: Settings) -> str:
@@ -678,8 +676,8 @@ def _short(text: str, most: int = 40) -> str:
 
 def to_file(settings: Settings) -> bytes:
     """Write all parameters, and all numbers themselves, as a JSON file: it opens to the same
-    numbers in versions that draw others or have other examples. It says when and by which version
-    it was written, and where its inputs came from; two files of one state differ in the date alone.
+    numbers in versions that draw others. It says its format, when and by which version it was
+    written, and where its inputs came from; two files of one state differ in the date alone.
 
     BadInput says why it could not be opened again; :func:`too_large` says it without writing.
     """
@@ -689,7 +687,8 @@ def to_file(settings: Settings) -> bytes:
 
 
 def _file(settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str]) -> bytes:
-    made: dict[str, Any] = {"version": program.version(), "saved": program.today().isoformat()}
+    made: dict[str, Any] = {"format": FORMAT, "version": program.version()}
+    made["saved"] = program.today().isoformat()
     about = what_it_is(settings, whole=True)
     made |= {"inputs": dict(about.inputs), "stayed_behind": list(about.behind)}
     link = write(settings, matrix_text, whole=True)
@@ -772,37 +771,30 @@ def is_file(content: bytes) -> bool:
 
 
 def from_file(content: bytes) -> Settings:
-    """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is
-    refused whole. Where its example is gone, all its numbers lie in the file.
+    """Read the settings in a file that :func:`to_file` wrote.
+
+    BadInput refuses anything else whole, also a file that is damaged or of another format.
     """
     _check_file(content)
     try:
         file = json.loads(content.decode("utf-8"))
-        link = file["link"]
-        if not (isinstance(link, dict) and all(isinstance(v, str) for v in link.values())):
+        written = file.get("format", FORMAT)  # what a browser keeps says none
+        link = file["link"] if written == FORMAT else {}
+        strings = isinstance(link, dict) and all(isinstance(v, str) for v in link.values())
+        if not strings or type(written) is not int:
             raise TypeError
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise BadInput(
             "this is not a state file of this page; save one with “The state as a file”."
         ) from None
-    needed = set(MATRICES) - {"P", "R", *BIASES}
-    is_gone = needed <= link.keys() and link.get("example") not in EXAMPLES
-    settings, notices = read(link | {"example": OWN} if is_gone else link)
-    if notices:  # a cell that is not shown any more is no damage
-        uncelled = {name: text for name, text in link.items() if name not in CELLS}
-        notices = read(uncelled | {"example": OWN} if is_gone else uncelled)[1]
+    if written != FORMAT:
+        raise BadInput(
+            f"this state file has format {_short(str(written))}; this page reads format {FORMAT}."
+            f"{_other_version(file)}"
+        )
+    settings, notices = read(link)
     if notices:
         raise BadInput(f"this state file is damaged. {notices[0]}{_other_version(file)}")
-    return _as_told(settings, file.get("inputs")) if is_gone else settings
-
-
-def _as_told(settings: Settings, inputs: object) -> Settings:
-    """With the sources that a file names, where the settings know none any more."""
-    for name, matrix in settings.matrices.items():
-        told = inputs.get(name) if isinstance(inputs, dict) else None
-        if isinstance(told, str) and source_of(settings, name) == UNSAID != told:
-            origin = Origin.of(told, matrix.values)
-            settings = settings.with_matrix(name, replace(matrix, origin=origin))
     return settings
 
 

@@ -23,6 +23,7 @@ SOON = 0.4  # seconds that the page waits for what may end at once
 KEPT = 8  # windows that need not be computed again
 MOST_OUTPUT = 2**26  # bytes of an output that is kept for the file
 BEYOND = 150 * 2**20  # bytes at most beyond the queries, keys and values
+Asked = tuple[Window, int, str]  # a window, the head, and what its cells show
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,8 @@ class LongWork:
     def __init__(self, inputs: LongInputs, settings: LongContext) -> None:
         self.inputs, self.settings = inputs, settings
         self.whole: Job | None = None
-        self._closer: tuple[tuple[Window, int], Job] | None = None
-        self._exact: dict[tuple[Window, int], Cells] = {}
+        self._closer: tuple[Asked, Job] | None = None
+        self._exact: dict[Asked, Cells] = {}
         self._coarse: dict[Window, tuple[LongAttention, np.ndarray]] = {}
         self.seconds = self._expected()
 
@@ -71,7 +72,7 @@ class LongWork:
         self.whole.wait(SOON)
 
     def _results(self) -> list[str]:
-        return [f"{self.settings.of}_map", *self.settings.also]
+        return ["mean_map", *self.settings.also]
 
     def _expected(self) -> float:
         """About how many seconds all queries take, by those in the middle."""
@@ -92,22 +93,22 @@ class LongWork:
             if job:
                 job.cancel()
 
-    def is_known(self, window: Window, head: int) -> bool:
-        """Whether a look at the window takes no time."""
-        is_whole = window == self.all and self.record is not None
-        return is_whole or (window, head) in self._exact or window in self._coarse
+    def is_known(self, window: Window, head: int, of: str = "mean") -> bool:
+        """Check whether a look at the window takes no time."""
+        is_whole = (window, of) == (self.all, "mean") and self.record is not None
+        return is_whole or (window, head, of) in self._exact or window in self._coarse
 
-    def look(self, window: Window, head: int) -> Look:
-        """The window as exact as it is by now."""
-        record = self.record
-        if window == self.all and record is not None:
-            values = getattr(record, f"{self.settings.of}_map")[head]
-            return Look(Cells(values, record.row_edges, record.key_edges))
-        if (window, head) in self._exact:
-            return Look(self._exact[window, head])
+    def look(self, window: Window, head: int, of: str = "mean") -> Look:
+        """Return the window as exact as it is by now; ``of``, a name in SHOWN, is in its cells."""
+        record, asked = self.record, (window, head, of)
+        if (window, of) == (self.all, "mean") and record is not None:
+            assert record.mean_map is not None
+            return Look(Cells(record.mean_map[head], record.row_edges, record.key_edges))
+        if asked in self._exact:
+            return Look(self._exact[asked])
         top, bottom, left, right = window
         found, chosen = self._sampled(window)
-        cells = found.window(keys=(left, right), cells=CELLS, of=self.settings.of, head=head)
+        cells = found.window(keys=(left, right), cells=CELLS, of=of, head=head)
         rows = edges_of(top, bottom, cell_of(bottom - top, CELLS))
         coarse = Cells(cells.values, rows, cells.key_edges)
         if len(chosen) == bottom - top:  # each of them is there
@@ -115,12 +116,11 @@ class LongWork:
         each = int(rows[1] - rows[0])
         if record is None:
             return Look(coarse, each, self.whole if self.is_begun else None)
-        asked = window, head
         job = self._closer[1] if self._closer and self._closer[0] == asked else None
         if job is None:
             if self._closer:
                 self._closer[1].cancel()
-            options: dict[str, Any] = {"cells": CELLS, "of": self.settings.of, "head": head}
+            options: dict[str, Any] = {"cells": CELLS, "of": of, "head": head}
             run = partial(record.window, (top, bottom), (left, right), **options)
             share = (bottom - top) / self.inputs.n_q
             job = Job(run, share * self.seconds < AT_ONCE)

@@ -54,8 +54,8 @@ class Recipe:
     """How a matrix was chosen or rolled: the same recipe and shape always give the same values.
 
     ``stream`` says which way of drawing is meant. With the name of a matrix, that matrix has random
-    numbers of its own, whatever the seed of the others; with WORDS, each word has. Without one, the
-    seed alone decides, as it did when links named no stream.
+    numbers of its own, whatever the seed of the others; with WORDS, each word has. Without one, as
+    in the examples whose matrices have seeds of their own, the seed alone decides.
     """
 
     kind: str

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
 _MARK = re.compile(r"[0-9a-f]{12}")
 CAPTURED = "captured from"
-# "a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4"; older
-# links and files have no brackets, and "item 2 of 2", counted from 1
+# "a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4"; without
+# brackets where neither kind nor module is known
 _OF_A_HEAD = re.compile(
     rf"{CAPTURED} (.+), layer (\d+)(?: \((.+)\))?, head (\d+)"
-    r"((?:, [a-z]+ \d+(?: of (?:0–)?\d+)?)*)"
+    r"((?:, [a-z]+ \d+(?: of 0–\d+)?)*)"
 )
 LONGEST_STEM = 60  # characters of a model's and of a module's name in that of a file
 

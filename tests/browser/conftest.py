@@ -202,8 +202,8 @@ class Dashboard:
     def open(
         self, path: str = "", ready: str = ".board[data-tag]", bare: bool = False, **link
     ) -> Dashboard:
-        """Open a page with this link; without one with the four words, or at its bare address."""
-        link = link if link or bare else {"example": "four-words"}
+        """Open a page with this link, of the four words if it names no example, or as it is."""
+        link = link if bare else {"example": "four-words"} | link
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
         until(self.page.locator(ready).first)
         return self.idle()
@@ -484,7 +484,7 @@ class Onlooker:
 
     def look(self, width: int = 1440, height: int = 900, **link) -> Dashboard:
         """The page of that size, turned to this link; the test puts back what no link holds."""
-        link, size = link or {"example": "four-words"}, (width, height)
+        link, size = {"example": "four-words"} | link, (width, height)
         dashboard = self.pages.pop(size, None)  # given back only where it could be turned
         if dashboard is None:
             page = self.profile.open(width, height, "light", CLIPBOARD, "reduce")

@@ -14,7 +14,7 @@ from attention.session.exercise import Exercise, faded
 from attention.session.links import read
 from attention.session.run import run, view
 
-LINK = {"exercise_seed": "3", "asked": "weights.2 output.2"}
+LINK = {"example": "four-words", "exercise_seed": "3", "asked": "weights.2 output.2"}
 SAID = ".st-key-lesson .ask"
 
 

@@ -10,11 +10,7 @@ import pytest
 
 from attention.exports import bounds, formats
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
-from attention.exports.text import to_json, to_matrices
 from attention.figures import panes
-from attention.limits import BadInput
-from attention.readers import array_files, other_files, texts
-from attention.readers.opening import opened
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.view import View
@@ -83,27 +79,3 @@ def test_sixteen_heads_of_128_tokens_are_too_many_for_code_and_one_of_them_is_no
         )
         assert bounds.too_large(key, replace(heads, stages=one)) == said
         assert bounds.too_large(key, replace(heads, stages=one, heads=1)) == ""
-
-
-@pytest.mark.parametrize("key", ["matrices", "json"])
-def test_a_text_that_is_too_long_to_be_opened_here_again_says_so_before_it_is_written(
-    key, monkeypatch
-):
-    for module in (bounds, other_files, array_files, texts):
-        monkeypatch.setattr(module, "MAX_FILE", 2**16)
-    write = {"matrices": to_matrices, "json": to_json}[key]
-    rng, told = np.random.default_rng(0), []
-    for side in (25, 36, 70):
-        words = tuple(f"word {k}" for k in range(side))
-        labels, allowed = {"queries": words, "keys": words}, np.ones((side, side), bool)
-        shown = View({"weights": rng.random((side, side))}, labels, allowed, 1.0)
-        told.append(bool(bounds.opens_not(key, shown)))
-        content = write(shown)
-        try:
-            opened("it.csv", content)
-        except BadInput:
-            assert told[-1] and len(content) > 2**16
-        else:
-            assert not told[-1] or len(content) > 0.8 * 2**16
-    assert told == [False, False, True]
-    assert not bounds.opens_not("npz", shown)

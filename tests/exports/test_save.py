@@ -45,15 +45,9 @@ def test_npz_holds_every_item_and_head(trace, tmp_path):
         assert tuple(found["tokens"]) == TOKENS
 
 
-def with_whole_weights(trace) -> dict[str, np.ndarray]:
-    """The stages of one item and head beside the weights of all heads."""
-    whole = {name: getattr(trace, name) for name in ("W_Q", "W_K", "W_V")}
-    return View.of(trace, item=1, head=1).stages | whole
-
-
 def test_csv_holds_every_cell_of_the_item_and_head(trace, tmp_path):
     save(trace, str(tmp_path / "a.csv"), **CHOSEN)
-    stages = with_whole_weights(trace)
+    stages = View.of(trace, item=1, head=1).stages
     found = {name: np.full(M.shape, np.nan) for name, M in stages.items()}
     with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
         for line in csv.DictReader(file):
@@ -67,7 +61,7 @@ def test_json_holds_every_cell_of_the_item_and_head(trace, tmp_path):
     save(trace, tmp_path / "a.json", **CHOSEN)
     found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     assert (found["head"], found["heads"]) == (1, 2)
-    for name, M in with_whole_weights(trace).items():
+    for name, M in View.of(trace, item=1, head=1).stages.items():
         read = [[float(v) for v in row] for row in found["stages"][name]["values"]]
         assert np.array(read).tobytes() == M.tobytes()
     assert found["stages"]["weights"]["rows"] == list(TOKENS)

@@ -69,7 +69,6 @@ LINES = [
     BEHIND,
 ]
 WHOLE = [LINES[0], "all 2 heads", *LINES[2:]]
-OF_TABLES = [MADE, "head 1 of 0–1; W_Q, W_K, W_V of all 2 heads", *LINES[2:]]
 EXACT = messages.TEXT_IS_ROUNDED.format(digits=2)
 
 
@@ -85,11 +84,11 @@ def test_pandas_reads_the_tidy_csv_as_it_is_and_finds_item_head_and_origin_in_it
     assert list(frame)[6:] == ["item", "head", "origin"]
     empty = {n: set(frame.loc[frame[n].isna(), "stage"]) for n in ("item", "head")}
     assert empty["item"] == {"W_Q", "W_K", "W_V"}
-    assert empty["head"] == {"X", "W_Q", "W_K", "W_V", "joined"}
+    assert empty["head"] == {"X", "joined"}
     assert set(frame["item"].dropna()) == {0} and set(frame["head"].dropna()) == {1}
     first = frame[(frame["row"] == 1) & (frame["column"] == 1)].set_index("stage")["origin"]
     assert frame["origin"].notna().sum() == len(first)
-    assert frame["origin"][0] == first["X"] == "; ".join(OF_TABLES)
+    assert frame["origin"][0] == first["X"] == "; ".join(LINES)
     assert first["W_K"] == f"{FILE}; {MADE}"
     assert first["mask"] == f"look-ahead (causal); {MADE}"
     assert first["weights"] == f"computed; {MADE}; {BEHIND}"
@@ -103,7 +102,7 @@ def test_pandas_reads_the_tidy_csv_as_it_is_and_finds_item_head_and_origin_in_it
 def test_pandas_passes_over_the_comments_of_the_csv_of_matrices():
     content, X = written("matrices"), page().view.stages["X"]
     head = content.decode().split("\r\n\r\n")[0].split("\r\n")
-    assert [line.removeprefix("# ") for line in head] == OF_TABLES
+    assert [line.removeprefix("# ") for line in head] == LINES
     block = pandas.read_csv(io.BytesIO(content), comment="#", nrows=len(X), index_col=0)
     assert block.index.name == "X" and np.array_equal(block.to_numpy(), X)
 
@@ -121,7 +120,6 @@ def test_json_has_it_by_name():
         "date": "1970-01-02",
         "item": "the only one",
         "head": "head 1 of 0–1",
-        "of_all_heads": ["W_Q", "W_K", "W_V"],
         "inputs": {
             **dict.fromkeys(("X", "W_Q"), SAID[0]),
             "W_K": FILE,
@@ -139,7 +137,7 @@ def test_json_has_it_by_name():
 
 def test_latex_says_it_in_comments_and_nowhere_else():
     lines = written("latex").decode().splitlines()
-    assert [line[2:] for line in lines[:7]] == [*OF_TABLES, EXACT]
+    assert [line[2:] for line in lines[:7]] == [*LINES, EXACT]
     code = [line for line in lines if not line.startswith("%")]
     assert not any(word in line for line in code for word in ("safetensors", "attention-stages"))
 
@@ -147,7 +145,7 @@ def test_latex_says_it_in_comments_and_nowhere_else():
 def test_markdown_says_it_in_a_list_above_the_tables():
     lines = written("markdown").decode().splitlines()
     plain = [re.sub(r"\\(.)", r"\1", line) for line in lines]
-    assert plain[:8] == [*(f"- {line}" for line in [*OF_TABLES, EXACT]), ""]
+    assert plain[:8] == [*(f"- {line}" for line in [*LINES, EXACT]), ""]
     assert plain[8].startswith("### ")
 
 

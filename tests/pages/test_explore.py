@@ -40,7 +40,7 @@ CONVENTIONS, CHECK = "attention/pages/conventions.py", "attention/pages/check.py
 
 def opened(**link) -> AppTest:
     at = AppTest.from_file(str(APP), default_timeout=120)  # Matplotlib's first import is slow
-    for name, value in (link or {"example": "four-words"}).items():
+    for name, value in ({"example": "four-words"} | link).items():
         at.query_params[name] = value
     return ran(at)
 
@@ -665,6 +665,11 @@ def test_one_of_several_arrays_of_finished_weights_is_chosen():
         [0.75, 0.25],
         [0.5, 0.5],
     ]
+
+
+def test_the_page_says_which_files_hold_the_head_shown_and_which_hold_all():
+    at = below(opened(example="sentence", softcap="2"), "Take it away")
+    assert messages.FILES_HOLD in page_text(at)
 
 
 def test_a_text_that_was_refused_is_let_go_of():

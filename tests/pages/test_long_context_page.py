@@ -20,7 +20,7 @@ from attention.models.examples import load
 from attention.models.opening import opened as open_capture
 from attention.models.taken import Taken
 from attention.pages.state import capital
-from attention.session import long_inputs
+from attention.session import long_inputs, long_work
 from attention.session.long_context import LongContext
 from attention.session.long_inputs import LongInputs, made_inputs
 from attention.session.long_work import LongWork
@@ -89,12 +89,37 @@ def test_each_control_sets_one_thing_and_the_map_is_that(kind, name, value, fiel
     assert settings(at) == c and "refused" not in said(at)
     head, shades, numbers = drawn(at)
     mask = {"none": places.padding(np.ones(c.tokens, bool))}.get(c.mask)
-    record = computed(c, mask, results=[f"{c.of}_map"])
-    np.testing.assert_allclose(numbers, getattr(record, f"{c.of}_map")[0], atol=1e-7)
+    record = computed(c, mask, results=["mean_map"])
+    shown = record.mean_map[0] if c.of == "mean" else record.window(of=c.of).values
+    np.testing.assert_allclose(numbers, shown, atol=1e-7)
     assert head["exact"] and head["query"] == (17 if name == "query" else c.tokens - 1)
     edges = np.array(head["rowEdges"])
     above = edges[1:, None] <= edges[None, :-1]
     assert ((shades == HIDDEN) == (above & (c.mask == "causal"))).all()
+
+
+def test_what_cells_show_is_another_look_at_the_same_work():
+    at = page()
+    work = at.session_state["visit"].page_values["long_work"][1]
+    at = ran(at.selectbox(key="set_long_of").set_value("largest"))
+    assert at.session_state["visit"].page_values["long_work"][1] is work
+
+
+@pytest.mark.parametrize("of", ["mean", "largest"])
+def test_a_job_that_ends_during_the_first_look_has_the_page_drawn_anew(of, monkeypatch):
+    looked = []
+
+    def late(self, *asked):
+        looked.append(look(self, *asked))
+        assert looked[-1].job is None or looked[-1].job.wait(30)
+        return looked[-1]
+
+    look = LongWork.look
+    monkeypatch.setattr(LongWork, "look", late)
+    monkeypatch.setattr(long_work, "SOON", 0)  # so that no job is over before the look
+    at = opened(PAGE, long=json.dumps({"tokens": 1300, "of": of}))
+    assert [bool(each.sampled) for each in looked[:1] + looked[-1:]] == [True, False]
+    assert any(messages.EVERY_QUERY in each.proto.body for each in at.get("html"))
 
 
 def test_a_window_asks_for_how_many_keys_and_a_link_opens_it():
@@ -359,7 +384,7 @@ def test_lines_for_a_captured_layer_have_all_that_it_had():
     exec(lines, names)
     work = LongWork(inputs, c)
     np.testing.assert_allclose(names["row"][0], work.weights(7, 1), rtol=1e-9)
-    shown = work.look(c.window, 1).cells.values
+    shown = work.look(c.window, 1, c.of).cells.values
     np.testing.assert_allclose(names["part"].values, shown, rtol=1e-9)
     assert "# Q, K: (heads, tokens, columns), a layer" in lines
     other = code(replace(c, mask="none"), inputs)

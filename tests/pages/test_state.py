@@ -1,9 +1,11 @@
 """What a browser sends that has not yet heard, or never hears, what its controls were told."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import messages
 import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, RerunException
@@ -274,6 +276,17 @@ def test_a_saved_state_that_was_not_seen_is_not_opened(pasted):
     assert pasted.session_state["visit"].notices == [state.UNSEEN.format("Open it")]
     pasted.button(key="open_file").click().run()
     assert settings(pasted).digits == 6
+
+
+def test_a_saved_state_of_another_format_is_refused_and_all_stays(pasted):
+    file = json.loads(links.to_file(EXAMPLES["lookup"].build())) | {"format": 2}
+    before = settings(pasted)
+    pasted.text_area(key="set_load_text").set_value(json.dumps(file)).run()
+    pasted.button(key="open_file").click().run()
+    assert settings(pasted) == before
+    said = state.capital(messages.OTHER_FORMAT.format(written=2, read=1))
+    assert pasted.session_state["visit"].notices == [said]
+    assert any(said in element.proto.body for element in pasted.get("html"))
 
 
 def test_back_counts_above_a_press_that_waits(pasted):

@@ -63,7 +63,7 @@ SET = [
 
 
 @pytest.mark.parametrize("long", SET)
-def test_all_that_is_set_stands_in_the_link_and_an_older_link_keeps_its_mark(long):
+def test_all_that_is_set_stands_in_the_link(long):
     s = replace(S, long=long)
     link = links.write(s)
     assert links.read(link) == (s, [])
@@ -295,19 +295,19 @@ SEEN = {
 @pytest.mark.parametrize("mask", [name for name in MASKS if name != "own"])
 @pytest.mark.parametrize("of", ["mean", "largest"])
 def test_every_look_is_the_full_computation(mask, of):
-    c = LongContext("random", tokens=1300, mask=mask, seen=300, of=of)
+    c = LongContext("random", tokens=1300, mask=mask, seen=300)
     inputs = made_inputs(c)
     grid = np.arange(1300)[:, None], np.arange(1300)
     weights = full(inputs, SEEN[mask](*grid) & np.ones((1300, 1300), bool))
     work = LongWork(inputs, c)
-    coarse = work.look(work.all, 0)  # every third query, by the middle one
+    coarse = work.look(work.all, 0, of)  # every third query, by the middle one
     assert coarse.sampled == 3 and coarse.job is None
     rows, columns = coarse.cells.row_edges, coarse.cells.key_edges
     middle = weights[(rows[:-1] + rows[1:]) // 2]
     ones = np.arange(len(middle) + 1)
     np.testing.assert_allclose(coarse.cells.values, pooled(middle, ones, columns, of), rtol=1e-4)
     np.testing.assert_allclose(work.weights(700, 0), weights[700], rtol=1e-4, atol=1e-9)
-    near = work.look((100, 400, 0, 1300), 0)  # exact before all is computed
+    near = work.look((100, 400, 0, 1300), 0, of)  # exact before all is computed
     assert near.sampled == 0
     np.testing.assert_allclose(
         near.cells.values,
@@ -318,10 +318,10 @@ def test_every_look_is_the_full_computation(mask, of):
     work.begin()
     assert work.whole.wait(30)
     for window in (work.all, (0, 1200, 10, 1250), (7, 8, 0, 1300), (640, 700, 640, 700)):
-        look = work.look(window, 0)
+        look = work.look(window, 0, of)
         if look.job:
             assert look.job.wait(30)
-            look = work.look(window, 0)
+            look = work.look(window, 0, of)
         assert look.sampled == 0
         edges = look.cells.row_edges, look.cells.key_edges
         assert (edges[0][0], edges[0][-1], edges[1][0], edges[1][-1]) == window

@@ -1,4 +1,4 @@
-"""Which head of which model some numbers are: titles and file names, also of texts of before."""
+"""Which head of which model some numbers are: titles and file names."""
 
 import pytest
 
@@ -25,11 +25,6 @@ MODULE = "decoder.layers.1.encoder_attn"
             "Layer 0, head 1, of a model",
             "a-model_layer0_head1",
         ),
-        (  # of older links and files, items counted from 1
-            "captured from M, layer 3, head 1, call 1, item 2 of 2",
-            "Layer 3, head 1, call 1, item 2 of 2, of M",
-            "M_layer3_head1_call1_item2",
-        ),
         (  # names of a stranger's making
             "captured from M, layer 3 (a/b\\c (d), ../e), head 1",
             "Layer 3 (a/b\\c (d), ../e), head 1, of M",
@@ -43,7 +38,13 @@ def test_a_captured_head_is_read_out_of_its_source(source, title, stem):
 
 
 @pytest.mark.parametrize(
-    "source", ["typed", "captured from M", "captured from M, layer 3 (x), head 1, and more"]
+    "source",
+    [
+        "typed",
+        "captured from M",
+        "captured from M, layer 3 (x), head 1, and more",
+        "captured from M, layer 3, head 1, item 2 of 2",  # counted from 1
+    ],
 )
 def test_other_sources_are_no_captured_head(source):
     assert Captured.of(source) is None

@@ -82,13 +82,6 @@ def test_the_script_of_one_part_holds_no_other():
     assert not any(word in plain for word in ("rotated", "normed", "b_Q", "X_P"))
 
 
-@pytest.mark.parametrize("name", EACH)
-def test_without_its_parts_a_state_has_the_mark_it_had(name):
-    bare = replace(EACH[name], norm=None, rotary=None)
-    assert all(field in links.LATER for field in ("norm", "rotary"))
-    assert {"norm", "rotary"}.isdisjoint(links.write(bare))
-
-
 def test_positions_follow_the_tokens_and_the_width():
     s = with_parts()
     longer = changes.set_tokens(s, (*s.tokens, "more"), [*range(N), None])

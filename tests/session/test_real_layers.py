@@ -334,10 +334,3 @@ def test_what_does_not_fit_is_refused_with_a_sentence(change, message):
     with pytest.raises(BadInput) as refused:
         check(replace(CAT, **change))
     assert str(refused.value) == message
-
-
-def test_marks_of_states_without_parts_are_as_they_were():
-    plain = [name for name in links.CODECS if name not in links.LATER]
-    assert not {"softcap", "sinks", "alibi", "window", "norm", "rotary"} & set(plain)
-    assert not {"bidirectional", "max_distance"} & set(plain)
-    assert links.CODECS["softmax"].write(True) == "1"
