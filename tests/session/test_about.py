@@ -223,10 +223,6 @@ def test_links_and_states_keep_it(bert):
     assert json.loads(link["origins"]) and parts
 
 
-def test_a_link_says_what_stayed_behind_once(bert):
-    assert links.write(bert)["origins"].count("stayed behind") == 1
-
-
 def test_what_has_no_origin_adds_nothing_to_its_link():
     for example in EXAMPLES.values():
         assert "origins" not in links.write(example.build())
