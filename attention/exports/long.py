@@ -51,7 +51,11 @@ def code(s: LongContext, inputs: LongInputs) -> str:
         options["bias"] = None if inputs.bias is None else "bias"
         for name in ("allowed", "bias"):
             if options[name]:
-                lines.append(f"# {name}: as captured, (heads, queries, keys) or fewer axes")
+                kept = isinstance(getattr(inputs, name), np.ndarray)
+                as_it_is = "as captured, (heads, queries, keys) or fewer axes"
+                lines.append(
+                    f"# {name}: {as_it_is if kept else 'of attention.places, as set there'}"
+                )
     options |= {name: repr(getattr(inputs, name)) for name in ("scale", "softcap")}
     if inputs.sinks is not None:
         options["sinks"] = repr(inputs.sinks.tolist())

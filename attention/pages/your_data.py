@@ -34,7 +34,7 @@ from attention.readers.tensor_names import layers, recognised
 from attention.session import adopt, changes, links
 from attention.session.about import not_the_models
 from attention.session.adopt import ROLES
-from attention.session.settings import Settings
+from attention.session.settings import Settings, TooManyTokens
 from attention.session.validate import check
 
 FILE = "load_file"
@@ -109,6 +109,8 @@ def panel(s: Settings) -> None:
                 )
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
+            if isinstance(problem, TooManyTokens) and problem.settings:
+                parts.go_on(problem.settings, "load_continue")
             if isinstance(problem, OtherKind) and problem.code:
                 st.code(problem.code, language="python", wrap_lines=True)
             problem.bare()  # it may be kept, to be said again by the next run

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from attention.layer import Layer
-from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
+from attention.limits import MAX_DIMENSION, MAX_LONG_TOKENS, MAX_TOKENS, BadInput
 from attention.parts import called
 from attention.readers.differences import differing
 from attention.readers.entry import ArrayEntry
@@ -34,7 +34,7 @@ from attention.session.finished import looks_finished, with_weights, without_wei
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
 from attention.session.prepared import fitted
-from attention.session.settings import DRAWN, TRUE_MASK, Settings, as_drawn
+from attention.session.settings import DRAWN, TRUE_MASK, Settings, TooManyTokens, as_drawn
 from attention.session.validate import check, check_columns, check_token_count
 from attention.stages import BIASES, WEIGHTS
 
@@ -205,7 +205,7 @@ def _with_layer(s: Settings, layer: Layer | None, mask: bool, remarks: list[str]
         alibi=layer.alibi,
         bidirectional=layer.relative.bidirectional if layer.relative else True,
         max_distance=layer.relative.max_distance if layer.relative else Settings.max_distance,
-        window=window if window <= MAX_TOKENS else 0,  # a wider one hides nothing here
+        window=window if window <= MAX_LONG_TOKENS else 0,  # a wider one hides nothing here
     )
     if not mask:
         ahead = "causal" if layer.causal and not s.memory_tokens else "none"
@@ -294,6 +294,8 @@ def _finished(
         raise BadInput("finished weights stand alone; bring nothing beside them.")
     weights = brought[FINISHED]
     n_q, n_k = weights.values.shape[-2:]
+    if max(n_q, n_k) > MAX_TOKENS:
+        raise TooManyTokens(max(n_q, n_k), ["finished weights"])
     tokens = _tokens(n_q, weights.tokens, s.tokens)
     keys = () if n_q == n_k else _tokens(n_k, (), s.memory_tokens, "k")
     s, said = with_weights(s, weights, tokens, keys)

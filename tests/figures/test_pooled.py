@@ -5,10 +5,10 @@ import math
 import messages
 import numpy as np
 import pytest
+from attention.figures.pooled import drawn_shape, exact_cell, measure, pooled_view, spans
 
 from attention import View, scaled_dot_product_attention, self_attention
 from attention.figures.panes import panes
-from attention.figures.pooled import drawn_shape, exact_cell, measure, pooled_view, spans
 from attention.figures.shades import BROKEN, HIDDEN, LAST
 
 
