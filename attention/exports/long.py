@@ -51,11 +51,10 @@ def code(s: LongContext, inputs: LongInputs) -> str:
         options["bias"] = None if inputs.bias is None else "bias"
         for name in ("allowed", "bias"):
             if options[name]:
-                kept = isinstance(getattr(inputs, name), np.ndarray)
-                as_it_is = "as captured, (heads, queries, keys) or fewer axes"
-                lines.append(
-                    f"# {name}: {as_it_is if kept else 'of attention.places, as set there'}"
-                )
+                as_it_came = "as captured, (heads, queries, keys) or fewer axes"
+                if not isinstance(getattr(inputs, name), np.ndarray):
+                    as_it_came = "of attention.places, as set there"
+                lines.append(f"# {name}: {as_it_came}")
     options |= {name: repr(getattr(inputs, name)) for name in ("scale", "softcap")}
     if inputs.sinks is not None:
         options["sinks"] = repr(inputs.sinks.tolist())

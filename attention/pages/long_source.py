@@ -104,17 +104,28 @@ def show(s: Settings) -> None:
     SOURCES[source](s)
 
 
+def take_over() -> None:
+    """Look at what just came from Explore, which has no room for so many tokens."""
+    carried: Settings | None = state.page_value(state.CARRIED, None)
+    if carried is None:
+        return
+    state.set_page_value(state.CARRIED, None)
+    try:
+        inputs = explored_inputs(carried)
+        _hold(inputs)
+    except BadInput as problem:
+        state.refuse(str(problem))
+    else:
+        state.remark(inputs.remark)
+
+
 def is_lost(s: Settings) -> bool:
     """Whether what was brought is not here, as after a reload."""
     return not s.long.pattern and state.page_value(BROUGHT, None) is None
 
 
 def the_inputs(s: Settings) -> LongInputs:
-    """What is looked at: brought, also from Explore just now, or made by what is set."""
-    carried: Settings | None = state.page_value(state.CARRIED, None)
-    if carried is not None:
-        state.set_page_value(state.CARRIED, None)
-        _hold(explored_inputs(carried))
+    """What is looked at: brought, or made by what is set."""
     if not s.long.pattern:
         found: LongInputs | None = state.page_value(BROUGHT, None)
         if found is not None:
