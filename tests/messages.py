@@ -667,7 +667,8 @@ UPLOAD_IS_MISSED = (
 )
 LONG_UPLOAD_IS_MISSED = (
     "The queries and keys that were chosen are neither in the address nor in this session: "
-    "upload the file, or choose the captured model, again. Until then a pattern is shown."
+    "upload the file, or come from Explore or the captured model, again. Until then a pattern is "
+    "shown."
 )
 ONE_KEY = "There is one key, so every weight is 1; add a token to see attention choose."
 WORDS_ARE_YOUR_OWN = (
@@ -731,6 +732,7 @@ OUTPUTS_DIFFER = "{wrong} of {calls} calls give another output than the model’
 MAPS_SHOWN = "{shown} of {count} heads."
 MAP_IS_EQUAL = "= model to {apart}"
 MAP_IS_OFF = "off by {apart}"
+OPENS_ON_LONG_CONTEXT = "Opens on Long context."
 MAP_SAYS = "{head}: {measure}; equal to the model to {apart}. Opens on Explore."
 HEAD_ARRIVED = "{head}, of {model}: as captured, its output is equal"
 EQUAL_TO_THE_MODELS = "equal to the model’s own"

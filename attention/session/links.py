@@ -541,7 +541,8 @@ def _applied(
     try:
         return _existing(replace(base, **changes, matrices=matrices))
     except _REFUSALS as problem:
-        if may_be_long and not refused and isinstance(problem, TooManyTokens) and problem.settings:
+        too_many = problem if isinstance(problem, TooManyTokens) else None
+        if too_many and too_many.settings and may_be_long and not refused:
             raise
         settings = base
     for names, part in [([*(name for name in TIED if name in tied), *typed], tied), *loose]:
@@ -549,6 +550,8 @@ def _applied(
             settings = _existing(replace(settings, **part))
         except _REFUSALS as problem:
             refused.update(names)
+            if too_many and isinstance(problem, TooManyTokens):  # all of them say what is left
+                problem = too_many
             notices.append(_passed_over(names, problem))
     return settings
 
