@@ -245,7 +245,10 @@ def _open(visit: Visit, address: dict[str, str]) -> None:
 
 
 def _take(visit: Visit, read: Callable[[], tuple[Settings, list[str]]]) -> None:
-    """Take over what an address stands for; of too many tokens Long context does."""
+    """Take over what an address stands for; of too many tokens Long context does.
+
+    Who goes Back to such an address would only be led on again, so they get the sentence.
+    """
     try:
         visit.settings, visit.notices = read()
     except TooManyTokens as found:
@@ -253,7 +256,10 @@ def _take(visit: Visit, read: Callable[[], tuple[Settings, list[str]]]) -> None:
             raise
         visit.settings, visit.notices = EXAMPLES[found.settings.example].build(), []
         visit.waiting_changes = []
-        _carry(visit, found.settings)
+        if visit.ended:
+            visit.notices, visit.too_long = [capital(str(found))], found.settings
+        else:
+            _carry(visit, found.settings)
 
 
 def _wait(visit: Visit) -> None:

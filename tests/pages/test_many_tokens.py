@@ -234,6 +234,16 @@ def test_a_link_of_more_tokens_opens_on_long_context_at_once():
     assert not is_long(at) and not said(at, "refused") and not buttons(at)
 
 
+def test_going_back_to_such_a_link_leads_nobody_on_again():
+    at = opened(example="four-words")
+    at.query_params.clear()
+    for name, text in link(LONG, **PARTS).items():
+        at.query_params[name] = text
+    ran(at)
+    assert said(at, "refused") == [TOO_MANY.format(found=LONG)] and buttons(at) == ["continue"]
+    shows(ran(at.button(key="continue").click()), asked(**PARTS))
+
+
 def test_a_saved_state_of_more_tokens_opens_on_long_context():
     s = asked(mask="causal")
     at = shown(opened(), "Your data")
