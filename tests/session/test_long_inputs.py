@@ -1,11 +1,13 @@
 """What Explore hands on to Long context: 600 tokens give the weights and outputs of the trace."""
 
+import io
 from dataclasses import replace
 
 import messages
 import numpy as np
 import pytest
 
+from attention.exports.long import code, to_npz
 from attention.limits import MAX_LONG_SIZE, MAX_LONG_TOKENS, MAX_TOKENS, BadInput
 from attention.models.taken import Call, Taken
 from attention.norms import RMSNorm
@@ -14,9 +16,10 @@ from attention.rotary import Rotary
 from attention.scores import SIGMOID
 from attention.sentences import in_words
 from attention.session import changes, long_inputs, prepared
-from attention.session.long_context import LongContext
+from attention.session.long_context import MASKS, LongContext
 from attention.session.long_inputs import captured_inputs, explored_inputs
 from attention.session.matrix import Matrix
+from attention.session.origin import Origin
 from attention.session.run import run
 from attention.session.settings import DRAWN, PUSHED, Settings, TooManyTokens
 from attention.session.validate import check
@@ -124,6 +127,29 @@ def test_words_scale_and_numbers_of_heads_go_along():
     inputs = explored_inputs(replace(FOUR, tokens=("the",) * 2 + words(N - 2)))
     assert inputs.query_words[:3] == ("the (1)", "the (2)", "w0") and inputs.is_captured
     assert (inputs.scale, inputs.heads, inputs.numbers) == (1 / 2**0.5, 4, ())
+
+
+def test_its_code_and_its_file_say_where_mask_and_bias_are_from():
+    s = PARTS["more keys, aligned at the last"]
+    inputs = explored_inputs(s)
+    lines = code(OWN, inputs).splitlines()
+    assert sum("of attention.places" in line for line in lines) == 2
+    assert f"    Q, K, allowed=allowed, bias=bias, scale={inputs.scale!r}," in lines
+    record = inputs.run(OWN, ["mean_map"])
+    about = np.load(io.BytesIO(to_npz(record, inputs, OWN)))["about"]
+    assert f"mask: {MASKS['own']}" in about and inputs.source in about
+
+
+def test_a_captured_head_keeps_its_name_and_number_in_the_model():
+    source = "captured from some/BART, layer 3 (cross, decoder.0.attn), head 7"
+    Q, K, V = (matrix(N, D) for _ in range(3))
+    brought = {
+        name: replace(M, origin=Origin.of(source, M.values))
+        for name, M in zip("QKV", (Q, K, V), strict=True)
+    }
+    inputs = explored_inputs(refused(replace(LONG, matrices=brought)).settings)
+    assert inputs.source == "Layer 3 (cross, decoder.0.attn), head 7, of some/BART"
+    assert inputs.number(0) == 7 and inputs.file.endswith("BART_layer3_decoder.0.attn_head7")
 
 
 LEFT = {
