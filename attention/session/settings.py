@@ -232,10 +232,10 @@ class TooManyTokens(BadInput):
     ``settings`` are those that were refused for this alone, where Long context can take their
     attention along; None where it cannot, and ``left`` names what it has no place for.
 
-    >>> print(TooManyTokens(600), TooManyTokens(600, ["a drawn mask", "W_O"]), sep="\n")
+    >>> print(TooManyTokens(600))
     600 tokens are too many for this page, which shows up to 512.
-    600 tokens are too many for this page, which shows up to 512, and Long context has no place \
-for a drawn mask and W_O.
+    >>> "no place for a drawn mask and W_O." in str(TooManyTokens(600, ["a drawn mask", "W_O"]))
+    True
     """
 
     def __init__(
