@@ -31,14 +31,13 @@ MAX_SEED = 2**32 - 1
 # ---- the board ----------------------------------------------------------------------------------
 # What a browser draws at once, and a saved state below MAX_STATE holds.
 
-MAX_TOKENS = 2048  # of one sequence; above 512 a stage is drawn pooled
+MAX_TOKENS = 512  # of one sequence; Long context shows more
 MAX_TOKEN_LENGTH = 40  # characters
 MAX_DIMENSION = 512  # d_model, d_k and d_v
 MAX_SIDE = 512  # columns of a matrix
 MAX_JOINED = 4096  # of one that holds all heads beside each other
 MAX_BATCH = 64  # sequences
-MAX_CELLS = 2**22  # scores of all items and heads together: one head of 2,048 tokens
-MAX_MASKED = 512 * 512  # places of a mask that is drawn cell by cell
+MAX_CELLS = 2**22  # scores of all items and heads together: 16 heads of 512 tokens
 MAX_NUMBERS = 6 * 512 * 512  # of all matrices together: both sequences and all four weights
 MAX_EDITED = 16_384  # operations of one message of the board; a larger paste takes several
 
@@ -66,7 +65,7 @@ MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB ha
 MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
 MAX_QR = 300  # characters of an address that a code is drawn of
 MAX_STATE = 18 * 2**20  # bytes of a saved state, written or read; one with MAX_NUMBERS has fewer
-MAX_FIELD = 300_000  # characters of a parameter; 2,048 tokens or a mask of 512 × 512 need fewer
+MAX_FIELD = 300_000  # characters of a parameter; a mask of 512 × 512 needs fewer
 MAX_MATRIX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
 MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
 MAX_STATE_COLONS = 200_000  # in a saved state, and as many brackets: 4,096 tokens have fewer

@@ -40,7 +40,7 @@ from benchmarks.states import rolled  # noqa: E402
 from benchmarks.wire import Answer, Visitor, standing, wrong  # noqa: E402
 
 TOKENS = 6
-LARGEST = ((512, 8, MAX_SIDE), (2048, 1, 128))  # tokens, heads and width of the largest inputs
+LARGEST = 512, 8, MAX_SIDE  # tokens, heads and width of the largest inputs
 KINDS = 5  # of moves
 
 
@@ -236,22 +236,15 @@ async def beside(address: str, people: int, think: float, seconds: float) -> lis
     await all_at(there, Person.come, people / 8)
     alone = await thinking(there, seconds, think)
     lines = line(f"{people} people alone", ("p95", f"{share(alone, 95):.0f} ms", ""))
-    for largest in LARGEST:
-        lines += await beside_one(address, there, largest, think, seconds)
+    lines += await beside_one(address, there, think, seconds)
     CHECKS.look(there)
     await gone(there)
     return lines
 
 
-async def beside_one(
-    address: str,
-    there: list[Person],
-    largest: tuple[int, int, int],
-    think: float,
-    seconds: float,
-) -> list[str]:
-    """The moves of some beside one with so many tokens, heads and columns."""
-    tokens, heads, width = largest
+async def beside_one(address: str, there: list[Person], think: float, seconds: float) -> list[str]:
+    """The moves of some beside one with the largest inputs."""
+    tokens, heads, width = LARGEST
     large = Visitor(address)
     link = write(rolled(tokens, width=width)) | {"heads": str(heads)}
     opened = await large.come(urlencode(link))
@@ -286,8 +279,7 @@ async def beside_one(
         own = f"its own move, {kind}"
         lines += [(f"beside it, {kind}, p95", f"{share(others, 95):.0f} ms", "100 ms")]
         lines += [(own, f"{median(kinds[kind]):.0f} ms", "")]
-    of = f"{tokens:,} tokens, {heads} head{'s' * (heads > 1)}"
-    return line(f"{len(there)} people beside {of}", *lines)
+    return line(f"{len(there)} people beside {tokens} tokens, {heads} heads", *lines)
 
 
 async def uploads(address: str, files: int, large: int) -> list[str]:

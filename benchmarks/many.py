@@ -122,7 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=12, help="moves of each kind")
     parser.add_argument("--tokens", type=int, nargs="*", default=[128, 256, 512])
-    parser.add_argument("--slider", type=int, nargs="*", default=[16, 512, 2048])
+    parser.add_argument("--slider", type=int, nargs="*", default=[16, 512])
     parser.add_argument("--port", type=int, default=8640, help="this port and the next are used")
     options = parser.parse_args()
     with (

@@ -316,9 +316,6 @@ STAGE_NOT_IN_TRACE = "stages names {name}; this trace does not have it: {known} 
 EXTREME_AT = "{which} {number} at row {row}, column {column}"
 CELLS_ARE_HIDDEN = "{cells} hidden."
 CELLS_TO_FILL_IN = "{cells} to be filled in."
-MEAN_OF_CELLS = "Each cell: mean of {sides}."
-MEAN_OF_WHAT_IS_SEEN = "Each cell: mean of what is seen in {sides}."
-SHARE_OF_KEYS = "Each cell: share of {keys} keys, mean of {queries} queries."
 COLOURS_BY_ROOT = "Colours follow the square root."
 KEY_WITH_MOST = "Of the keys drawn here, {key} gets the most: {most}. Together they get {total}."
 POINT_IS_LARGEST = "Each point is the largest of {count} keys."
@@ -334,7 +331,6 @@ SCALE_IS_1 = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
 RULE_DOES_NOT_APPLY = "The rule does not apply here"
 RULE_APPLIES = "are near 0, as the rule wants"
 NO_SPREAD = "has no spread to begin with"
-CLICK_FOR_LARGEST = "click for the largest of them"
 
 # ---- frameworks ----------------------------------------------------------------------------------
 
@@ -691,7 +687,8 @@ UPLOAD_IS_MISSED = (
 )
 LONG_UPLOAD_IS_MISSED = (
     "The queries and keys that were chosen are neither in the address nor in this session: "
-    "upload the file, or choose the captured model, again. Until then a pattern is shown."
+    "upload the file, or come from Explore or the captured model, again. Until then a pattern is "
+    "shown."
 )
 ONE_KEY = "There is one key, so every weight is 1; add a token to see attention choose."
 WORDS_ARE_YOUR_OWN = (
@@ -713,10 +710,6 @@ PREVIEW_OF = "Preview of {alt}"
 FIGURE_WAITS = "The figure is drawn, after those that others asked for …"
 MATPLOTLIB_IS_LOADED = "Matplotlib is loaded and lists the fonts, once …"
 PANELS_ARE_DRAWN = "{number} of {count} panels"
-COMPARED_TOKENS = (
-    "Stages are compared for up to {most} tokens, and these are {count}; take fewer words on "
-    "Explore."
-)
 ALIKE_TO_THE_BIT = "Alike in A and B, to the bit: {stages}."
 NO_CSV = "No CSV: {why}"
 NO_FILE_OF_BOTH = "No file of A and B together: {why}"
@@ -755,6 +748,7 @@ OUTPUTS_DIFFER = "{wrong} of {calls} calls give another output than the model’
 MAPS_SHOWN = "{shown} of {count} heads."
 MAP_IS_EQUAL = "= model to {apart}"
 MAP_IS_OFF = "off by {apart}"
+OPENS_ON_LONG_CONTEXT = "Opens on Long context."
 MAP_SAYS = "{head}: {measure}; equal to the model to {apart}. Opens on Explore."
 HEAD_ARRIVED = "{head}, of {model}: as captured, its output is equal"
 EQUAL_TO_THE_MODELS = "equal to the model’s own"
@@ -792,7 +786,6 @@ BLOCK_HOLDS_NO_NUMBER = (
     "Row {row}, column {column} of the block holds “{found}”, which is no number, so nothing of "
     "it was taken."
 )
-POOLED_HERE = "{stage} is pooled here"
 NUMBERS_WERE_COPIED = "The numbers of {stage} were copied."
 PICTURE_WAS_COPIED = "The picture of {what} was copied."
 NO_CLIPBOARD_FOR_PICTURES = (
@@ -1129,10 +1122,6 @@ KEY_IS_PADDING = (
 ROWS_ARE_NO_TOKENS = "the rows of {stage} are no tokens; their number is a dimension."
 ROWS_BY_NOW = "{stage} has {rows} rows by now, not {expected}; nothing changed."
 NO_SUCH_ROW = "{stage} has no row {row}; it has {rows}."
-HEAD_TOO_LARGE = (
-    "this head has {queries} queries and {keys} keys; Explore shows {limit} of each: capture "
-    "fewer, as by queries=range({end})."
-)
 BIAS_OF_EACH_SCORE = "bias set for each score by itself"
 NOT_ON_EXPLORE = (
     "Explore has no {missing}, which this layer of the model has: without, the weights here"
@@ -1141,11 +1130,18 @@ NOT_ON_EXPLORE = (
 ONE_HOT_ROWS = "one-hot rows, so that X W is W"
 SIZE_OUT_OF_RANGE = "{name} is {size}; 1 to {most} are allowed."
 EMPTY_TABLE = "the table is empty; at least one token is needed."
-TOO_MANY_TOKENS = "{found} tokens are too many for this page; at most {limit} fit."
+TOO_MANY_TOKENS = "{found} tokens are too many for this page, which shows up to {limit}."
+NO_PLACE_ON_LONG_CONTEXT = (
+    "{found} tokens are too many for this page, which shows up to {limit}, and Long context has no "
+    "place for {left}."
+)
+HERE_FROM_EXPLORE = (
+    "Explore shows up to {limit} tokens; these are here with all that is set there: mask, scale, "
+    "heads and parts of real layers."
+)
 BATCH_ENDS = "The batch ends: embeddings by word take the place of item {item}."
 SENTENCE_TOO_LONG = "the sentence has {found} characters; at most {limit} are read."
 EMPTY_SENTENCE = "the sentence is empty; type at least one word."
-SENTENCE_OF_TOO_MANY_TOKENS = "the sentence has {found} tokens; at most {limit} fit."
 SENTENCE_BESIDE_WEIGHTS = (
     "the sentence has {tokens} tokens, and these finished weights have {count} {side}; type"
     " as many words, or choose an example to leave the weights."
@@ -1406,8 +1402,5 @@ ORDER_IS_KEPT = "largest, and softmax keeps the order"
 THIS_SERVER_HOLDS = "this server holds"
 NO_MEMORY = "there is not memory enough on this server for this many tokens."
 WAY_HAS_NO_PARTS = "The way is for attention without more parts; here is {parts}."
-MASK_TOO_LARGE = (
-    "a mask of {queries} × {keys} is too large to be drawn cell by cell; at most {most} places fit."
-)
 SETTINGS_WANTED = "settings by their names are wanted"
 CAPTURED_FROM = "captured from {model}, {head}"

@@ -11,7 +11,7 @@ import pytest
 from readme import DRAWING, HOME, PYTHON, prints_what_it_says
 
 from attention import limits, worksheet
-from attention.figures import pooled, shades
+from attention.figures import shades
 from attention.frameworks.records import CONVENTIONS
 from attention.html import looks
 from attention.limits import BadInput
@@ -60,7 +60,6 @@ SAID = {  # where a page names a limit, in its words
         f"each with its number; up to {looks.MOST} words",
         f"**Up to {limits.MAX_TOKENS:,} tokens.**",
         f"A stage of more than {shades.MOST_NUMBERED:,} cells",
-        f"*Compare* takes up to {pooled.MOST} tokens",
         f"of your numbers, up to {worksheet.MOST} words",
         f"a class set of up to {limits.MAX_SHEETS} sheets",
         f"is for up to {limits.MAX_LONG_TOKENS:,} tokens",
@@ -70,7 +69,6 @@ SAID = {  # where a page names a limit, in its words
     ],
     "docs/architecture.md": [
         f"A pane of more than {shades.MOST_NUMBERED:,} cells has no numbers",
-        f"Above {pooled.MOST} rows or columns the server pools",
     ],
     "docs/deploying.md": [
         f"of up to {mb(limits.MAX_LONG_FILE)} on *Long context* and *Real model*,"
@@ -87,8 +85,8 @@ SAID = {  # where a page names a limit, in its words
         f"({mb(limits.MAX_FILE)}, or the weights of 32 heads of 512 tokens)",
         f"Files of up to {mb(limits.MAX_FILE)}, {limits.MAX_CAPTURED_CELLS // 2**20} million"
         f" weights and {limits.MAX_CAPTURED_HEADS:,} heads are read",
-        f"heads of up to {limits.MAX_TOKENS:,} tokens go on to Explore",
-        f"opens captures of up to {mb(limits.MAX_LONG_FILE)}",
+        f"heads of up to {limits.MAX_TOKENS:,} tokens open on Explore",
+        f"also opens captures of up to {mb(limits.MAX_LONG_FILE)}",
     ],
 }
 
@@ -140,7 +138,7 @@ def test_what_it_says_fits_on_the_board_fits_together_and_what_is_more_is_refuse
     assert (len(s.tokens), s.d_model, s.d_k, s.d_v) == (512, 512, 512, 512)
     assert check(replace(s, heads=8)).heads == 8
     refused = {
-        (2049, 4): messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
+        (513, 4): messages.NO_PLACE_ON_LONG_CONTEXT.format(found=513, limit=512, left="W_O"),
         (2, 513): messages.COLUMNS_OUT_OF_RANGE.format(name="X", columns=513, most=512),
     }
     for sizes, sentence in refused.items():

@@ -51,7 +51,10 @@ def code(s: LongContext, inputs: LongInputs) -> str:
         options["bias"] = None if inputs.bias is None else "bias"
         for name in ("allowed", "bias"):
             if options[name]:
-                lines.append(f"# {name}: as captured, (heads, queries, keys) or fewer axes")
+                as_it_came = "as captured, (heads, queries, keys) or fewer axes"
+                if not isinstance(getattr(inputs, name), np.ndarray):
+                    as_it_came = "of attention.places, as set there"
+                lines.append(f"# {name}: {as_it_came}")
     options |= {name: repr(getattr(inputs, name)) for name in ("scale", "softcap")}
     if inputs.sinks is not None:
         options["sinks"] = repr(inputs.sinks.tolist())

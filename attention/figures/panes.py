@@ -10,7 +10,6 @@ import numpy as np
 from attention.captions import describe
 from attention.colours import colour_limits, hidden_cells
 from attention.figures.heatmap import Blank, Mark, around, heatmap, scale
-from attention.figures.pooled import OFFER, is_pooled, measure, place_of, pooled_view, spans
 from attention.figures.shades import BY_ROOT, MOST_NUMBERED, ROOTS, SHARE, shades
 from attention.numbers import exact, number
 from attention.stages import STAGES
@@ -51,8 +50,6 @@ class Pane(Words):
     axes: NotRequired[tuple[str, str]]  # what a row and a column are, where its corner says it
     digits: int  # of its numbers
     filename: NotRequired[str]  # of its image
-    offer: NotRequired[str]  # of a pooled one: what a click gives
-    spans: NotRequired[tuple[tuple[str, ...], ...]]  # and what its rows and columns stand for
     stage: NotRequired[str]  # whose numbers these are, where its name is another
 
 
@@ -70,17 +67,14 @@ def panes(
     """A pane for each stage, in reading order; ``query`` frames its row, ``cell`` one cell.
 
     Stages without a cell are left out, and so are those that ``only`` does not name. Where they may
-    be ``in_colours``, large ones have no numbers but shades, and those of more than 512 rows or
-    columns are pooled. The ``blanks`` of a stage say what stands in cells that are to be filled in,
-    whose numbers the view does not have.
+    be ``in_colours``, large ones have no numbers but shades. The ``blanks`` of a stage say what
+    stands in cells that are to be filled in, whose numbers the view does not have.
     """
-    drawn = pooled_view(view) if in_colours else view
-    limits = colour_limits(drawn)
+    limits = colour_limits(view)
     blanks = blanks or {}
     return [
         _stage(
             view,
-            drawn,
             name,
             limits[name],
             digits,
@@ -115,7 +109,6 @@ def side_by_side(
 
 def _stage(
     view: View,
-    drawn: View,
     name: str,
     limits: tuple[float, float],
     digits: int,
@@ -132,28 +125,21 @@ def _stage(
         "formula": described["formula"],
         "sentence": described["sentence"],
     }
-    matrix = view.stages[name]
-    pools = drawn is not view and is_pooled(matrix)
-    if pools:
-        words["sentence"] = f"{measure(view, name)} {words['sentence']}".rstrip()
     made = pane(
         name,
-        drawn.stages[name],
-        drawn.rows(name),
-        drawn.columns(name),
-        printed=drawn.printed(name),
+        view.stages[name],
+        view.rows(name),
+        view.columns(name),
+        printed=view.printed(name),
         limits=limits,
         digits=digits,
-        hidden=hidden_cells(drawn, name),
-        marks=tuple(place_of(mark, matrix) for mark in marks) if pools else marks,
+        hidden=hidden_cells(view, name),
+        marks=marks,
         title=title,
         words=words,
         in_colours=in_colours,
         blank=blank,
-        pools=pools,
     )
-    if pools:
-        _say_exact(made, view, name, marks, digits)
     made["sources"] = view.sources(name)
     if name == "mask" and view.buckets is not None and view.buckets.size <= MOST_NUMBERED:
         made["sources"], made["buckets"] = [("R", "bucket")], view.buckets.tolist()
@@ -167,21 +153,6 @@ def name_axes(made: Pane, stage: str) -> None:
     made["queries"] = of is not None and of.rows == "queries"
     if of is not None and (of.rows, of.columns) == ("queries", "keys"):
         made["axes"] = QUERY_KEY
-
-
-def _say_exact(made: Pane, view: View, name: str, marks: tuple[Mark, ...], digits: int) -> None:
-    """Of a pooled stage its size, and the number of the cell that is chosen, with its name."""
-    matrix = view.stages[name]
-    made["shape"], made["offer"] = f"{matrix.shape[0]} × {matrix.shape[1]}", OFFER
-    made["alt"] = f"{made['shape']}, pooled: {made['alt']}"
-    made["spans"] = spans(view.rows(name)), spans(view.columns(name))
-    for what, i, j in marks:
-        if j is None:
-            continue
-        _, row, column = place_of((what, i, j), matrix)
-        printed = number(view.printed(name)[i, j], digits)
-        shown = f"{view.rows(name)[i]} · {view.columns(name)[j]} = {printed}"
-        made["chosen"] = (row, column or 0, shown, exact(matrix[i, j]))
 
 
 def pane(
@@ -199,19 +170,17 @@ def pane(
     title: str = "",
     in_colours: bool = False,
     blank: Blank | None = None,
-    pools: bool = False,
 ) -> Pane:
     """One (rows, columns) matrix as a heatmap, with the words around it.
 
-    Its numbers are written as those of ``printed``, if it is given; those of one that ``pools``
-    are not.
+    Its numbers are written as those of ``printed``, if it is given.
     """
     printed = matrix if printed is None else printed
     heading = " = ".join(filter(None, (words["symbol"], words["formula"])))
     heading = " · ".join(filter(None, (heading, title)))
     labels = tuple(rows), tuple(columns)
     bar = name != "mask"  # two values, grey and not: a scale would say nothing
-    large = pools or (in_colours and matrix.size > MOST_NUMBERED)
+    large = in_colours and matrix.size > MOST_NUMBERED
     figure: dict = (
         {"data": [scale(limits, bar)], "layout": around(*labels, heading, marks)}
         if large

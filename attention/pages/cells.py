@@ -62,13 +62,7 @@ def edit(operations: list[Operation], goes_on: bool) -> list[Refusal]:
 
 
 def let_edit(pane: Pane, s: Settings) -> None:
-    """Let one type into the pane of an input, and paint on that of the masked scores.
-
-    Not where several cells are shown as one.
-    """
-    if "offer" in pane:
-        pane["edit"] = "pooled" if pane["name"] in s.matrices else ""
-        return
+    """Let one type into the pane of an input, and paint on that of the masked scores."""
     pane["edit"] = "mask" if pane["name"] == "masked" else ""
     if pane["name"] in s.matrices:
         pane["edit"] = "cells"

@@ -14,7 +14,6 @@ from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.figures.comparison import apart
 from attention.figures.panes import Cell
-from attention.figures.pooled import MOST
 from attention.frameworks import beside
 from attention.html import pairs as tables
 from attention.limits import BadInput
@@ -153,19 +152,6 @@ with st.sidebar:
 controls.rail(s, "")
 words.row(s)
 heads, name = heads_shown(pair)
-many = max(len(found) for side in (pair.a, pair.b) for found in (side.tokens, side.key_tokens))
-if many > MOST:
-    parts.sentences(*state.sentences())
-    parts.message_box(
-        "flag",
-        f"Stages are compared for up to {MOST} tokens, and these are {many:,}; take fewer words on"
-        " Explore.",
-    )
-    if too_large := links.too_large(s):
-        offer(saved_states(too_large), {".json": too_large}, name)
-    parts.address()
-    state.end()
-    st.stop()
 a, b, is_right = seen(pair)
 pair = replace(pair, mistake="") if is_right else pair
 chosen = pairs.preset_of(pair)

@@ -14,7 +14,6 @@ from attention.exports import citation
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
 from attention.figures import panes as figures
-from attention.figures.pooled import drawn_shape, exact_cell
 from attention.finite import listed, troubles
 from attention.html import looks
 from attention.html import walk as tables
@@ -55,17 +54,14 @@ s = state.begin()
 trace = run(s)
 shown = view(s, trace)
 there = cells.shapes(shown)
-drawn_there = {name: drawn_shape(shape) for name, shape in there.items()}
 ORDER = reading_order(trace)
 
 
 def show_cell(clicked: object) -> None:
     """A click on the board."""
-    cell = cells.existing(clicked, drawn_there)
+    cell = cells.existing(clicked, there)
     if cell is None:
         return
-    if drawn_there[cell[0]] != there[cell[0]]:
-        cell = cell[0], *exact_cell(view(s, run(s)), *cell)
     stage, i, _ = cell
     query = i if STAGES[stage].rows == "queries" else s.query
     state.change(lambda settings: replace(settings, cell=cell, query=query))

@@ -292,6 +292,7 @@ parts.opening(
     "<b>Long context.</b> Up to 131,072 tokens: the whole map at once, then exact. Look closer,"
     " down to single weights: each window is computed for you."
 )
+long_source.take_over()
 parts.sentences(*state.sentences())
 try:
     the_page()

@@ -26,10 +26,11 @@ from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
 from attention.readers.entry import ArrayEntry, shown
 from attention.session.captured import called
-from attention.session.long_context import TOKENS, LongContext
+from attention.session.long_context import TOKENS, LongContext, brought
 from attention.session.long_inputs import (
     LongInputs,
     captured_inputs,
+    explored_inputs,
     guessed_names,
     hold,
     items_of,
@@ -49,7 +50,8 @@ BOUNDS = Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
 LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values"}
 NOT_HERE = (
     "The queries and keys that were chosen are",
-    "upload the file, or choose the captured model, again. Until then a pattern is shown",
+    "upload the file, or come from Explore or the captured model, again. Until then a pattern is"
+    " shown",
 )
 
 
@@ -102,6 +104,21 @@ def show(s: Settings) -> None:
     SOURCES[source](s)
 
 
+def take_over() -> None:
+    """Look at what just came from Explore, which has no room for so many tokens."""
+    carried: Settings | None = state.page_value(state.CARRIED, None)
+    if carried is None:
+        return
+    state.set_page_value(state.CARRIED, None)
+    try:
+        inputs = explored_inputs(carried)
+        _hold(inputs)
+    except BadInput as problem:
+        state.refuse(str(problem))
+    else:
+        state.remark(inputs.remark)
+
+
 def is_lost(s: Settings) -> bool:
     """Whether what was brought is not here, as after a reload."""
     return not s.long.pattern and state.page_value(BROUGHT, None) is None
@@ -110,9 +127,9 @@ def is_lost(s: Settings) -> bool:
 def the_inputs(s: Settings) -> LongInputs:
     """What is looked at: brought, or made by what is set."""
     if not s.long.pattern:
-        brought: LongInputs | None = state.page_value(BROUGHT, None)
-        if brought is not None:
-            return brought
+        found: LongInputs | None = state.page_value(BROUGHT, None)
+        if found is not None:
+            return found
     c = s.long if s.long.pattern else replace(s.long, pattern=LongContext.pattern)
     key = c.pattern, c.tokens, c.seed, c.rotary
     kept = state.page_value(MADE, (None, None))
@@ -240,7 +257,7 @@ def _read(filename: str, name: str, content: bytes) -> None:
         items = max(len(call.Q) for call in taken)
         has_more = len(taken.calls) > 1 or items > 1
         capture = hold(CaptureFile(name, taken, len(content))) if has_more else None
-        _bring(captured_inputs(taken, first, 0))
+        bring(captured_inputs(taken, first, 0))
         _offer(capture)
         if has_more:
             many = f"{counted(len(taken.calls))} and {items} item{'s' * (items != 1)}"
@@ -256,7 +273,7 @@ def _read(filename: str, name: str, content: bytes) -> None:
     _offer(None)
     names = guessed_names(arrays)
     if names and items_of(arrays[each] for each in names.values()) == 1:
-        _bring(read_inputs(arrays, names, name))
+        bring(read_inputs(arrays, names, name))
         return
     state.set_page_value(ARRAYS, hold(Waiting(name, arrays, len(content))))
     state.set_page_value("long_array_item", 0)
@@ -289,22 +306,27 @@ def _use() -> None:
     try:
         if not names.keys() >= {"Q", "K"}:
             raise BadInput("choose which arrays are the queries and the keys.")
-        _bring(read_inputs(waiting.arrays, names, waiting.name, item))
+        bring(read_inputs(waiting.arrays, names, waiting.name, item))
     except BadInput as problem:
         state.refuse(str(problem))
 
 
-def _bring(inputs: LongInputs) -> None:
-    """Look at these, under the mask they came with."""
-    state.set_page_value(BROUGHT, hold(inputs))
-    state.set_page_value(ARRAYS, None)
-    let_go()
-    if inputs.remark:
-        state.remark(inputs.remark)
+def bring(inputs: LongInputs, head: int = 0) -> None:
+    """Look at a head of these, under the mask they came with."""
+    _hold(inputs)
     mask = "causal" if inputs.n_q == inputs.n_k else "lower_right"
     if inputs.is_captured:
         mask = "own"
-    state.change(changed(pattern="", mask=mask, head=0, query=-1, window=()))
+    state.change(lambda s: replace(s, long=brought(s.long, mask, head)))
+    if inputs.remark:
+        state.remark(inputs.remark)
+
+
+def _hold(inputs: LongInputs) -> None:
+    """Keep these in place of what was brought before."""
+    state.set_page_value(BROUGHT, hold(inputs))
+    state.set_page_value(ARRAYS, None)
+    let_go()
 
 
 # ---- a captured model ----------------------------------------------------------------------------
@@ -358,7 +380,7 @@ def _one_layer(taken: Taken, key: str) -> None:
 
 def _look(taken: Taken, place: int, item: int) -> None:
     try:
-        _bring(captured_inputs(taken, taken.calls[place], item))
+        bring(captured_inputs(taken, taken.calls[place], item))
     except BadInput as problem:
         state.refuse(str(problem))
 

@@ -14,14 +14,21 @@ import streamlit as st
 from attention import scaled_dot_product_attention
 from attention.limits import MAX_LINK
 from attention.markdown import plain as plain
-from attention.pages import state
+from attention.pages import navigation, state
+from attention.session.settings import Settings
 
 ONE_LINE = 150  # characters that stand in one line of a laptop
 _ENDS = re.compile(r"(?<=[.?!]) (?=[A-Z“])")  # of sentences
 
 
 def opening(introduction: str) -> None:
-    """The first lines of a page, in our own HTML, and with them the style of all that follows."""
+    """The first lines of a page, in our own HTML, and with them the style of all that follows.
+
+    Where a press or a link has asked for another page, this run ends and that page is drawn.
+    """
+    if (path := state.page_value(state.GO, None)) is not None:
+        state.set_page_value(state.GO, None)
+        navigation.turn_to(path)
     st.html(f"{dress()}<p class='intro'>{introduction}</p>", unsafe_allow_javascript=True)
 
 
@@ -29,8 +36,21 @@ def sentences(refused: list[str], understood: list[str]) -> None:
     """What became of the last change, where it needs saying."""
     for text in refused:
         message_box("refused", text)
+    if (settings := state.too_long()) is not None:
+        go_on(settings, "continue")
     for text in understood:
         folded("understood", text)
+
+
+def go_on(settings: Settings, key: str) -> None:
+    """Draw the button below a refusal of too many tokens, which shows them on Long context."""
+    state.button(
+        "Continue on Long context",
+        key,
+        state.carry,
+        (settings,),
+        help="Takes Q, K and V along, with mask, scale, heads and parts of real layers.",
+    )
 
 
 def folded(kind: str, text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.limits import MAX_TOKENS
+from attention.limits import MAX_LONG_TOKENS
 from attention.pages import before_scores, parts, state
 from attention.parts import PARTS
 from attention.scores import SIGMOID
@@ -79,7 +79,7 @@ def _window(s: Settings) -> None:
         s.window,
         lambda s, seen: replace(s, window=seen),
         min_value=1,
-        max_value=MAX_TOKENS,
+        max_value=MAX_LONG_TOKENS,
         step=1,
     )
 

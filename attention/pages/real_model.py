@@ -12,7 +12,7 @@ import streamlit as st
 from attention.exports.across import panes_of
 from attention.figures.maps import SmallMap, small_map
 from attention.figures.shades import BY_ROOT
-from attention.limits import MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, BadInput
+from attention.limits import MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, MAX_TOKENS, BadInput
 from attention.markdown import plain
 from attention.models import examples
 from attention.models.labels import label_note
@@ -21,10 +21,11 @@ from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES, Head, Survey, survey
 from attention.models.taken import Call
 from attention.numbers import number
-from attention.pages import board, maps, navigation, paper, parts, state, upload
+from attention.pages import board, long_source, maps, paper, parts, state, upload
 from attention.pages.upload import UploadedFile
 from attention.readers import entry
 from attention.session import captured
+from attention.session.long_inputs import captured_inputs
 from attention.session.settings import UPLOADED
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 FILE = "model_file"
 WANTED = "What taken.save or the lines below have written. A reload forgets the file."
 OPENED = "model_opened"  # the file that was opened last: its name and survey
-GO = "model_go"  # to the page of this path, as the next run begins
 MOST_NAMED = 20  # modules
 MOST_SAID = 3  # layers that do not agree of which all is said
 EVERY = "every"
@@ -95,13 +95,13 @@ def stand(capture: str) -> None:
 def to_data() -> None:
     state.control_moved()
     state.choose("below", state.DATA)
-    state.set_page_value(GO, "")
+    state.set_page_value(state.GO, "")
 
 
 def to_long() -> None:
     state.control_moved()
     state.choose("long_source", "file")
-    state.set_page_value(GO, "long")
+    state.set_page_value(state.GO, "long")
 
 
 def the_sources() -> None:
@@ -329,7 +329,7 @@ def the_maps(found: Survey) -> None:
         said = f"{len(shown)} of {len(heads):,} heads. {said}"
     parts.note(
         f"{said} Rows are queries, columns keys. {BY_ROOT} Press a map to go through that head on"
-        " Explore."
+        f" Explore, or of more than {MAX_TOKENS} tokens on Long context."
     )
     drawn = drawn_maps(found, shown)
     alone = len({head.place for head in shown}) == len(shown)  # one of each layer
@@ -391,24 +391,32 @@ def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -
     equal = f"equal to the model to {apart}" if head.agrees else f"off the model by {apart}"
     says = "; ".join([*lines[:-1], equal])
     what = ", ".join(filter(None, (call.kind, call.when)))
+    page = "Long context" if captured.is_long(call) else "Explore"
     return maps.Button(
         f"{head.place} {head.item} {head.head}",
         drawn[head.place, head.item, head.head],
         f"layer {head.layer} · {head.number}" if alone else f"head {head.number}",
         (*([what] if alone and what else []), *lines),
-        f"{captured.called(call, head.item, head.head)}: {says}. Opens on Explore.",
+        f"{captured.called(call, head.item, head.head)}: {says}. Opens on {page}.",
         not head.agrees,
     )
 
 
 def press(sent: object) -> None:
-    """Put the head of a map on Explore's board, and go there."""
+    """Put the head of a map on Explore's board, or one of more tokens on Long context; go there."""
     found, pressed = standing(), sent.get("id") if isinstance(sent, dict) else None
     here = {f"{head.place} {head.item} {head.head}": head for head in found.heads} if found else {}
     if found is None or not isinstance(pressed, str) or pressed not in here:
         return
     head, taken = here[pressed], found.taken
     call = taken.calls[head.place]
+    if captured.is_long(call):
+        try:
+            long_source.bring(captured_inputs(taken, call, head.item), head.head)
+        except BadInput as problem:
+            state.refuse(str(problem))
+        leave("long")
+        return
 
     def act(settings: Any) -> Any:
         new = captured.with_head(settings, taken, call, head.item, head.head)
@@ -416,8 +424,13 @@ def press(sent: object) -> None:
         return new
 
     state.change(act)
+    leave("")
+
+
+def leave(path: str) -> None:
+    """Turn to another page, unless something was refused or is still to be done."""
     if not state.sentences()[0] and not state.changes_wait():
-        state.set_page_value(GO, "")
+        state.set_page_value(state.GO, path)
 
 
 def arrival(head: Head, call: Call, found: Survey) -> str:
@@ -475,9 +488,6 @@ def the_lines() -> None:
 
 
 s = state.begin()
-if (path := state.page_value(GO, None)) is not None:
-    state.set_page_value(GO, None)
-    navigation.turn_to(path)
 parts.opening(
     "<b>What did the model really do?</b> Open a capture of its attention: every head of every"
     " layer is computed again and compared with the model’s own output, and opens on Explore, cell"

@@ -19,6 +19,7 @@ from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import answers_kept
+from attention.session.long_context import brought
 from attention.session.prepared import fitted
 from attention.session.settings import (
     COMPARED,
@@ -29,6 +30,7 @@ from attention.session.settings import (
     PRINTED,
     SAMPLING,
     Settings,
+    TooManyTokens,
 )
 from attention.session.validate import check
 
@@ -41,6 +43,8 @@ UNSEEN = (
     "Nothing was changed: “{}” was pressed before the page had shown what it now stands for. Look"
     " below the board, and press again."
 )
+GO = "go_to"  # a value of the page: the path of the one that the next run turns to
+CARRIED = "carried"  # another: settings whose attention Long context is to show
 HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
 _thread = local()  # .asked: the pages of its runs that were overtaken before they knew their visit
@@ -63,6 +67,7 @@ class Visit:
     settings: Settings
     notices: list[str]  # what was refused
     remarks: list[str] = field(default_factory=list)  # what was understood
+    too_long: Settings | None = None  # what was refused, where Long context can show it
     page: str = ""  # the last that ran, as Streamlit calls it
     finish: Finish = lambda before, after: after  # what that page makes of each change
     address: dict[str, str] = field(default_factory=dict)  # as it was opened
@@ -231,11 +236,30 @@ def _by_menu(visit: Visit) -> bool:
 def _open(visit: Visit, address: dict[str, str]) -> None:
     """Take what an address stands for: by itself, or by a mark that only the browser knows."""
     visit.address, visit.remarks, visit.waiting_changes = address, [], []
+    visit.too_long = None
     visit.pressed.clear()
     visit.stroke_goes_on = False
     visit.awaited_mark, visit.store_turn = address.get("partial", ""), secrets.token_hex(8)
     if not visit.awaited_mark:
-        visit.settings, visit.notices = start.read(address)
+        _take(visit, partial(start.read, address))
+
+
+def _take(visit: Visit, read: Callable[[], tuple[Settings, list[str]]]) -> None:
+    """Take over what an address stands for; of too many tokens Long context does.
+
+    Who goes Back to such an address would only be led on again, so they get the sentence.
+    """
+    try:
+        visit.settings, visit.notices = read()
+    except TooManyTokens as found:
+        if found.settings is None:
+            raise
+        visit.settings, visit.notices = EXAMPLES[found.settings.example].build(), []
+        visit.waiting_changes = []
+        if visit.ended:
+            visit.notices, visit.too_long = [capital(str(found))], found.settings
+        else:
+            _carry(visit, found.settings)
 
 
 def _wait(visit: Visit) -> None:
@@ -267,7 +291,7 @@ def _found(answer: dict[str, Any]) -> None:
         _lose(visit, answer.get("why"))
         return
     try:
-        visit.settings, visit.notices = in_browser.restored(file, mark), []
+        _take(visit, lambda: (in_browser.restored(file, mark), []))
     except BadInput as problem:
         _lose(visit)
         visit.notices = [str(problem)]
@@ -347,7 +371,7 @@ def control_moved() -> None:
     visit, address = _visit(), st.query_params.to_dict()
     _hear(visit)
     _arrive(visit, address)
-    visit.notices, visit.remarks, visit.moved = [], [], True
+    visit.notices, visit.remarks, visit.too_long, visit.moved = [], [], None, True
 
 
 def change(act: Change, goes_on: bool = False) -> None:
@@ -379,6 +403,7 @@ def _apply(visit: Visit, act: Change) -> None:
     except BadInput as problem:
         visit.notices.append(capital(str(problem)))
         visit.remarks = remarks
+        visit.too_long = problem.settings if isinstance(problem, TooManyTokens) else None
 
 
 def changes_wait() -> bool:
@@ -414,6 +439,23 @@ def sentences() -> tuple[list[str], list[str]]:
     return _visit().notices, _visit().remarks
 
 
+def too_long() -> Settings | None:
+    """Return what was refused at the last change for its tokens alone."""
+    return _visit().too_long
+
+
+def carry(settings: Settings) -> None:
+    """Go on with the attention of these settings, which have too many tokens, on Long context."""
+    control_moved()
+    _carry(_visit(), settings)
+
+
+def _carry(visit: Visit, settings: Settings) -> None:
+    long = brought(visit.settings.long, "own", settings.head)
+    visit.settings = replace(visit.settings, long=long)
+    visit.page_values |= {CARRIED: settings, GO: "long"}
+
+
 def example(settings: Settings, name: str) -> Settings:
     """An example as it was made; what other pages show beside it stays, and how a figure is set."""
     kept: dict[str, Any] = {field: getattr(settings, field) for field in KEPT}
@@ -427,7 +469,7 @@ def reset() -> None:
 
 def open_file(content: bytes) -> None:
     """Go on from a saved state, beside what is pinned unless it has something pinned itself; a file
-    that is something else changes nothing.
+    that is something else changes nothing. One of too many tokens goes on on Long context.
     """
 
     def opened(settings: Settings) -> Settings:
@@ -435,6 +477,8 @@ def open_file(content: bytes) -> None:
         return found if found.pinned else replace(found, pinned=settings.pinned)
 
     change(opened)
+    if (settings := too_long()) is not None:
+        carry(settings)
 
 
 # ---- controls ---------------------------------------------------------------

@@ -12,6 +12,7 @@ from attention.limits import MAX_SEED, MAX_TOKENS, BadInput
 from attention.pages import controls, share, state
 from attention.session import changes, editing, seeds
 from attention.session.settings import Settings
+from attention.session.validate import check
 from attention.weights import INITIALISERS
 from attention.words import KINDS as WORD_KINDS
 
@@ -126,7 +127,7 @@ def _said(name: str, memory: bool, s: Settings, sentence: str) -> Settings:
     """The settings with this sentence; one that is refused stays in its box to be mended."""
     state.set_page_value(f"refused_{name}", "")
     try:
-        return changes.set_sentence(s, sentence, memory=memory)
+        return check(changes.set_sentence(s, sentence, memory=memory))
     except BadInput:
         state.set_page_value(f"refused_{name}", sentence)
         raise

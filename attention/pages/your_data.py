@@ -31,7 +31,7 @@ from attention.readers.select import (
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.session import adopt, changes, links
 from attention.session.adopt import ROLES
-from attention.session.settings import Settings
+from attention.session.settings import Settings, TooManyTokens
 from attention.session.validate import check
 
 FILE = "load_file"
@@ -109,6 +109,8 @@ def panel(s: Settings) -> None:
                 )
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
+            if isinstance(problem, TooManyTokens) and problem.settings:
+                parts.go_on(problem.settings, "load_continue")
             code = problem.code if isinstance(problem, OtherKind) else ""
             if code := LINES if isinstance(problem, TooWide) else code:
                 st.code(code, language="python", wrap_lines=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.limits import MAX_DIMENSION, BadInput
+from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.readers.entry import ArrayEntry
 from attention.readers.mask_polarity import is_bias
 from attention.readers.select import (
@@ -30,7 +30,7 @@ from attention.session.finished import looks_finished, with_weights, without_wei
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
 from attention.session.prepared import fitted
-from attention.session.settings import DRAWN, Settings, as_drawn
+from attention.session.settings import DRAWN, Settings, TooManyTokens, as_drawn
 from attention.session.validate import check, check_columns, check_token_count
 from attention.stages import BIASES, WEIGHTS
 
@@ -211,6 +211,8 @@ def _finished(
         raise BadInput("finished weights stand alone; bring nothing beside them.")
     weights = brought[FINISHED]
     n_q, n_k = weights.values.shape[-2:]
+    if max(n_q, n_k) > MAX_TOKENS:
+        raise TooManyTokens(max(n_q, n_k), ["finished weights"])
     tokens = _tokens(n_q, weights.tokens, s.tokens)
     keys = () if n_q == n_k else _tokens(n_k, (), s.memory_tokens, "k")
     s, said = with_weights(s, weights, tokens, keys)

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from attention.biases import relative_buckets
-from attention.limits import MAX_SIDE, MAX_TOKENS, BadInput
+from attention.limits import MAX_SIDE, MAX_TOKENS
 from attention.masks import MASKS
 from attention.models.kinds import stack_of
 from attention.models.labels import past_of, sides_of, words_of
@@ -60,11 +60,6 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     """
     trace = call.trace(item, head)
     n_q, n_k = trace.scores.shape
-    if max(n_q, n_k) > MAX_TOKENS:
-        raise BadInput(
-            f"this head has {n_q:,} queries and {n_k:,} keys; Explore shows {MAX_TOKENS:,} of each:"
-            f" capture fewer, as by queries=range({MAX_TOKENS})."
-        )
     source = source_of(taken, call, item, head)
     tokens, keys = words_of(taken, call, item)
     past = past_of(taken, call)
@@ -144,9 +139,14 @@ def _rows(n_q: int, n_k: int, buckets: int, both: bool, furthest: int) -> np.nda
     return relative_buckets(n_q, n_k, buckets, bidirectional=both, max_distance=furthest)
 
 
+def is_long(call: Call) -> bool:
+    """Check whether its heads have more tokens than Explore shows, and so open on Long context."""
+    return max(call.Q.shape[2], call.K.shape[2]) > MAX_TOKENS
+
+
 def left_behind(call: Call) -> list[str]:
-    """What of a call the settings cannot hold, in words."""
-    if call.bias is None:
+    """What of a call that opens on Explore the settings cannot hold, in words."""
+    if call.bias is None or is_long(call):
         return []
     heads = range(call.Q.shape[1]) if call.bias.shape[1] > 1 else [0]
     allowed = np.ones((call.Q.shape[2], call.K.shape[2]), bool)

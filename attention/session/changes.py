@@ -13,7 +13,6 @@ from attention.limits import (
     MAX_DIMENSION,
     MAX_PROSE,
     MAX_SIDE,
-    MAX_TOKENS,
     BadInput,
 )
 from attention.scores import SIGMOID
@@ -22,7 +21,7 @@ from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows, check_numbers
 from attention.session.origin import Origin, captured_head
 from attention.session.prepared import positions_for
-from attention.session.settings import DRAWN, Settings, allowed, as_drawn
+from attention.session.settings import DRAWN, Settings, allowed, as_drawn, check_drawn
 from attention.trace import AttentionTrace
 from attention.words import sentence_from, tokens_of, vocabulary, word_key
 
@@ -113,10 +112,6 @@ def set_tokens(
     crossed = bool(s.memory_tokens)
     if not tokens:
         raise BadInput("the table is empty; at least one token is needed.")
-    if len(tokens) > MAX_TOKENS:
-        raise BadInput(
-            f"{len(tokens):,} tokens are too many for this page; at most {MAX_TOKENS:,} fit."
-        )
     queries, keys = not memory, memory or not crossed
     names = ("memory", "K", "V") if memory else ("X", "Q") if crossed else ("X", "Q", "K", "V")
     new = replace(
@@ -125,6 +120,8 @@ def set_tokens(
         memory_tokens=tokens if memory else s.memory_tokens,
         cell=None,
     )
+    if s.mask == DRAWN:
+        check_drawn(len(new.tokens), len(new.key_tokens))  # before its cells are made
     matrices = {
         n: _rows(m, keep, new.rows_of(n)) if n in names else m for n, m in s.matrices.items()
     }
@@ -263,7 +260,7 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
     A word that was there keeps the row of X a person gave it; padding, a drawn mask and the query
     go with their tokens. A sentence is one item: a batch ends with the item shown. Q, K and V that
     were typed themselves give way to embeddings and random weights. BadInput says that there is no
-    word, or that the sentence has too many characters or tokens.
+    word, or that the sentence has too many characters.
     """
     if len(sentence) > MAX_PROSE:
         raise BadInput(
@@ -272,8 +269,6 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
     tokens = tokens_of(sentence)
     if not tokens:
         raise BadInput("the sentence is empty; type at least one word.")
-    if len(tokens) > MAX_TOKENS:
-        raise BadInput(f"the sentence has {len(tokens):,} tokens; at most {MAX_TOKENS:,} fit.")
     if tokens == (s.memory_tokens if memory else s.tokens):
         return s
     if s.weights_alone or captured_head(s.matrices):

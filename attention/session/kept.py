@@ -10,7 +10,7 @@ import hashlib
 from attention.limits import MAX_STATE, BadInput
 from attention.session import links
 from attention.session.matrix import Matrix, Rows
-from attention.session.settings import Settings
+from attention.session.settings import Settings, TooManyTokens
 
 OTHER = (
     "What this browser keeps under this address is damaged, or is another state; open a saved state"
@@ -44,14 +44,21 @@ def restored(text: object, mark: str) -> Settings:
     """The settings that a browser has found under a mark.
 
     Anybody can send anything, so it is read like an upload: its length before its content, and then
-    the mark of what was read has to be the same. BadInput says that it is not.
+    the mark of what was read has to be the same. BadInput says that it is not; TooManyTokens as for
+    a link.
     """
+    settings: Settings | None
+    too_many: TooManyTokens | None = None
     try:
         if not isinstance(text, str) or len(text) > MAX_STATE:  # before it is made into bytes
             raise BadInput(OTHER)
         settings = links.from_file(text.encode())
+    except TooManyTokens as found:
+        too_many, settings = found, found.settings
     except (BadInput, UnicodeEncodeError):
         raise BadInput(OTHER) from None
-    if links.address(settings)[0].get("partial") != mark:
+    if settings is None or links.address(settings)[0].get("partial") != mark:
         raise BadInput(OTHER)
+    if too_many:
+        raise too_many
     return settings

@@ -64,6 +64,7 @@ from attention.session.settings import (
     MATRICES,
     PARTS,
     Settings,
+    TooManyTokens,
     bounds,
 )
 from attention.session.validate import check
@@ -369,7 +370,10 @@ def identity(matrix: Matrix) -> bytes:
 
 
 def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """The settings a link asks for, and a sentence for each parameter that could not be used."""
+    """The settings a link asks for, and a sentence for each parameter that could not be used.
+
+    TooManyTokens has them where there are more tokens than a board shows, and all could be used.
+    """
     beside = {n.removeprefix(BESIDE): t for n, t in link.items() if n.startswith(BESIDE)}
     link = {name: text for name, text in link.items() if not name.startswith(BESIDE)}
     notices = []
@@ -440,7 +444,7 @@ def _changed(
         changes.pop("origins", {}), matrices, changes.get("mask", base.mask) == DRAWN
     )
     notices += [_not_known(unknown)] if unknown else []
-    settings = _applied(base, changes, matrices, notices, refused)
+    settings = _applied(base, changes, matrices, notices, refused, may_be_long=not called)
     notices += _pulled_back(changes, settings, called)
     is_whole = is_whole and not refused & BRINGING
     return settings, notices + _missing(changes, settings, called, is_whole)
@@ -517,10 +521,16 @@ def _no_cell(cell: tuple[str, int, int] | None, settings: Settings) -> str:
 
 
 def _applied(
-    base: Settings, changes: dict, matrices: dict, notices: list[str], refused: set[str]
+    base: Settings,
+    changes: dict,
+    matrices: dict,
+    notices: list[str],
+    refused: set[str],
+    may_be_long: bool,
 ) -> Settings:
     """The base with all changes; or, where they are refused together, with those that hold on their
-    own. The names of others join the ``refused``.
+    own. The names of others join the ``refused``. Where it ``may_be_long`` and nothing else was
+    refused, too many tokens are raised.
     """
     tied = {name: value for name, value in changes.items() if name in TIED} | {"matrices": matrices}
     typed = [name for name in MATRICES if matrices.get(name) is not base.matrices.get(name)]
@@ -528,13 +538,18 @@ def _applied(
     loose.sort(key=lambda part: part[0] == ["finished"])  # which holds beside all others alone
     try:
         return _existing(replace(base, **changes, matrices=matrices))
-    except _REFUSALS:
+    except _REFUSALS as problem:
+        too_many = problem if isinstance(problem, TooManyTokens) else None
+        if too_many and too_many.settings and may_be_long and not refused:
+            raise
         settings = base
     for names, part in [([*(name for name in TIED if name in tied), *typed], tied), *loose]:
         try:
             settings = _existing(replace(settings, **part))
         except _REFUSALS as problem:
             refused.update(names)
+            if too_many and isinstance(problem, TooManyTokens):  # all of them say what is left
+                problem = too_many
             notices.append(_passed_over(names, problem))
     return settings
 
@@ -773,7 +788,8 @@ def is_file(content: bytes) -> bool:
 def from_file(content: bytes) -> Settings:
     """Read the settings in a file that :func:`to_file` wrote.
 
-    BadInput refuses anything else whole, also a file that is damaged or of another format.
+    BadInput refuses anything else whole, also a file that is damaged or of another format;
+    TooManyTokens as for :func:`read`.
     """
     _check_file(content)
     try:

@@ -19,7 +19,7 @@ MASKS = {
     "window": "look-ahead, a window",
     "lower_right": "look-ahead (last key)",
     "none": "none",
-    "own": "as captured",
+    "own": "as it came",
 }
 SHOWN = {
     "mean": "total weight per query",
@@ -102,6 +102,15 @@ def _is_window(window: Any) -> bool:
         and 0 <= top < bottom <= most
         and 0 <= left < right <= most
     )
+
+
+def brought(c: LongContext, mask: str, head: int = 0) -> LongContext:
+    """What is set once queries and keys were brought: all of them, under the mask they came with.
+
+    >>> brought(LongContext(query=3, window=(0, 2, 0, 2)), "own", 1).head
+    1
+    """
+    return replace(c, pattern="", mask=mask, head=head, query=-1, window=())
 
 
 def moved(c: LongContext, sent: object) -> LongContext:

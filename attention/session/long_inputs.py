@@ -6,12 +6,15 @@ import math
 import weakref
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from attention import places
+from attention.heads import added_positions, as_bias, project, split_heads
 from attention.limits import (
     LIMIT,
     MAX_LONG_HEADS,
@@ -19,6 +22,7 @@ from attention.limits import (
     MAX_LONG_SIZE,
     MAX_LONG_TOKENS,
     MAX_LONG_WIDTH,
+    MAX_TOKENS,
     BadInput,
 )
 from attention.long import LongAttention, long_attention
@@ -26,12 +30,17 @@ from attention.models.labels import label_note, words_of
 from attention.models.taken import Call, Taken
 from attention.numbers import megabytes
 from attention.patterns import PATTERNS, made
+from attention.prepared import last, prepared
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides
 from attention.rotary import Rotary
+from attention.sentences import which_of
 from attention.session.captured import source_of
+from attention.session.changes import name_of
 from attention.session.long_context import LongContext
-from attention.session.origin import Captured
+from attention.session.origin import Captured, captured_head
+from attention.session.settings import Settings, past, projected_size, real_keys
+from attention.view import distinct
 
 NAMES = {  # of tensors, as models and people call them
     "Q": ("q", "query", "queries", "query_states"),
@@ -53,8 +62,9 @@ class LongInputs:
     scale: float | None = None
     softcap: float | None = None
     sinks: np.ndarray | None = None  # (h,)
-    allowed: np.ndarray | None = None  # that came along; broadcasts to (h, n_q, n_k)
-    bias: np.ndarray | None = None
+    # that came along: of places, or broadcasts to (h, n_q, n_k)
+    allowed: places.Allowed | np.ndarray | None = None
+    bias: places.Bias | np.ndarray | None = None
     query_words: tuple[str, ...] = ()
     key_words: tuple[str, ...] = ()
     remark: str = ""  # how it was understood
@@ -82,7 +92,7 @@ class LongInputs:
     def size(self) -> int:
         """Bytes that are held while it is looked at."""
         arrays = (self.Q, self.K, self.V, self.allowed, self.bias)
-        return sum(M.nbytes for M in arrays if M is not None)
+        return sum(M.nbytes for M in arrays if isinstance(M, np.ndarray))
 
     def number(self, head: int) -> int:
         """Return how a head is counted: from 0, or as its model does."""
@@ -101,8 +111,9 @@ class LongInputs:
         own = head * self.K.shape[0] // self.heads  # its keys, which others may share
         one, shared = slice(head, head + 1), slice(own, own + 1)
 
-        def part(M: np.ndarray | None, place: slice) -> np.ndarray | None:
-            return M if M is None or M.ndim < 3 or M.shape[0] == 1 else M[place]
+        def part(M: Any, place: slice) -> Any:
+            is_shared = not isinstance(M, np.ndarray) or M.ndim < 3 or M.shape[0] == 1
+            return M if is_shared else M[place]
 
         return replace(
             self,
@@ -111,7 +122,7 @@ class LongInputs:
             V=part(self.V, shared),
             sinks=None if self.sinks is None else self.sinks[one],
             allowed=part(self.allowed, one),
-            bias=part(self.bias, one),
+            bias=Added(self.bias, head=head) if callable(self.bias) else part(self.bias, one),
             source=f"{self.source}, head {self.number(head)}"
             + f" of 0–{self.heads - 1}" * (not self.numbers),
             numbers=(self.number(head),),
@@ -179,6 +190,8 @@ class LongInputs:
         """Belongs to the mask that was captured with it."""
         if s.mask != "own" or self.bias is None:
             return None
+        if callable(self.bias):
+            return Added(self.bias, queries)
         return Added(np.broadcast_to(self.bias, (self.heads, self.n_q, self.n_k)), queries)
 
 
@@ -186,12 +199,25 @@ class LongInputs:
 class Added:
     """A bias as a function of the place, of some queries: an array of 0 and 1 is no mask here."""
 
-    numbers: np.ndarray  # (h, n_q, n_k)
-    queries: np.ndarray | None
+    numbers: places.Bias | np.ndarray  # (h, n_q, n_k)
+    queries: np.ndarray | None = None
+    head: int = 0  # which of its heads is the first here
 
     def __call__(self, b: Any, h: Any, q: Any, k: Any) -> np.ndarray:
-        place = q if self.queries is None else self.queries[q]
-        return np.asarray(self.numbers[h, place, k])
+        head, place = self.head + h, q if self.queries is None else self.queries[q]
+        if callable(self.numbers):
+            return self.numbers(b, head, place, k)
+        return np.asarray(self.numbers[head, place, k])
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """Several biases, added up."""
+
+    biases: tuple[places.Bias, ...]
+
+    def __call__(self, b: Any, h: Any, q: Any, k: Any) -> np.ndarray:
+        return np.asarray(sum(bias(b, h, q, k) for bias in self.biases))
 
 
 def _rows(M: np.ndarray | None, queries: np.ndarray) -> np.ndarray | None:
@@ -342,6 +368,82 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
             file=f"long_attention_{one_head.stem_of_layer}" if one_head else LongInputs.file,
         )
     )
+
+
+def explored_inputs(s: Settings) -> LongInputs:
+    """The attention of settings with more tokens than Explore shows: the item shown, all its heads.
+
+    Queries and keys are those that meet, normed and rotated. ``check`` of validate.py says what
+    settings have that there is no place for here.
+
+    >>> from attention.session.examples import EXAMPLES
+    >>> explored_inputs(EXAMPLES["cat-sat"].build()).source
+    '“The cat sat on the mat” of Explore'
+    """
+    room(projected_size(s))
+    Q, K, V = _projected({name: matrix.values for name, matrix in s.matrices.items()}, s.item)
+    if s.heads > 1:
+        Q, K, V = split_heads(Q, s.heads), split_heads(K, s.kv_heads), split_heads(V, s.kv_heads)
+    Q, K = last(prepared(Q, K, s.norm, s.rotary, s.heads > 1))
+    of_model = captured_head(s.matrices) if s.heads == 1 else None
+    item = f", {which_of('item', [s.item], s.batch)}" * (s.batch > 1)
+    Q, K, V = (M if s.heads > 1 else M[None] for M in (Q, K, V))
+    return checked(
+        LongInputs(
+            Q,
+            K,
+            V,
+            of_model.title if of_model else f"“{name_of(s)[0]}” of Explore{item}",
+            1 / math.sqrt(s.d_k) if s.scale is None else s.scale,
+            s.softcap,
+            np.broadcast_to(s.sinks, (s.heads,)) if s.sinks else None,
+            _allowed(s),
+            _bias(s),
+            distinct(s.tokens),
+            distinct(s.key_tokens),
+            f"Explore shows up to {MAX_TOKENS:,} tokens; these are here with all that is set there:"
+            " mask, scale, heads and parts of real layers.",
+            (of_model.head,) if of_model else (),
+            file=f"long_attention_{of_model.stem}" if of_model else LongInputs.file,
+        )
+    )
+
+
+def _projected(matrices: Mapping[str, np.ndarray], item: int) -> tuple[np.ndarray, ...]:
+    """Q, K and V of one item, (n, h · d): given themselves, or made of its embeddings."""
+    of_item = {name: M[item] if M.ndim > 2 else M for name, M in matrices.items()}
+    if "Q" in of_item:
+        return tuple(of_item[name] for name in "QKV")
+    P, with_positions = added_positions(of_item["X"], of_item.get("P"))
+    X = of_item["X"] if with_positions is None else with_positions
+    sources = {"Q": X} | dict.fromkeys("KV", of_item.get("memory", X))
+    return tuple(
+        project(M, of_item[f"W_{name}"], f"W_{name}", bias=as_bias(name, of_item.get(f"b_{name}")))
+        for name, M in sources.items()
+    )
+
+
+def _allowed(s: Settings) -> places.Allowed | None:
+    """The mask, the window and the padding together, as ``allowed`` of settings.py."""
+    masks = {"causal": places.causal, "causal_lower_right": places.causal_lower_right}
+    found = [masks[s.mask]()] if s.mask in masks else []
+    found += [places.window(s.window, past(s))] if s.window else []
+    found += [places.padding(real_keys(s))] if s.padding else []
+    return reduce(and_, found) if found else None
+
+
+def _bias(s: Settings) -> places.Bias | None:
+    """What ALiBi and the relative bias add to the scores, as ``added`` of settings.py."""
+    found = [places.alibi(s.heads, past(s))] if s.alibi else []
+    if "R" in s.matrices:
+        by_distance = places.relative_bias(
+            s.matrices["R"].values,
+            bidirectional=s.bidirectional,
+            max_distance=s.max_distance,
+            past=past(s),
+        )
+        found.append(by_distance)
+    return Sum(tuple(found)) if found else None
 
 
 def checked(inputs: LongInputs) -> LongInputs:

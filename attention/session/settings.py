@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -14,9 +14,9 @@ from attention.biases import RelativeBias, alibi
 from attention.limits import (
     MAX_DIGITS,
     MAX_EXERCISE,
-    MAX_MASKED,
     MAX_SAMPLE_D_K,
     MAX_SAMPLES,
+    MAX_TOKENS,
     BadInput,
 )
 from attention.masks import MASKS, window
@@ -25,12 +25,14 @@ from attention.paper import Paper
 from attention.parts import PARTS as REAL_PARTS
 from attention.rotary import Rotary
 from attention.scores import SIGMOID
+from attention.sentences import in_words
 from attention.session.long_context import LongContext
 from attention.session.matrix import Matrix, Rows
 from attention.session.origin import Origin
 from attention.stages import BIASES
 
 DRAWN = "drawn"
+DRAWN_MASK = "a drawn mask"  # in words
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES, "R")  # of them
 TRUE_MASK, PUSHED = "-inf", "-1e9"  # what hidden cells get: a true mask, or as tutorials do
@@ -224,6 +226,27 @@ class Settings:
         return replace(self, matrices={**self.matrices, name: matrix})
 
 
+class TooManyTokens(BadInput):
+    """There are more tokens than a board shows.
+
+    ``settings`` are those that were refused for this alone, where Long context can take their
+    attention along; None where it cannot, and ``left`` names what it has no place for.
+
+    >>> print(TooManyTokens(600))
+    600 tokens are too many for this page, which shows up to 512.
+    >>> "no place for a drawn mask and W_O." in str(TooManyTokens(600, ["a drawn mask", "W_O"]))
+    True
+    """
+
+    def __init__(
+        self, count: int, left: Sequence[str] = (), settings: Settings | None = None
+    ) -> None:
+        said = f"{count:,} tokens are too many for this page, which shows up to {MAX_TOKENS:,}"
+        said += f", and Long context has no place for {in_words(left)}" if left else ""
+        super().__init__(f"{said}.")
+        self.settings = settings
+
+
 def _rebuild(fields: dict) -> Settings:
     return Settings(**fields)
 
@@ -292,6 +315,12 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
     }
 
 
+def projected_size(s: Settings) -> int:
+    """Bytes of Q, K and V of one item, of all heads."""
+    rows, keys = len(s.tokens) * s.heads, len(s.key_tokens) * s.kv_heads
+    return 8 * (rows * s.d_k + keys * (s.d_k + s.d_v))
+
+
 def as_drawn(mask: np.ndarray) -> tuple[tuple[bool, ...], ...]:
     """Return a mask, (n_q, n_k), as the settings hold it; refuse one that is too large for that."""
     check_drawn(*mask.shape)
@@ -299,9 +328,6 @@ def as_drawn(mask: np.ndarray) -> tuple[tuple[bool, ...], ...]:
 
 
 def check_drawn(n_q: int, n_k: int) -> None:
-    """Refuse a mask that is too large to be drawn cell by cell."""
-    if n_q * n_k > MAX_MASKED:
-        raise BadInput(
-            f"a mask of {n_q:,} × {n_k:,} is too large to be drawn cell by cell; at most"
-            f" {MAX_MASKED:,} places fit. The named masks hide among as many tokens as there are."
-        )
+    """Refuse a mask of more tokens than can be drawn cell by cell."""
+    if max(n_q, n_k) > MAX_TOKENS:
+        raise TooManyTokens(max(n_q, n_k), [DRAWN_MASK])

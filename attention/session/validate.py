@@ -16,6 +16,9 @@ from attention.limits import (
     MAX_CELLS,
     MAX_DIMENSION,
     MAX_JOINED,
+    MAX_LONG_HEADS,
+    MAX_LONG_SIZE,
+    MAX_LONG_TOKENS,
     MAX_SCALE,
     MAX_SEED,
     MAX_SIDE,
@@ -25,17 +28,22 @@ from attention.limits import (
 )
 from attention.masks import MASKS
 from attention.models.examples import CAPTURES
+from attention.numbers import megabytes
 from attention.readers.printouts import brief
+from attention.scores import SIGMOID
 from attention.session.exercise import KINDS
 from attention.session.matrix import check_numbers
 from attention.session.settings import (
     DRAWN,
+    DRAWN_MASK,
     FILLS,
     SOFTMAX,
+    TRUE_MASK,
     UPLOADED,
     Settings,
+    TooManyTokens,
     bounds,
-    check_drawn,
+    projected_size,
     relative,
 )
 from attention.stages import STAGES
@@ -45,7 +53,8 @@ from attention.variance import DISTRIBUTIONS
 def check(settings: Settings) -> Settings:
     """The settings, with views pulled back inside what is there; or what does not fit.
 
-    Finished weights whose numbers, rule or mask were set otherwise are an attention like any.
+    Finished weights whose numbers, rule or mask were set otherwise are an attention like any. Of
+    more tokens than a board shows nothing is made; TooManyTokens holds them where all else fits.
     """
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
     _check_tokens(settings)
@@ -56,8 +65,6 @@ def check(settings: Settings) -> Settings:
         raise BadInput(
             f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted."
         )
-    if settings.mask == DRAWN:
-        check_drawn(n_q, n_k)
     if any(not 0 <= key < n_k for key in settings.padding):
         raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
     inside = {
@@ -66,10 +73,30 @@ def check(settings: Settings) -> Settings:
     }
     stages = tuple(name for name in STAGES if name in settings.paper_stages)
     heads = tuple(sorted({head for head in settings.paper_heads if 0 <= head < settings.heads}))
-    finished = settings.weights_alone
     padding = tuple(dict.fromkeys(settings.padding))
     settings = replace(settings, **inside, padding=padding, paper_stages=stages, paper_heads=heads)
-    return replace(settings, finished=finished, pinned=_pinned(settings))
+    if max(n_q, n_k) > MAX_TOKENS:
+        left = _left_behind(settings)
+        raise TooManyTokens(max(n_q, n_k), left, None if left else settings)
+    cells = max(settings.batch, 1) * settings.heads * n_q * n_k
+    if cells > MAX_CELLS:
+        raise BadInput(f"{cells:,} scores are too many for this page; at most {MAX_CELLS:,} fit.")
+    return replace(settings, finished=settings.weights_alone, pinned=_pinned(settings))
+
+
+def _left_behind(s: Settings) -> list[str]:
+    """What of these settings Long context has no place for, in words."""
+    size = projected_size(s)
+    there = {
+        DRAWN_MASK: s.mask == DRAWN,
+        "−1e9 for what is hidden": s.fill != TRUE_MASK,
+        "finished weights" if s.finished else "raw scores": s.softmax is False,
+        SOFTMAX[SIGMOID]: s.softmax == SIGMOID,
+        "W_O": "W_O" in s.matrices,
+        f"more than {MAX_LONG_HEADS} heads": s.heads > MAX_LONG_HEADS,
+        f"Q, K and V of {megabytes(size)}": size > MAX_LONG_SIZE,
+    }
+    return [words for words, is_there in there.items() if is_there]
 
 
 def _pinned(settings: Settings) -> Settings | None:
@@ -161,10 +188,10 @@ def _check_rules(s: Settings) -> None:
         raise BadInput(
             f"the soft cap is {brief(s.softcap)}; a positive number up to 1e6 is wanted."
         )
-    if not 0 <= s.window <= MAX_TOKENS:
+    if not 0 <= s.window <= MAX_LONG_TOKENS:
         raise BadInput(
-            f"a window of {s.window:,} keys is wanted; 1 to {MAX_TOKENS:,} are allowed, 0 is no"
-            " window."
+            f"a window of {s.window:,} keys is wanted; 1 to {MAX_LONG_TOKENS:,} are allowed, 0 is"
+            " no window."
         )
     if s.sinks and s.softmax is not True:
         raise BadInput("sinks stand in the sum of the softmax; switch it on, or take them away.")
@@ -244,9 +271,9 @@ def check_columns(name: str, columns: int) -> None:
 
 
 def check_token_count(count: int) -> None:
-    """Refuse more tokens than a sequence may have."""
-    if count > MAX_TOKENS:
-        raise BadInput(f"{count:,} tokens are too many for this page; at most {MAX_TOKENS:,} fit.")
+    """Refuse more tokens than any page shows."""
+    if count > MAX_LONG_TOKENS:
+        raise TooManyTokens(count, [f"more than {MAX_LONG_TOKENS:,}"])
 
 
 def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
@@ -290,6 +317,3 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
     for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
         if size is not None and not 1 <= size <= MAX_DIMENSION:
             raise BadInput(f"{name} is {size:,}; 1 to {MAX_DIMENSION} are allowed.")
-    cells = max(s.batch, 1) * s.heads * n_q * n_k
-    if cells > MAX_CELLS:
-        raise BadInput(f"{cells:,} scores are too many for this page; at most {MAX_CELLS:,} fit.")

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import messages
 import numpy as np
 import pytest
-from browser.conftest import CLIPBOARD, IN_COLOURS, Dashboard, clipboard, in_colours, until
+from browser.conftest import IN_COLOURS, Dashboard, in_colours, until
 
 from attention.colours import LIGHT, colour_limits
 from attention.numbers import number
@@ -181,37 +181,23 @@ def test_of_cells_that_share_a_pixel_the_one_furthest_from_0_is_seen(visit):
     assert pixels.count(rgb[0]) == 1 and pixels.count(rgb[1]) == 48
 
 
-def test_more_than_512_tokens_are_pooled_and_a_click_gives_an_exact_number(visit):
-    n = 1024
-    link = link_of(n)
-    s, notices = links.read(link)
-    assert notices == [] and len(s.tokens) == n
-    dashboard = visit(permissions=CLIPBOARD).open(**link)
-    dashboard.wait_for(
-        """n => document.querySelector('[data-stage=weights] .board-canvas')?.painted?.codes
-        ?.length === n * n / 4""",
-        n,
-    )
-    sentence = dashboard.page.locator("[data-stage=weights] .board-sentence").inner_text()
-    assert sentence.startswith("1024 × 1024")
-    assert messages.SHARE_OF_KEYS.format(keys=2, queries=2) in sentence
-    dashboard.hover("weights", 300, 20)
-    assert dashboard.page.evaluate(TIP).split("   ") == [
-        "601–602: t600 … t601 · 41–42: t40 … t41",
-        messages.CLICK_FOR_LARGEST,
-    ]
-    block = view(s, run(s)).stages["weights"][600:602, 40:42]
-    i, j = divmod(int(block.argmax()), 2)
-    dashboard.page.mouse.click(*dashboard.place("weights", 300, 20))
-    until(dashboard.page.locator(f"pre.cell[data-cell='weights,{600 + i},{40 + j}']").first)
-    assert dashboard.cell()[-1] == f"= {number(block[i, j], 2)}"
-    dashboard.wait_for(f"() => {TIP}.includes('t{600 + i} · t{40 + j} = ')")
-    frame = dashboard.page.locator("[data-stage=weights] .board-active").text_content()
-    assert frame.startswith("601–602: t600 … t601, 41–42: t40 … t41: t")
-    dashboard.idle().page.mouse.click(*dashboard.place("X", 300, 2))
-    said = "() => document.querySelector('.board-untaken').textContent"
-    pooled = messages.POOLED_HERE.format(stage="X")
-    for put in (lambda: dashboard.page.keyboard.press("7"), lambda: clipboard(dashboard, "1\t2\n")):
-        dashboard.page.evaluate("document.querySelector('.board-untaken').textContent = ''")
-        put()
-        dashboard.wait_for(f"{said}.startsWith('{pooled}')")
+def test_more_than_512_tokens_go_on_to_long_context_by_one_button(visit):
+    n = 600
+    dashboard = visit().open(example="four-words")
+    box = dashboard.page.get_by_label("Sentence", exact=True)
+    box.fill("cat dog " * (n // 2))
+    box.press("Enter")
+    go_on = dashboard.page.get_by_role("button", name="Continue on Long context")
+    until(go_on)
+    refusal = dashboard.page.locator(".said.refused")
+    assert refusal.inner_text() == messages.TOO_MANY_TOKENS.format(found=n, limit=512)
+    go_on.click()
+    until(dashboard.page.locator(".zoom[data-exact=true]"))
+    assert "/long?" in dashboard.page.url
+    understood = dashboard.page.locator(".said.understood").inner_text()
+    assert understood == messages.HERE_FROM_EXPLORE.format(limit=512)
+
+
+def test_a_link_of_more_than_512_tokens_opens_long_context(visit):
+    dashboard = visit().open(**link_of(600), ready=".zoom[data-exact=true]", bare=True)
+    assert "/long?" in dashboard.page.url

@@ -8,6 +8,7 @@ import messages
 import numpy as np
 import pytest
 
+from attention import View, self_attention
 from attention.colours import colour_limits, hidden_cells
 from attention.figures.panes import panes, side_by_side
 from attention.figures.shades import BROKEN, HIDDEN, LAST, MOST_NUMBERED, ROOTS, shades
@@ -104,6 +105,16 @@ def test_the_chosen_cell_of_a_large_stage_has_its_number_and_no_other_pane_has_o
     assert (row, column, float(exact)) == (7, 5, value)
     assert shown == f"{value:.3f}".replace("-", "\u2212")
     assert all("chosen" not in pane for pane in found.values())
+
+
+def test_a_chosen_number_that_is_0_but_for_rounding_is_written_as_0():
+    X, memory = np.tile([[0.1, 0.2]], (300, 1)), np.tile([[0.1, 0.3]], (4, 1))
+    W_V = np.tile([[3.0], [-1.0]], (1, 40))
+    now = View.of(self_attention(X, np.eye(2), np.eye(2), W_V, memory=memory))
+    assert now.stages["output"][7, 5] != 0
+    found = {pane["name"]: pane for pane in panes(now, cell=("output", 7, 5), in_colours=True)}
+    row, column, shown, exact = found["output"]["chosen"]
+    assert (row, column, shown, float(exact)) == (7, 5, "0", now.stages["output"][7, 5])
 
 
 def test_what_stands_beside_an_added_mask_is_in_colours_as_well():

@@ -1,6 +1,5 @@
-"""512 and 1,024 tokens through Streamlit's AppTest: every panel and page is drawn."""
+"""512 tokens through Streamlit's AppTest, every panel and page; and more, which go on."""
 
-import gc
 import html
 import json
 import re
@@ -9,21 +8,25 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
+import streamlit as st
+from pages.conftest import uploaded
 from pages.test_explore import opened, ran, said, settings
 from streamlit.testing.v1 import AppTest
 
 from attention.colours import colour_limits
 from attention.exports.bounds import MOST
 from attention.figures.shades import shades
-from attention.limits import BadInput
+from attention.pages import store
 from attention.pages.state import capital
-from attention.session import links
+from attention.session import changes, links
+from attention.session.long_inputs import LongInputs
+from attention.session.matrix import Matrix
 from attention.session.run import run, view
-from attention.session.settings import DRAWN
+from attention.session.settings import Settings, TooManyTokens
 from attention.session.validate import check
-from attention.view import View
 
 N, D = 512, 16
+TOO_MANY = messages.TOO_MANY_TOKENS.replace("{limit}", str(N))
 
 
 def link(n: int = N, **more: str) -> dict[str, str]:
@@ -166,57 +169,164 @@ def test_a_sentence_of_512_words_is_a_state_that_opens_again():
     assert len(settings(at).tokens) == N and not said(at, "refused")
     assert at.text_input(key="set_sentence").value == words
     assert links.from_file(links.to_file(settings(at))) == settings(at)
-    ran(at.text_input(key="set_sentence").set_value(" ".join([words] * 4)))
-    assert len(settings(at).tokens) == 4 * N and not said(at, "refused")
-    assert links.from_file(links.to_file(settings(at))) == settings(at)
-    ran(at.text_input(key="set_sentence").set_value(" ".join([words] * 4) + " more"))
-    assert said(at, "refused") == [
-        capital(messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,049", limit="2,048"))
-    ]
-    assert len(settings(at).tokens) == 4 * N
+    ran(at.text_input(key="set_sentence").set_value(f"{words} more"))
+    assert said(at, "refused") == [TOO_MANY.format(found=N + 1)]
+    assert len(settings(at).tokens) == N
 
 
-# ---- more than are drawn cell by cell -----------------------------------------------------------
+def test_the_guided_way_asks_for_fewer_tokens():
+    at = ran(opened(**link()).switch_page("attention/pages/learn.py"))
+    begin = messages.WAY_NEEDS_WORDS.partition("{fewest}")[0]
+    assert any(flag.startswith(begin) for flag in said(at, "flag"))
 
 
-@pytest.fixture(scope="module")
-def pooled() -> AppTest:
-    at = opened(**link(2 * N, mask="causal"))
-    assert not said(at, "refused") and len(settings(at).tokens) == 2 * N
-    return at
+# ---- more than a board shows ---------------------------------------------------------------------
+
+LONG = 600
+PARTS = {
+    "mask": "causal",
+    "padding": "0.3",
+    "scale": "0.3",
+    "softcap": "5",
+    "rotary": "{}",
+    "heads": "4",
+    "head": "2",
+}
 
 
-def test_a_board_of_more_is_pooled_into_as_many_bytes(pooled):
-    (board,) = (e.proto.bytes for e in pooled.get("bidi_component") if b'"panes"' in e.proto.bytes)
-    written, codes = board.split(b"\0", 1)
-    panes = {pane["name"]: pane for pane in json.loads(written)["panes"]}
-    assert (panes["weights"]["shape"], len(panes["weights"]["rows"])) == ("1024 × 1024", N)
-    assert (panes["X"]["edit"], panes["masked"]["edit"]) == ("pooled", "")
-    assert "tokens" not in panes["X"] and "z" in panes["W_Q"]["figure"]["data"][0]
-    assert len(board) < 2.5e6 and codes.count(254) == 3 * N * (N - 1) // 2  # hidden, of M too
+def is_long(at: AppTest) -> bool:
+    """Whether this is Long context, with what came from Explore."""
+    return any(box.key == "set_long_of" for box in at.selectbox) and settings(at).long.pattern == ""
+
+
+def brought(at: AppTest) -> LongInputs:
+    return at.session_state["visit"].page_values["long_brought"]
+
+
+def asked(**parts: str) -> Settings:
+    with pytest.raises(TooManyTokens) as found:
+        links.read(link(LONG, **parts))
+    return found.value.settings
+
+
+def buttons(at: AppTest) -> list[str]:
+    return [button.key for button in at.button if button.label == "Continue on Long context"]
+
+
+def shows(at: AppTest, s: Settings) -> None:
+    """Long context shows the weights that the trace of the settings has."""
+    assert is_long(at) and said(at, "understood") == [messages.HERE_FROM_EXPLORE.format(limit=N)]
+    assert not said(at, "refused") and not said(at, "flag") and settings(at).long.head == s.head
+    work = at.session_state["visit"].page_values["long_work"][1]
+    trace = run(s)
+    weights = trace.weights[s.head] if s.heads > 1 else trace.weights
+    for query in (0, 301, LONG - 1):
+        found = work.weights(query, s.head)
+        np.testing.assert_allclose(found, weights[query], rtol=1e-9, atol=1e-14)
+
+
+def test_a_link_of_more_tokens_opens_on_long_context_at_once():
+    at = opened(**link(LONG, **PARTS))
+    shows(at, asked(**PARTS))
+    assert len(settings(at).tokens) < N
+    ran(at.switch_page("attention/pages/explore.py"))
+    assert not is_long(at) and not said(at, "refused") and not buttons(at)
+
+
+def test_going_back_to_such_a_link_leads_nobody_on_again():
+    at = opened(example="four-words")
+    at.query_params.clear()
+    for name, text in link(LONG, **PARTS).items():
+        at.query_params[name] = text
+    ran(at)
+    assert said(at, "refused") == [TOO_MANY.format(found=LONG)] and buttons(at) == ["continue"]
+    shows(ran(at.button(key="continue").click()), asked(**PARTS))
+
+
+def test_a_saved_state_of_more_tokens_opens_on_long_context():
+    s = asked(mask="causal")
+    at = shown(opened(), "Your data")
+    uploaded(at, "load_file", "state.json", links.to_file(s))
+    ran(ran(at).button(key="open_file").click())
+    shows(at, s)
+
+
+def test_a_state_that_the_browser_keeps_is_carried_on_as_a_link_is(monkeypatch):
+    s = asked(mask="causal").with_matrix("X", Matrix(np.ones((LONG, D))))
+    mark = links.address(s)[0]["partial"]
+    file = json.dumps({"attention": "stage by stage", "link": links.write(s)})
+
+    def find(turn, mark, found):
+        found({"mark": mark, "file": file})
+        st.rerun()
+
+    monkeypatch.setattr(store, "find", find)
+    shows(opened(example="own", partial=mark), s)
+
+
+@pytest.mark.parametrize("page", ["explore", "compare", "learn"])
+def test_a_sentence_of_more_tokens_goes_on_by_the_button_below_its_refusal(page):
+    at = opened(example="four-words")
+    if page != "explore":
+        ran(at.switch_page(f"attention/pages/{page}.py"))
+    before, words = settings(at), " ".join(["the cat sat"] * 200)
+    ran(at.text_input(key="set_sentence").set_value(words))
+    assert said(at, "refused") == [TOO_MANY.format(found=LONG)] and buttons(at) == ["continue"]
+    assert settings(at) == before
+    with pytest.raises(TooManyTokens) as found:
+        check(changes.set_sentence(before, words))
+    ran(at.button(key="continue").click())
+    shows(at, found.value.settings)
+    assert settings(at) == replace(before, long=settings(at).long)
+
+
+def test_the_offer_ends_with_the_next_change():
+    at = opened(example="four-words")
+    ran(at.text_input(key="set_sentence").set_value("cat " * LONG))
+    ran(at.button(key="randomize").click())
+    assert not buttons(at) and not said(at, "refused")
+
+
+@pytest.mark.parametrize("text", ["cat " * LONG, "1 2 3 4\n" * LONG], ids=["words", "numbers"])
+def test_what_is_pasted_goes_on_before_it_is_used(text):
+    at = shown(opened(example="four-words"), "Your data")
+    ran(at.text_area(key="set_load_text").set_value(text))
+    assert said(at, "refused") == [TOO_MANY.format(found=LONG)]
+    assert buttons(at) == ["load_continue"]
+    ran(at.button(key="load_continue").click())
+    assert is_long(at) and (brought(at).n_q, brought(at).scale) == (LONG, 0.5)
 
 
 @pytest.mark.parametrize(
-    "panel", ["Step by step", "Lines", "Spread", "Initialise", "Your data", "Take it away"]
+    ("parts", "left"),
+    [
+        ({"softmax": "0"}, "raw scores"),
+        ({"softmax": "sigmoid"}, "a sigmoid"),
+        ({"fill": "-1e9"}, "−1e9 for what is hidden"),
+        ({"W_O": f"normal,3,{D}x{D}"}, "W_O"),
+        (
+            {"mask": "drawn", "drawn": ".".join(["1" * 513] * 513)},
+            "a drawn mask",
+        ),
+    ],
 )
-def test_every_panel_is_drawn_of_more(pooled, panel):
-    assert sum(map(len, bodies(shown(pooled, panel)))) < 300_000
+def test_what_cannot_go_on_is_named_without_a_button(parts, left):
+    n = 513
+    at = opened(**link(n, **parts))
+    refusal = messages.NO_PLACE_ON_LONG_CONTEXT.format(found=n, limit=N, left=left)
+    assert not is_long(at) and not buttons(at)
+    assert refusal in " ".join(said(at, "refused"))
 
 
-def test_what_more_tokens_do_not_fit_into_says_so(pooled):
-    at = ran(opened(**link(2 * N)).switch_page("attention/pages/compare.py"))
-    assert messages.COMPARED_TOKENS.format(most=512, count="1,024") in said(at, "flag")
-    gc.collect()
-    views = [each for each in gc.get_objects() if isinstance(each, View)]  # these have 32 MB each
-    assert not [view for view in views if len(view.labels["keys"]) == 2 * N]
-    at = ran(opened(**link(2 * N)).switch_page("attention/pages/learn.py"))
-    begin = messages.WAY_NEEDS_WORDS.partition("{fewest}")[0]
-    assert any(flag.startswith(begin) for flag in said(at, "flag"))
-    s = settings(pooled)
-    drawn = replace(s, mask=DRAWN, drawn=((True,) * 2 * N,) * 2 * N)
-    refusal = messages.MASK_TOO_LARGE.format(queries="1,024", keys="1,024", most="262,144")
-    with pytest.raises(BadInput, match=re.escape(refusal)):
-        check(drawn)
-    refusal = messages.TOO_MANY_SCORES.format(cells="8,388,608", limit="4,194,304")
-    with pytest.raises(BadInput, match=re.escape(refusal)):
-        check(replace(s, heads=8))
+def test_a_sentence_under_a_sigmoid_is_refused_without_a_button():
+    at = opened(example="four-words", softmax="sigmoid")
+    ran(at.text_input(key="set_sentence").set_value("cat " * LONG))
+    refusal = messages.NO_PLACE_ON_LONG_CONTEXT.format(found=LONG, limit=N, left="a sigmoid")
+    assert said(at, "refused") == [refusal] and not buttons(at)
+
+
+def test_numbers_beyond_what_is_computed_are_refused_there():
+    at = opened(**link(LONG, scale="1") | {"X": "uniform,9,600x16,1e11,1e12"})
+    (refused,) = said(at, "refused")
+    assert refused == capital(messages.LONG_BEYOND_LIMIT.format(word="queries", limit="1e+12"))
+    assert messages.LONG_UPLOAD_IS_MISSED in " ".join(said(ran(at), "flag"))

@@ -26,8 +26,10 @@ from attention.models.survey import MEASURES
 from attention.models.taken import Call, Taken
 from attention.pages import upload
 from attention.pages.state import capital
+from attention.session import long_inputs
 from attention.session.about import behind
 from attention.session.captured import times
+from attention.session.long_context import LongContext
 
 PAGE, EXPLORE = "attention/pages/real_model.py", "attention/pages/explore.py"
 
@@ -245,12 +247,29 @@ def test_a_head_of_t5_stands_on_explore_with_its_table(tmp_path):
     assert at.session_state["visit"].settings.parts == ("relative",)
 
 
-def test_a_head_too_long_for_the_board_is_refused_on_the_page(tmp_path):
-    at = page(content=file_of(many(heads=1, layers=1, n=2049), tmp_path))
+def test_a_head_of_more_than_512_tokens_opens_on_long_context_with_its_bias(tmp_path):
+    (call,) = many(heads=2, layers=1, n=600).calls
+    bias = np.random.default_rng(1).normal(size=(1, 2, 600, 600))
+    call = replace(call, bias=bias)
+    call = replace(call, output=call.trace().output)
+    at = page(content=file_of(Taken("many", calls=[call]), tmp_path))
+    assert all(messages.OPENS_ON_LONG_CONTEXT in button["says"] for button in buttons(at))
+    assert messages.BIAS_OF_EACH_SCORE not in said(at)  # which goes along
     before = at.session_state["visit"].settings
-    pressed(at, {"id": "0 0 0"})
-    ran(at)
-    refusal = messages.HEAD_TOO_LARGE.format(queries="2,049", keys="2,049", limit="2,048", end=2048)
+    ran(pressed(at, {"id": "0 0 1"}))
+    visit = at.session_state["visit"]
+    assert any(box.key == "set_long_of" for box in at.selectbox)
+    assert visit.settings == replace(before, long=LongContext("", mask="own", head=1))
+    found = visit.page_values["long_work"][1].weights(301, 1)
+    np.testing.assert_allclose(found, call.trace(0, 1).weights[301], rtol=1e-6, atol=1e-12)
+
+
+def test_a_head_that_long_context_refuses_stays_on_the_page(tmp_path, monkeypatch):
+    at = page(content=file_of(many(heads=1, layers=1, n=600), tmp_path))
+    monkeypatch.setattr(long_inputs, "MAX_LONG_WIDTH", 1)
+    before = at.session_state["visit"].settings
+    ran(pressed(at, {"id": "0 0 0"}))
+    refusal = messages.LONG_COUNT.format(count=2, what="columns", word="queries", most=1)
     assert capital(refusal) in said(at)
     assert at.session_state["visit"].settings is before and len(buttons(at)) == 1
 

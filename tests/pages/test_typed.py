@@ -83,13 +83,13 @@ def test_what_the_tab_kept_is_put_back_beside_what_was_typed_since(monkeypatch):
         {"check_Q": "x" * (MAX_FILE + 1)},
         {"check_heads": 65, "check_kv_heads": 1.5, "check_softcap": "2"},
         {"check_heads": True, "check_softcap": 1e9},
-        {"set_digits": 3, "visit": "x", "model_go": "long"},
+        {"set_digits": 3, "visit": "x", "go_to": "long"},
     ],
 )
 def test_what_the_page_could_not_have_had_is_not_put_back(sent, monkeypatch):
     values = sends(monkeypatch, {}, found=sent).page_values
     assert all(values.get(name, field.default) == field.default for name, field in FIELDS.items())
-    assert "set_digits" not in values and "model_go" not in values
+    assert "set_digits" not in values and values.get("go_to") is None
 
 
 def test_a_browser_that_keeps_nothing_is_said_to_until_it_does(monkeypatch):

@@ -13,7 +13,6 @@ from pages.test_explore import link_of, opened, pasted, ran, said, settings
 from session.test_seeds import is_degenerate
 
 from attention.pages import share, words
-from attention.pages.state import capital
 from attention.session import links
 from attention.session.examples import FIRST
 from attention.session.matrix import Matrix
@@ -56,12 +55,10 @@ def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
 
 def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
     at = opened(example=FIRST)
-    before, long = settings(at), "word " * 2049
+    before, long = settings(at), "word " * 513
     typed(at, long)
     assert settings(at) == before
-    assert said(at, "refused") == [
-        capital(messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,049", limit="2,048"))
-    ]
+    assert said(at, "refused") == [messages.TOO_MANY_TOKENS.format(found=513, limit=512)]
     assert at.text_input(key="set_sentence").value == long
     typed(at, "two words")
     assert settings(at).tokens == ("two", "words")
@@ -69,7 +66,7 @@ def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
 
 
 def test_after_another_move_the_box_of_a_refused_sentence_says_what_the_board_shows():
-    at = typed(opened(example=FIRST), "word " * 2049)
+    at = typed(opened(example=FIRST), "word " * 513)
     ran(at.slider(key="set_digits").set_value(3))
     assert at.text_input(key="set_sentence").value == "the cat sat on the mat"
 

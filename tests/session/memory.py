@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 ROOM = 6 * 2**30  # bytes of addresses; what asks for more fails at once
@@ -58,7 +59,7 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
     from attention.session.finished import without_weights
     from attention.session.prepared import fitted
     from attention.session.run import run, view
-    from attention.session.settings import Settings
+    from attention.session.settings import Settings, TooManyTokens
     from attention.session.validate import check
 
     def shown(s: Settings, before: Settings) -> Callable[[], object]:
@@ -91,7 +92,10 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
         return shown(new, s)
 
     def of_link(name: str, content: bytes, role: str) -> Callable[[], object]:
-        s, refused = links.read(json.loads(content))
+        try:
+            s, refused = links.read(json.loads(content))
+        except TooManyTokens as found:  # which go on on Long context
+            return partial(long_inputs.explored_inputs, found.settings)
         compute = shown(s, s)
         if refused:
             raise BadInput(refused[0])
@@ -130,13 +134,15 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
 
         s, refused = links.read(json.loads(content))
         assert not refused, refused
+
+        def many() -> Settings:
+            return changes.set_tokens(s, tuple(f"w{k}" for k in range(20_000)), [0] * 20_000)
+
         made = {
-            "2,048 tokens": lambda: changes.set_tokens(
-                s, tuple(f"w{k}" for k in range(2048)), [0] * 2048
-            ),
+            "20,000 tokens": many,
+            "20,000 tokens under a drawn mask": many,
             "d_k of 512": lambda: changes.set_dimension(s, "d_k", 512),
             "W_O": lambda: changes.set_output_weights(s, True),
-            "draw the mask": lambda: changes.set_mask(s, "drawn"),
             "one-hot": lambda: changes.start_from(s, False, None),
         }[role]()
         return shown(made, s)

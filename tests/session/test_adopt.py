@@ -177,10 +177,10 @@ def test_a_word_that_is_not_there_is_answered_with_near_ones(text, message):
 
 
 def test_of_more_words_than_fit_the_wanted_ones_are_asked_for():
-    text = "".join(f"w{k} {k} 1\n" for k in range(2049))
+    text = "".join(f"w{k} {k} 1\n" for k in range(513))
     found = texts.entries(text, "it")[ALONE]
     assert refused(select, found, "X", "it") == messages.TOO_MANY_WORDS.format(
-        place="it", words="2,049", limit="2,048"
+        place="it", words=513, limit=512
     )
     assert select(found, "X", "it", Selection(words="w512 w0")).values.tolist() == [
         [512, 1],
@@ -496,8 +496,8 @@ REFUSED = {
     ),
     "many tokens": (
         four_words,
-        {"X": np.ones((2049, 4))},
-        messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
+        {"X": np.ones((513, 4))},
+        messages.TOO_MANY_TOKENS.format(found=513, limit=512),
     ),
     "wide": (
         four_words,

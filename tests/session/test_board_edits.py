@@ -170,7 +170,7 @@ def test_one_token_too_many_is_refused_and_the_last_one_stays():
     full = replace(s, tokens=tokens).with_matrix("X", Matrix(np.ones((MAX_TOKENS, 4))))
     assert apply(full, [Operation(1, "add", "X", 0, MAX_TOKENS, "")]) == (
         full,
-        [(1, messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"))],
+        [(1, messages.TOO_MANY_TOKENS.format(found=513, limit=512))],
     )
     one = replace(s, tokens=("a",)).with_matrix("X", Matrix(np.ones((1, 4))))
     assert apply(one, [Operation(1, "delete", "X", 0, 1, "")]) == (

@@ -10,12 +10,12 @@ import pytest
 from models.test_recorded import FAMILIES, recorded
 
 from attention.exports import tables
-from attention.limits import BadInput
+from attention.limits import MAX_TOKENS, BadInput
 from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.session import links
 from attention.session.about import behind, what_it_is
-from attention.session.captured import arrival, left_behind, sequences, with_head
+from attention.session.captured import arrival, is_long, left_behind, sequences, with_head
 from attention.session.changes import name_of, set_sentence
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.run import run, view
@@ -207,14 +207,10 @@ def test_a_sentence_names_the_words_of_a_captured_head_and_keeps_its_numbers():
     )
 
 
-def test_what_is_too_large_for_the_board_says_how_to_capture_less():
-    Q = np.zeros((1, 1, 2049, 2), np.float32)
-    call = Call(0, 0, "m", Q, Q, Q, Q, 1.0)
-    with pytest.raises(BadInput) as refused:
-        with_head(CAT, Taken("m", calls=[call]), call, 0, 0)
-    assert str(refused.value) == messages.HEAD_TOO_LARGE.format(
-        queries="2,049", keys="2,049", limit="2,048", end=2048
-    )
+@pytest.mark.parametrize(("queries", "keys"), [(512, 512), (513, 2), (2, 513)])
+def test_a_head_of_more_tokens_than_the_board_shows_is_long(queries, keys):
+    Q, K = (np.zeros((1, 1, n, 2), np.float32) for n in (queries, keys))
+    assert is_long(Call(0, 0, "m", Q, K, K, Q, 1.0)) == (max(queries, keys) > MAX_TOKENS)
 
 
 def test_files_of_a_head_are_called_as_the_model_counts_until_its_numbers_are_changed():

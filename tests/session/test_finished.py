@@ -309,6 +309,20 @@ def test_what_is_no_matrix_of_weights_is_refused(values, message):
     assert str(refused.value) == message
 
 
+def test_weights_of_too_many_tokens_are_refused_before_anything_is_made(monkeypatch):
+    wide = entry(np.full((3, 513), 1 / 513))
+
+    def never(*args):
+        raise AssertionError("a matrix of 513 × 513 was made")
+
+    monkeypatch.setattr(np, "eye", never)
+    with pytest.raises(BadInput) as refused:
+        adopt(four_words(), {FINISHED: select(wide, FINISHED, "it")})
+    assert str(refused.value) == messages.NO_PLACE_ON_LONG_CONTEXT.format(
+        found=513, limit=512, left="finished weights"
+    )
+
+
 def test_weights_stand_alone():
     A = select(entry(np.full((2, 2), 0.5)), FINISHED, "it")
     X = select(entry(np.ones((2, 2))), "X", "it")

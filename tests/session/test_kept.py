@@ -15,7 +15,7 @@ from attention.limits import MAX_STATE, BadInput
 from attention.session import kept, links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
-from attention.session.settings import Settings
+from attention.session.settings import Settings, TooManyTokens
 from attention.session.validate import check
 
 RNG = np.random.default_rng(0)
@@ -102,4 +102,15 @@ FORGED = {
 def test_anything_else_is_refused_with_one_sentence(name):
     with pytest.raises(BadInput) as refused:
         kept.restored(FORGED[name], mark(LARGE))
+    assert str(refused.value) == messages.KEPT_DAMAGED
+
+
+def test_a_state_of_too_many_tokens_is_told_by_its_mark_as_well():
+    words = tuple(f"w{k}" for k in range(600))
+    s = replace(LARGE, tokens=words).with_matrix("X", Matrix(RNG.standard_normal((600, 80))))
+    with pytest.raises(TooManyTokens) as found:
+        kept.restored(file(s), mark(s))
+    assert found.value.settings == s
+    with pytest.raises(BadInput) as refused:
+        kept.restored(file(s), mark(LARGE))
     assert str(refused.value) == messages.KEPT_DAMAGED

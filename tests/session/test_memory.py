@@ -142,6 +142,7 @@ def raw(sides: str, numbers: int) -> str:
     return f"*{sides}*{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
 
+GOES_ON = "4,096 words that go on"
 LINKS = {
     "larger than any": {"W_Q": "normal.W_Q,7,99999x99999"},
     "the largest sides": {name: f"normal.{name},7,4096x4096" for name in MATRICES},
@@ -155,6 +156,17 @@ LINKS = {
         "memory": "identity.words,0,9999x4096",
     },
     "many words": {"tokens": TOKENS, "mask": "causal", "alibi": "1"},
+    GOES_ON: {
+        "example": "four-words",
+        "tokens": ",".join(f'"{k}"' for k in range(4096)),
+        "X": "normal.X,0,4096x4",
+        "R": "normal.R,0,8x1",
+        "mask": "causal",
+        "alibi": "1",
+        "window": "3000",
+        "padding": "4000.4001",
+        "cell": "weights,4000,3",
+    },
     "many heads": {"heads": "999999999999", "alibi": "1", "softmax": "sigmoid"},
     "numbers that pack well": {name: raw("384x4096", 384 * 4096) for name in MATRICES},
     "and beside them": {
@@ -185,7 +197,7 @@ LINKS = {
 @pytest.mark.parametrize("name", LINKS)
 def test_a_link_that_asks_for_much_takes_little(opened, name):
     link = LINKS[name]
-    opened("link", "", json.dumps(link).encode(), refused=name != "finished weights of many heads")
+    opened("link", "", json.dumps(link).encode(), refused=name != GOES_ON)
     file = json.loads(links.to_file(EXAMPLES[FIRST].build()))
     opened(
         "state",
@@ -199,9 +211,9 @@ def typed(**matrices: str) -> dict[str, str]:
     return dict.fromkeys(("X", "W_Q", "W_K", "W_V"), "none") | {"example": "own"} | matrices
 
 
-WORDS = {n: ",".join(f'"{k}"' for k in range(n)) for n in (1, 48, 1024, 2048)}
+WORDS = {n: ",".join(f'"{k}"' for k in range(n)) for n in (48, 200, 400, 512)}
 CHANGES = {
-    "2,048 tokens": {
+    "20,000 tokens": {
         "tokens": WORDS[48],
         "X": raw("64x48x500", 64 * 48 * 500),
         **{name: f"normal.{name},0,500x1" for name in ("W_Q", "W_K", "W_V")},
@@ -216,20 +228,25 @@ CHANGES = {
         **{name: f"normal.{name},0,4x4096" for name in ("W_Q", "W_K", "W_V")},
         "heads": "8",
     },
-    "draw the mask": {"tokens": WORDS[2048], "X": "normal.X,0,2048x4", "mask": "causal"},
+    "20,000 tokens under a drawn mask": {
+        "tokens": WORDS[512],
+        "X": "normal.X,0,512x4",
+        "mask": "drawn",
+        "drawn": ".".join(["1" * 512] * 512),
+    },
     "one-hot": typed(
-        tokens=WORDS[1024],
-        memory_tokens=WORDS[2048],
-        Q="normal.Q,0,1024x1",
-        K="normal.K,0,2048x1",
-        V="normal.V,0,2048x1",
+        tokens=WORDS[200],
+        memory_tokens=WORDS[400],
+        Q="normal.Q,0,200x1",
+        K="normal.K,0,400x1",
+        V="normal.V,0,400x1",
     ),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_that_asks_for_much_is_refused_and_takes_little(opened, change):
-    base = {"example": "four-words"} if change in ("2,048 tokens", "draw the mask") else {}
+    base = {"example": "four-words"} if change.startswith("20,000 tokens") else {}
     content = json.dumps(base | CHANGES[change]).encode()
     opened("change", "", content, change, refused=True)
 

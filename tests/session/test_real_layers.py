@@ -325,8 +325,8 @@ def test_a_drawn_mask_takes_the_window_in():
             " are allowed.",
         ),
         (
-            {"window": 2049},
-            "a window of 2,049 keys is wanted; 1 to 2,048 are allowed, 0 is no window.",
+            {"window": 131_073},
+            "a window of 131,073 keys is wanted; 1 to 131,072 are allowed, 0 is no window.",
         ),
     ],
 )

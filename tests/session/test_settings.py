@@ -220,12 +220,12 @@ def test_a_renamed_token_changes_no_number():
     ("tokens", "message"),
     [
         ((), messages.EMPTY_TABLE),
-        (("a",) * 2049, messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048")),
+        (("a",) * 513, messages.TOO_MANY_TOKENS.format(found=513, limit=512)),
     ],
 )
 def test_no_tokens_and_too_many_are_refused(tokens, message):
     with pytest.raises(BadInput) as refused:
-        changes.set_tokens(FOUR, tokens, [None] * len(tokens))
+        check(changes.set_tokens(FOUR, tokens, [None] * len(tokens)))
     assert str(refused.value) == message
 
 
@@ -439,8 +439,10 @@ REFUSED = [
     ),
     (
         FOUR,
-        {"tokens": ("a",) * 2049},
-        messages.TOO_MANY_TOKENS.format(found="2,049", limit="2,048"),
+        {"tokens": ("a",) * 131_073},
+        messages.NO_PLACE_ON_LONG_CONTEXT.format(
+            found="131,073", limit=512, left="more than 131,072"
+        ),
     ),
     (
         FOUR,
@@ -728,8 +730,8 @@ def test_the_box_shows_a_sentence_that_gives_the_tokens_again():
         ("", messages.EMPTY_SENTENCE),
         (" \n\u200b", messages.EMPTY_SENTENCE),
         ("猫" * 20_001, messages.SENTENCE_TOO_LONG.format(found="20,001", limit="20,000")),
-        ("word " * 2049, messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,049", limit="2,048")),
-        ("猫" * 2599, messages.SENTENCE_OF_TOO_MANY_TOKENS.format(found="2,599", limit="2,048")),
+        ("word " * 513, messages.TOO_MANY_TOKENS.format(found=513, limit=512)),
+        ("猫" * 2599, messages.TOO_MANY_TOKENS.format(found="2,599", limit=512)),
         ("a " + "b" * 41, messages.TOKEN_TOO_LONG.format(token="token 2", found=41, limit=40)),
     ],
 )
@@ -740,8 +742,21 @@ def test_a_sentence_that_does_not_fit_is_refused(settings, sentence, message):
     assert str(refused.value) == message
 
 
-def test_64_tokens_fit():
-    assert len(check(changes.set_sentence(FOUR, "word, " * 1024)).tokens) == 2048
+def test_512_tokens_fit():
+    assert len(check(changes.set_sentence(FOUR, "word, " * 256)).tokens) == 512
+
+
+def test_a_drawn_mask_of_more_is_refused_before_its_cells_are_made(monkeypatch):
+    def never(*args):
+        raise AssertionError("its cells were made")
+
+    drawn = changes.set_mask(FOUR, DRAWN)
+    monkeypatch.setattr(np, "concatenate", never)
+    with pytest.raises(BadInput) as refused:
+        changes.set_sentence(drawn, "word " * 2000)
+    assert str(refused.value) == messages.NO_PLACE_ON_LONG_CONTEXT.format(
+        found="2,000", limit=512, left="a drawn mask"
+    )
 
 
 @pytest.mark.parametrize("kind", ["integers", "normal", "uniform", "identity"])

@@ -404,7 +404,7 @@ class Board {
     pane.more.setAttribute('aria-label', `Add a token to ${symbol}`)
     pane.frame.setAttribute('aria-label', name)
     pane.frame.setAttribute('aria-description', `${alt} ${this.keysOf(spec)}`)
-    pane.frame.setAttribute('aria-readonly', String(!edit || edit === 'pooled'))
+    pane.frame.setAttribute('aria-readonly', String(!edit))
   }
 
   // Say beside the shape of a pane, or in its place where it is narrow, what its cells have no room
@@ -686,7 +686,7 @@ class Board {
     const written = pane.texts?.[i][j]
     if (written) return written
     if (pane.spec.large) {
-      const nothing = pane.spec.picks ? (pane.spec.offer ?? 'click for its number') : ''
+      const nothing = pane.spec.picks ? 'click for its number' : ''
       return chosenAt(pane, i, j)?.[2] ?? (isHidden(pane, i, j) ? 'hidden' : nothing)
     }
     const value = pane.z[i][j]
@@ -694,9 +694,9 @@ class Board {
     return number(value, pane.spec.digits)
   }
 
-  // The words of a cell's row and column; of a pooled one from which to which.
-  called({ spec: { rows, columns, spans = [rows, columns] } }, i, j, between = ' · ') {
-    return spans[0][i] + between + spans[1][j]
+  // The words of a cell's row and column.
+  called({ spec: { rows, columns } }, i, j, between = ' · ') {
+    return rows[i] + between + columns[j]
   }
 
   mark(pane, i, j, named = true) {

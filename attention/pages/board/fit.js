@@ -82,7 +82,7 @@ const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
 // of these fits, or where more decimals than usual are asked for. The size is 0 where none fits,
 // and the note says in words what is left out.
 const readable = (pane, fitting) => {
-  const none = { size: 0, note: pane.spec.offer ? '' : 'in colours' }
+  const none = { size: 0, note: 'in colours' }
   if (!pane.texts || fitting(LETTER) < NARROW) return none
   pane.decimals ??= decimalsOf(pane.texts)
   pane.least ??= Math.max(0, 3 - wholeDigits(pane.texts))

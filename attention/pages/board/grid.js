@@ -9,7 +9,6 @@ const MOVES = {
 }
 const TWICE = 400 // ms between the clicks of a double click
 const STRIDE = 4 // px of a scrub for each step
-const POOLED = 'several cells are drawn as one, and none takes a number that is typed.'
 let grids = 0
 
 class Grid {
@@ -45,13 +44,6 @@ class Grid {
   // Whether a number can be typed into this cell.
   takes(i, j) {
     return this.editable || this.isBlank(i, j)
-  }
-
-  // Whether these are cells of an input that stand for several each; and says so.
-  refusesPooled() {
-    const { edit, symbol } = this.pane.spec
-    if (edit === 'pooled') this.board.say(`${symbol} is pooled here: ${POOLED}`)
-    return edit === 'pooled'
   }
 
   isBlank(i, j) {
@@ -160,7 +152,6 @@ class Grid {
     const [i, j] = this.at
     const { spec } = this.pane
     const types = j < 0 || this.takes(i, j)
-    if (/^[-+.\d]$/.test(key) && this.refusesPooled()) return true
     if (types && key.length === 1 && key !== ' ') {
       this.write(false) // the key itself goes into the box: it has the focus by then
       return false
@@ -242,7 +233,7 @@ class Grid {
   // A block from a spreadsheet, from the chosen cell on; what does not fit is said.
   paste(event) {
     if (this.board.editor.open || !this.at || this.at[1] < 0) return
-    if (this.refusesPooled() || !this.editable) return
+    if (!this.editable) return
     event.preventDefault()
     const { n, m, spec } = this.pane
     const [i, j] = this.at
