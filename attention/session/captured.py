@@ -59,7 +59,6 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     ('it', 'layer 3 (encoder, encoder.layer.3.attention.self), head 1')
     """
     trace = call.trace(item, head)
-    n_q, n_k = trace.scores.shape
     source = source_of(taken, call, item, head)
     tokens, keys = words_of(taken, call, item)
     past = past_of(taken, call)
