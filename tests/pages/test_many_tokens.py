@@ -95,15 +95,14 @@ def test_a_cell_has_its_arithmetic_abridged_and_its_number_beside_its_name(large
 
 @pytest.mark.parametrize("heads", [1, 8])
 def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large, heads):
-    """Formats with code hold all heads, the others the one that is shown, with whole inputs."""
+    """Formats with code hold all heads, the others the one that is shown."""
     visit = large.session_state["visit"]
     before = visit.settings
     visit.settings = replace(before, heads=heads)
     at = shown(large, "Take it away")
     now = view(settings(at), run(settings(at)))
     same = {"X", "joined"}  # for all heads
-    whole = {"W_Q", "W_K", "W_V"}
-    one = sum(m.size * (heads if name in whole else 1) for name, m in now.stages.items())
+    one = sum(m.size for m in now.stages.values())
     all_heads = sum(m.size * (1 if name in same else heads) for name, m in now.stages.items())
     off = {b.key.removeprefix("take_") for b in at.get("download_button") if b.proto.disabled}
     assert off == {*MOST, "lines", "worksheet"} and one > 1_000_000
