@@ -68,7 +68,7 @@ MAX_STATE = 18 * 2**20  # bytes of a saved state, written or read; one with MAX_
 MAX_FIELD = 300_000  # characters of a parameter; a mask of 512 × 512 needs fewer
 MAX_MATRIX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
 MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
-MAX_STATE_COLONS = 200_000  # in a saved state, and as many brackets: 4,096 tokens have fewer
+MAX_STATE_COLONS = 200_000  # in a saved state, and as many brackets: 1,024 tokens have fewer
 MAX_STATE_COMMAS = 700_000
 MAX_WHOLE_DIGITS = 12  # of a whole number in a link
 

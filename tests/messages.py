@@ -792,11 +792,14 @@ NO_CLIPBOARD_FOR_PICTURES = (
     "This browser gives no clipboard for pictures here; {name} was saved instead."
 )
 PICTURE_NOT_MADE = "{name} could not be made; reload the page and try again."
-IT_WAS_COPIED = "It was copied."
-IT_IS_SELECTED = "It is selected: press Ctrl+C, or hold it, to copy."
+IT_WAS_COPIED = "Copied."
+IT_IS_SELECTED = "It is selected: press Ctrl+C, or press and hold, to copy."
 NO_CODE_HERE = "this address works on this computer only."
 NO_CODE_OF_A_PART = "the link finds these numbers in this browser alone."
-NO_CODE_TOO_LONG = "the link has {found} letters; up to 300 can be read off a wall."
+NO_CODE_TOO_LONG = (
+    "the link has {found} letters; more than 300 are too long for a code that a phone reads from a"
+    " distance."
+)
 NO_CODE_OF_NO_ADDRESS = "the browser has not said at which address this page is."
 NO_QR_CODE = "No QR code: this address works on this computer only."
 CLICK_FOR_NUMBER = "click for its number"
@@ -1136,8 +1139,8 @@ NO_PLACE_ON_LONG_CONTEXT = (
     "place for {left}."
 )
 HERE_FROM_EXPLORE = (
-    "Explore shows up to {limit} tokens; these are here with all that is set there: mask, scale, "
-    "heads and parts of real layers."
+    "Explore shows up to {limit} tokens; these are here, with mask, scale, heads and parts of real "
+    "layers as they are set there."
 )
 BATCH_ENDS = "The batch ends: embeddings by word take the place of item {item}."
 SENTENCE_TOO_LONG = "the sentence has {found} characters; at most {limit} are read."

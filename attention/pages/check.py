@@ -164,6 +164,8 @@ def answers(bench: Bench) -> dict[str, str]:
     asked_about = state.page_value("check_asked", None)
     with left, st.expander("From a file", expanded=asked_about is not None):
         file = upload.upload("check_file", "Upload your numbers", MAX_FILE, WANTED)
+        if file is None:
+            state.set_page_value("check_asked", None)
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
                 state.confirm(

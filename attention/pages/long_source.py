@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from attention.limits import (
+    MAX_HEADER,
     MAX_LONG_FILE,
     MAX_LONG_NUMBERS,
     MAX_LONG_TOKENS,
@@ -25,6 +26,7 @@ from attention.pages import state, upload
 from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
 from attention.readers.entry import ArrayEntry, shown
+from attention.readers.other_files import answer
 from attention.session.captured import called
 from attention.session.long_context import TOKENS, LongContext, brought
 from attention.session.long_inputs import (
@@ -210,11 +212,12 @@ def _file(s: Settings) -> None:
     )
     label = "Q and K (and V), or a capture"
     if file := upload.upload(FILE, label, MAX_LONG_FILE, says):
-        upload.forget(FILE)
         try:
             _read(file.name, shown(file.name), file.whole)
         except BadInput as problem:
             upload.refuse(FILE, problem)
+        else:
+            upload.forget(FILE)  # not before: another run may overtake this one
         st.rerun()
     capture: CaptureFile | None = state.page_value(CAPTURE, None)
     if capture is not None:
@@ -251,6 +254,8 @@ def _file(s: Settings) -> None:
 
 
 def _read(filename: str, name: str, content: bytes) -> None:
+    if told := answer(filename, content[: MAX_HEADER + 8], 0):  # its size is looked at elsewhere
+        raise told
     if _is_capture(content):
         taken = opened(content, name, math.inf)
         first = taken.calls[0]

@@ -49,7 +49,8 @@ def go_on(settings: Settings, key: str) -> None:
         key,
         state.carry,
         (settings,),
-        help="Takes Q, K and V along, with mask, scale, heads and parts of real layers.",
+        help="Takes Q, K and V of the item shown, with mask, scale, heads and parts of real"
+        " layers.",
     )
 
 

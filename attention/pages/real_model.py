@@ -26,6 +26,7 @@ from attention.pages.upload import UploadedFile
 from attention.readers import entry
 from attention.session import captured
 from attention.session.long_inputs import captured_inputs
+from attention.session.long_run import sentence_of
 from attention.session.settings import UPLOADED
 
 if TYPE_CHECKING:
@@ -62,8 +63,9 @@ def open_file(file: UploadedFile) -> None:
     try:
         with st.spinner("Every head is computed again …", show_time=True):
             found = survey(opened(file.content(), file.name))
-    except BadInput as problem:
-        upload.refuse(FILE, problem)
+    except (ValueError, MemoryError) as problem:
+        refusal = problem if isinstance(problem, BadInput) else BadInput(sentence_of(problem))
+        upload.refuse(FILE, refusal)
     else:
         upload.forget(FILE)
         state.set_page_value(OPENED, (entry.shown(file.name), found))

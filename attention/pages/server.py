@@ -24,7 +24,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.limits import MAX_LONG_FILE, MAX_LONG_HELD, MAX_QR
 from attention.pages import internals, scripts
@@ -149,15 +149,24 @@ class NewestUploads:
         self._sizes: dict[tuple[str, str], int] = {}  # bytes by session and file, oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; after one that uploads a file, have older ones forgotten."""
-        await self._app(scope, receive, send)
+        """Answer a request; after one that uploaded a file, have older ones forgotten."""
         path = _UPLOAD.search(scope.get("path", "")) if scope.get("method") == "PUT" else None
         if path is None:
+            await self._app(scope, receive, send)
+            return
+        statuses = []
+
+        async def heard(message: Message) -> None:
+            statuses.append(message.get("status"))
+            await send(message)
+
+        await self._app(scope, receive, heard)
+        if STORED not in statuses:
             return
         newest = path[1], path[2]
         length = dict(scope["headers"]).get(b"content-length", b"")
         size = int(length) if length.isdigit() else MAX_LONG_FILE
-        self._sizes[newest] = max(size, LEAST_COUNTED)
+        self._sizes[newest] = min(max(size, LEAST_COUNTED), MAX_LONG_FILE)
         beyond = sum(self._sizes.values()) - MAX_LONG_HELD
         for each in sorted(self._sizes, key=lambda each: each[0] != newest[0]):
             if each != newest and (each[0] == newest[0] or beyond > 0):
@@ -165,6 +174,7 @@ class NewestUploads:
                 internals.forget_upload(*each[::-1])
 
 
+STORED = 204  # how Streamlit answers an upload that it took
 LEAST_COUNTED = 2**20  # bytes of a file, so that no more than a thousand are counted
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)$")
 middleware = [Middleware(NewestUploads)]

@@ -24,7 +24,7 @@ NOWHERE = (
 )
 TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
 
-HELP = "The link to copy, its QR code, and the line that shows this page in another."
+HELP = "The link to copy, its QR code, and the code that embeds this page in another."
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 
 
@@ -43,7 +43,7 @@ def button() -> None:
     lines = {"The link": link}
     if whole:  # elsewhere a part would show other numbers
         frame = f'<iframe src="{escape(link)}&amp;embed=true" width="100%" height="900"></iframe>'
-        lines["A line that shows this page in another"] = frame
+        lines["Embed code"] = frame
     with st.popover("Share", width="stretch", help=HELP):
         parts.note(says)
         copy.show("share", lines)
@@ -95,5 +95,8 @@ def why_no_code(link: str, is_local: bool, whole: bool) -> str:
     if not whole:
         return "the link finds these numbers in this browser alone."
     if len(link) > MAX_QR:
-        return f"the link has {len(link)} letters; up to {MAX_QR} can be read off a wall."
+        return (
+            f"the link has {len(link)} letters; more than {MAX_QR} are too long for a code that a"
+            " phone reads from a distance."
+        )
     return ""

@@ -475,7 +475,7 @@ def _slice(group: str, entry: ArrayEntry) -> str:
 def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
     def act(s: Settings) -> Settings:
         new, said = adopt.adopt(s, selected, heads)
-        state.remark(" ".join(said))  # what stays behind stands above the board
+        state.remark(" ".join(said))
         return new
 
     state.change(act)

@@ -13,6 +13,7 @@ from attention.limits import (
     MAX_DIMENSION,
     MAX_PROSE,
     MAX_SIDE,
+    MAX_TOKENS,
     BadInput,
 )
 from attention.scores import SIGMOID
@@ -21,7 +22,14 @@ from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows, check_numbers
 from attention.session.origin import Origin, captured_head
 from attention.session.prepared import positions_for
-from attention.session.settings import DRAWN, Settings, allowed, as_drawn, check_drawn
+from attention.session.settings import (
+    DRAWN,
+    Settings,
+    TooManyTokens,
+    allowed,
+    as_drawn,
+    check_drawn,
+)
 from attention.trace import AttentionTrace
 from attention.words import sentence_from, tokens_of, vocabulary, word_key
 
@@ -273,6 +281,9 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
         return s
     if s.weights_alone or captured_head(s.matrices):
         return _with_words(s, sentence, memory)
+    is_one_hot = "X" in s.matrices and _recipe(s, "X").kind == "identity"
+    if len(tokens) > MAX_TOKENS and is_one_hot and len(vocabulary(tokens)) > MAX_DIMENSION:
+        raise TooManyTokens(len(tokens), [f"one-hot vectors of more than {MAX_DIMENSION} words"])
     s = _embedded(set_memory(s, True) if memory and not s.memory_tokens else s)
     mine, other = ("memory", "X") if memory else ("X", "memory")
     keep = _followed(s.memory_tokens if memory else s.tokens, tokens)

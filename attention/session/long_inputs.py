@@ -401,8 +401,8 @@ def explored_inputs(s: Settings) -> LongInputs:
             _bias(s),
             distinct(s.tokens),
             distinct(s.key_tokens),
-            f"Explore shows up to {MAX_TOKENS:,} tokens; these are here with all that is set there:"
-            " mask, scale, heads and parts of real layers.",
+            f"Explore shows up to {MAX_TOKENS:,} tokens; these are here, with mask, scale,"
+            " heads and parts of real layers as they are set there.",
             (of_model.head,) if of_model else (),
             file=f"long_attention_{of_model.stem}" if of_model else LongInputs.file,
         )

@@ -94,6 +94,9 @@ def test_the_lines_below_an_uploader_write_a_file_of_arrays(key, tmp_path, monke
 
 def put(app, session: str, file: str, size: int) -> None:
     """One upload as the server is asked for it."""
+
+    async def send(message) -> None: ...
+
     scope = {
         "type": "http",
         "method": "PUT",
@@ -101,7 +104,7 @@ def put(app, session: str, file: str, size: int) -> None:
         "headers": [(b"content-length", str(size).encode())],
     }
     with ThreadPoolExecutor(1) as elsewhere:  # a browser's tests may have a loop in this thread
-        elsewhere.submit(asyncio.run, app(scope, None, None)).result()
+        elsewhere.submit(asyncio.run, app(scope, None, send)).result()
 
 
 def test_the_newest_upload_of_a_session_is_kept_and_of_all_those_within_a_bound(monkeypatch):
@@ -109,7 +112,10 @@ def test_the_newest_upload_of_a_session_is_kept_and_of_all_those_within_a_bound(
 
     async def streamlit_app(scope, receive, send):
         *_, session, file = scope["path"].split("/")
-        files.add_file(session, UploadedFileRec(file, f"{file}.npz", "", b"PK"))
+        if session != "refused":
+            files.add_file(session, UploadedFileRec(file, f"{file}.npz", "", b"PK"))
+        status = 403 if session == "refused" else 204
+        await send({"type": "http.response.start", "status": status})
 
     monkeypatch.setattr(internals, "forget_upload", lambda f, s: files.remove_file(s, f))
     monkeypatch.setattr(server, "MAX_LONG_HELD", 3 * MAX_LONG_FILE)
@@ -120,6 +126,8 @@ def test_the_newest_upload_of_a_session_is_kept_and_of_all_those_within_a_bound(
 
     for session, file in (("a", "1"), ("b", "2"), ("a", "3")):
         put(app, session, file, MAX_LONG_FILE)
+    assert kept() == {"a": ["3"], "b": ["2"]}
+    put(app, "refused", "0", 10**12)
     assert kept() == {"a": ["3"], "b": ["2"]}
     put(app, "c", "4", MAX_LONG_FILE)
     assert kept() == {"a": ["3"], "b": ["2"], "c": ["4"]}

@@ -15,7 +15,7 @@ from attention.session import changes, editing, links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
-from attention.session.settings import DRAWN, Settings, allowed
+from attention.session.settings import DRAWN, Settings, TooManyTokens, allowed
 from attention.session.validate import check
 from attention.words import word_vectors
 
@@ -815,3 +815,14 @@ def test_randomize_draws_the_embeddings_by_word_where_it_is_asked_to():
     assert rows(editing.randomize(kept, 5, with_X=True)) == (
         word_vectors(s.tokens, 4, 5, "normal").tolist()
     )
+
+
+def test_more_one_hot_words_than_columns_are_refused_as_too_many_tokens():
+    one_hot = changes.by_word(SAT, "identity")
+    words = " ".join(f"w{k}" for k in range(600))
+    with pytest.raises(TooManyTokens) as refused:
+        changes.set_sentence(one_hot, words)
+    assert str(refused.value) == messages.NO_PLACE_ON_LONG_CONTEXT.format(
+        found=600, limit=512, left="one-hot vectors of more than 512 words"
+    )
+    assert refused.value.settings is None

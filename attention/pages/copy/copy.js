@@ -32,8 +32,8 @@ class Copy {
     field.focus()
     field.select()
     this.done.textContent = await copyText(field.value, field)
-      ? 'It was copied.'
-      : 'It is selected: press Ctrl+C, or hold it, to copy.'
+      ? 'Copied.'
+      : 'It is selected: press Ctrl+C, or press and hold, to copy.'
   }
 
   end () {
