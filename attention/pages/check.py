@@ -173,6 +173,7 @@ def answers(bench: Bench) -> dict[str, str]:
                     f"check_use_{name}",
                     opened,
                     (name, file),
+                    about=hash(file),  # another may have come over it
                     disabled=file is None,
                     help="Puts the numbers of the file into its box.",
                 )

@@ -139,6 +139,7 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
                 ".st-key-check_file [data-testid=stFileChipName]", has_text=file.name
             )
         )
+        dashboard.idle()
         press.click()
 
     for file, digits in zip(files[:2], (8, 16), strict=True):
