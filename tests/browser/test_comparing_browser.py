@@ -132,34 +132,32 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
     dashboard.page.get_by_text("From a file").click()
     press = dashboard.page.locator(".st-key-check_use_weights button:enabled").first
 
-    def use(file) -> None:
+    too_early = messages.PRESSED_TOO_EARLY.format(label="It is your weights")
+
+    def use(file, answer: str) -> None:
+        """Upload a file and press; again, where the page had not shown it and so did nothing."""
         dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-        until(
-            dashboard.page.locator(
-                ".st-key-check_file [data-testid=stFileChipName]", has_text=file.name
-            )
-        )
+        until(dashboard.page.locator(f".st-key-check_file [title='{file.name}']"))
+        found = dashboard.page.get_by_text(answer)
+        for _ in range(10):
+            dashboard.idle()
+            press.click()
+            until(found.or_(dashboard.page.get_by_text(too_early)).first)
+            if found.count():
+                break
+        until(found)
         dashboard.idle()
-        press.click()
 
     for file, digits in zip(files[:2], (8, 16), strict=True):
-        use(file)
         right = messages.NUMBERS_ARE_RIGHT.format(digits=f"{digits} digits")
-        until(dashboard.page.get_by_text(right))
+        use(file, right)
     fill(dashboard, "weights", "")
     until(dashboard.page.get_by_text(right), "detached")
-    use(files[2])
-    until(
-        dashboard.page.get_by_text(
-            messages.SOME_ARRAYS_UNREADABLE.format(
-                unread=1,
-                arrays=2,
-                reasons=messages.UNSUPPORTED_DTYPE.format(place="mine.npz, notes", name="text")
-                + " "
-                + messages.TICK_AND_PRESS_AGAIN.format(label="Go on with the other arrays"),
-                more="",
-            )
-        )
+    reasons = messages.UNSUPPORTED_DTYPE.format(place="mine.npz, notes", name="text")
+    reasons += f" {messages.TICK_AND_PRESS_AGAIN.format(label='Go on with the other arrays')}"
+    use(
+        files[2],
+        messages.SOME_ARRAYS_UNREADABLE.format(unread=1, arrays=2, reasons=reasons, more=""),
     )
     assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == ""
     box = dashboard.page.locator(".st-key-set_check_others")
