@@ -1294,6 +1294,25 @@ GAIN_REFITTED = "The gain of {name} has {d_k} numbers now, one for each column o
 NAMELESS_TOKEN = "{token} has no name; type a word."
 CONTROL_CHARACTER = "{token} holds a line break or another character that cannot be shown."
 SCALE_OUT_OF_RANGE = "the scale is {scale}; a positive number up to 1e6 is wanted."
+SOFT_CAP_OUT_OF_RANGE = "the soft cap is {softcap}; a positive number up to 1e6 is wanted."
+SINKS_AND_HEADS_DIFFER = (
+    "there are {sinks} sinks and {heads} heads; one for all is wanted, or one for each."
+)
+SINK_BEYOND_LIMIT = "a sink is beyond ±1e6, which this page does not take."
+SINKS_NEED_THE_SUM = "sinks stand in the sum of the softmax; switch it on, or take them away."
+UNKNOWN_SOFTMAX = "softmax is “{softmax}”; on, off or a sigmoid is wanted."
+R_DOES_NOT_FIT = "R is {shape}; {fitting} is wanted."
+R_SHAPE = (
+    "R must have shape (buckets, heads) with an even number of buckets, at least 4, got shape"
+    " {shape}."
+)
+RELATIVE_TOO_LARGE = (
+    "R has {rows} rows and the furthest distance is {distance}; at most 512 rows and 1,000,000"
+    " are allowed."
+)
+WINDOW_OUT_OF_RANGE = (
+    "a window of {window} keys is wanted; 1 to 131,072 are allowed, 0 is no window."
+)
 UNKNOWN_FILL = "hidden cells cannot get “{fill}”; choose {fills}."
 UNKNOWN_SAMPLE_DISTRIBUTION = (
     "there is no distribution “{name}” to sample from; choose one of {known}."

@@ -13,7 +13,7 @@ from pathlib import Path
 import attention
 from attention.limits import MAX_STATE, BadInput
 from attention.session import links
-from attention.session.settings import Settings
+from attention.session.settings import Settings, TooManyTokens
 
 HERE = Path(__file__).parent
 DISTRIBUTION = "attention-stage-by-stage"
@@ -75,7 +75,10 @@ def _port(text: str) -> int:
 
 
 def saved_state(path: Path) -> Settings:
-    """The settings in a file that the page saved; BadInput names the file and what is wrong."""
+    """Read the settings in a file that the page saved, of more tokens than a board shows too.
+
+    BadInput names the file and what is wrong.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_STATE + 1)
@@ -86,6 +89,8 @@ def saved_state(path: Path) -> Settings:
     try:
         return links.from_file(content)
     except BadInput as problem:
+        if isinstance(problem, TooManyTokens) and problem.settings:
+            return problem.settings  # which the page shows on Long context
         raise BadInput(f"{path} cannot be used: {problem}") from None
 
 

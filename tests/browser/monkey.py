@@ -358,9 +358,9 @@ def bits(matrix: np.ndarray) -> list[int]:
 
 def computed(settings: Settings) -> dict[str, list[int]]:
     """What the board should show of these settings, by the package alone."""
-    now = view(settings, run(settings))
-    seen = now.allowed if now.bias is None else now.allowed & (now.bias > -1e9)
-    found = dict(now.stages)
+    hiding = replace(settings, fill="-inf")  # cells that get −1e9 are covered, whatever is added
+    seen = view(hiding, run(hiding)).allowed
+    found = dict(view(settings, run(settings)).stages)
     for name in {"mask", "masked", "weights"} & set(found):
         found[name] = np.where(seen, found[name], np.nan)
     shown = {name: bits(np.where(np.isfinite(m), m, np.nan)) for name, m in found.items()}

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import messages
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -22,6 +23,7 @@ from attention.limits import MAX_LONG_FILE
 from attention.pages import start
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
+from attention.session.matrix import Matrix
 
 ROOT = Path(__file__).parents[2]
 DASHBOARD = ROOT / "attention" / "launch" / "dashboard.py"
@@ -58,6 +60,24 @@ def test_it_serves_the_saved_state_at_the_port_that_was_given(never_serves, tmp_
     file.write_bytes(links.to_file(TYPED))
     assert command.main(["--port", "8600", "--open", str(file)]) == 0
     assert never_serves == [(TYPED, 8600)]
+
+
+def test_a_state_of_more_tokens_than_a_board_shows_is_served_and_opens_on_long_context(
+    never_serves, bare_address, tmp_path
+):
+    words = tuple(f"w{k}" for k in range(600))
+    rows = np.random.default_rng(5).standard_normal((600, 4))
+    long = replace(EXAMPLES["four-words"].build(), tokens=words).with_matrix("X", Matrix(rows))
+    file = tmp_path / "state.json"
+    file.write_bytes(links.to_file(long))
+    assert command.main(["--open", str(file)]) == 0
+    assert never_serves == [(long, None)]
+    bare_address(long)
+    for _ in range(2):
+        at = visited()
+        assert settings(at).long.pattern == ""
+        expected = rows @ long.matrices["W_Q"].values
+        np.testing.assert_allclose(at.session_state["visit"].page_values["long_brought"].Q[0], expected, atol=1e-12)
 
 
 def test_ctrl_c_ends_it_without_a_traceback(monkeypatch):

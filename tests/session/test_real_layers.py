@@ -4,6 +4,7 @@ that is shown, linked and exported holds.
 
 from dataclasses import replace
 
+import messages
 import numpy as np
 import pytest
 
@@ -294,40 +295,29 @@ def test_a_drawn_mask_takes_the_window_in():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"softcap": 0.0}, "the soft cap is 0; a positive number up to 1e6 is wanted."),
-        ({"softcap": np.nan}, "the soft cap is nan; a positive number up to 1e6 is wanted."),
-        (
-            {"sinks": (1.0, 2.0, 3.0)},
-            "there are 3 sinks and 2 heads; one for all is wanted, or one for each.",
-        ),
-        ({"sinks": (np.inf,)}, "a sink is beyond ±1e6, which this page does not take."),
-        (
-            {"sinks": (1.0,), "softmax": False},
-            "sinks stand in the sum of the softmax; switch it on, or take them away.",
-        ),
-        ({"softmax": "tanh"}, "softmax is “tanh”; on, off or a sigmoid is wanted."),
+        ({"softcap": 0.0}, messages.SOFT_CAP_OUT_OF_RANGE.format(softcap=0)),
+        ({"softcap": np.nan}, messages.SOFT_CAP_OUT_OF_RANGE.format(softcap="nan")),
+        ({"sinks": (1.0, 2.0, 3.0)}, messages.SINKS_AND_HEADS_DIFFER.format(sinks=3, heads=2)),
+        ({"sinks": (np.inf,)}, messages.SINK_BEYOND_LIMIT),
+        ({"sinks": (1.0,), "softmax": False}, messages.SINKS_NEED_THE_SUM),
+        ({"softmax": "tanh"}, messages.UNKNOWN_SOFTMAX.format(softmax="tanh")),
         (
             {"matrices": {**CAT.matrices, "R": Matrix(np.ones((8, 3)))}},
-            "R is 8 × 3; 8 × 2 is wanted.",
+            messages.R_DOES_NOT_FIT.format(shape="8 × 3", fitting="8 × 2"),
         ),
         (
             {"matrices": {**CAT.matrices, "R": Matrix(np.ones((7, 2)))}},
-            "R must have shape (buckets, heads) with an even number of buckets, at least 4, got"
-            " shape (7, 2).",
+            messages.R_SHAPE.format(shape="(7, 2)"),
         ),
         (
             {"matrices": TABLE.matrices, "max_distance": 2},
-            "max_distance is 2; a whole number from 3 is wanted.",
+            messages.INTEGER_EXPECTED.format(name="max_distance", given=2, least=3),
         ),
         (
             {"matrices": TABLE.matrices, "max_distance": 10**7},
-            "R has 8 rows and the furthest distance is 10,000,000; at most 512 rows and 1,000,000"
-            " are allowed.",
+            messages.RELATIVE_TOO_LARGE.format(rows=8, distance="10,000,000"),
         ),
-        (
-            {"window": 131_073},
-            "a window of 131,073 keys is wanted; 1 to 131,072 are allowed, 0 is no window.",
-        ),
+        ({"window": 131_073}, messages.WINDOW_OUT_OF_RANGE.format(window="131,073")),
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_sentence(change, message):
