@@ -138,6 +138,8 @@ def begin(finish: Finish = lambda before, after: after) -> Settings:
     if _said_to_be_heard(visit) < visit.ended:
         _hear(visit)
     visit.run += 1
+    if _turned(visit):  # with its page the browser has taken every control away
+        visit.controls_in_browser = set()
     _arrive(visit, address)
     visit.page, visit.finish, visit.controls_drawn = internals.page_hash(), finish, set()
     _thread.asked = []
@@ -221,13 +223,18 @@ def _arrive(visit: Visit, address: dict[str, str]) -> None:
 
 
 def _by_menu(visit: Visit) -> bool:
-    """Whether this run is of another page than those before, and not since the person went Back.
+    """Whether this run is of another page than those before, and not since the person went Back."""
+    return _turned(visit) and not internals.went_back()
+
+
+def _turned(visit: Visit) -> bool:
+    """Whether this run is of another page than those before it.
 
     Before it are the last that began, and what was asked for since: Streamlit ends a run for the
     next, in the same thread, as soon as the browser has heard of its page.
     """
     before = [visit.page, *_asked()] if visit.page else []  # a new visitor has come by an address
-    return any(page != internals.page_hash() for page in before) and not internals.went_back()
+    return any(page != internals.page_hash() for page in before)
 
 
 # ---- large states, kept by the browser --------------------------------------

@@ -1,5 +1,6 @@
 """States too large for a link, lost connections and restarted servers, in a real browser."""
 
+import json
 import os
 import signal
 import socket
@@ -310,6 +311,29 @@ def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
     page.go_back()
     shows(dashboard, opening)
     assert page.evaluate("location.pathname + location.search") == "/"
+
+
+SHOWN = """() => JSON.stringify([...document.querySelectorAll('[class*=st-key-set_] input')].map(
+  input => [input.closest('[class*=st-key-set_]').className, input.value, input.checked]))"""
+
+
+@pytest.mark.parametrize("name", ["Compare", "Exercises"])
+def test_back_from_another_page_shows_every_control_as_it_was(visit, name):
+    dashboard = visit().open()
+    page = dashboard.page
+    for key in ("digits", "d_k", "d_v"):
+        page.locator(f".st-key-set_{key} input").first.focus()
+        dashboard.after(lambda: page.keyboard.press("ArrowRight"))
+    shown = page.evaluate(SHOWN)
+    assert len(json.loads(shown)) > 10
+    dashboard.choose_page(name)
+    dashboard.wait_for("() => location.pathname !== '/'")
+    dashboard.idle()
+    page.go_back()
+    dashboard.wait_for("() => location.pathname === '/'")
+    dashboard.wait_for(f"before => ({SHOWN})() === before", shown)
+    dashboard.idle()
+    assert page.evaluate(SHOWN) == shown
 
 
 def test_the_page_that_python_led_away_from_is_no_step_of_back_where_its_path_is_said_late(visit):
