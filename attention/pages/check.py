@@ -256,8 +256,7 @@ parts.opening(
     " The page tries the known mistakes, alone and in pairs, and says which of them"
     " gives exactly your numbers."
 )
-with st.container():  # which is there in any case, or what stands below would close
-    parts.sentences(*state.sentences())
+parts.sentences(*state.sentences())
 source = state.page_control(
     st.segmented_control,
     "The inputs of both sides",

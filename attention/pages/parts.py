@@ -33,13 +33,18 @@ def opening(introduction: str) -> None:
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:
-    """What became of the last change, where it needs saying."""
-    for text in refused:
-        message_box("refused", text)
-    if (settings := state.too_long()) is not None:
-        go_on(settings, "continue")
-    for text in understood:
-        folded("understood", text)
+    """Say what became of the last change, where it needs saying.
+
+    The container is there in any case: without it, a sentence that comes or goes would move what
+    follows, and Streamlit would close its expanders.
+    """
+    with st.container(gap="xxsmall"):
+        for text in refused:
+            message_box("refused", text)
+        if (settings := state.too_long()) is not None:
+            go_on(settings, "continue")
+        for text in understood:
+            folded("understood", text)
 
 
 def go_on(settings: Settings, key: str) -> None:
