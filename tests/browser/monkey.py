@@ -47,7 +47,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser import samples  # noqa: E402
-from browser.conftest import choose_page  # noqa: E402
+from browser.dashboard import choose_page  # noqa: E402
 
 from attention.models.examples import CAPTURES  # noqa: E402
 from attention.paper import Paper  # noqa: E402

@@ -7,7 +7,8 @@ from pathlib import Path
 import messages
 import numpy as np
 import pytest
-from browser.conftest import CLIPBOARD, IN_COLOURS, TABS, clipboard, in_colours, until
+from browser.conftest import CLIPBOARD
+from browser.dashboard import IN_COLOURS, TABS, clipboard, in_colours, until
 from test_numbers import VALUES
 
 import attention.pages

@@ -3,7 +3,7 @@
 import messages
 import numpy as np
 from amount import some
-from browser.conftest import until
+from browser.dashboard import until
 
 from attention.pages.state import capital
 from attention.session import check_yours as checks

@@ -12,7 +12,7 @@ import messages
 import numpy as np
 import pypdf
 import pytest
-from browser.conftest import until
+from browser.dashboard import until
 from PIL import Image
 
 from attention import causal, self_attention

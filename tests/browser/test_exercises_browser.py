@@ -5,7 +5,7 @@ import re
 import struct
 
 import messages
-from browser.conftest import until
+from browser.dashboard import until
 
 from attention.numbers import number
 from attention.session import planted

@@ -11,7 +11,7 @@ import messages
 import numpy as np
 import pytest
 from amount import some
-from browser.conftest import until
+from browser.dashboard import until
 from PIL import Image
 
 import attention

@@ -3,7 +3,8 @@
 import messages
 import numpy as np
 import pytest
-from browser.conftest import CLIPBOARD, until
+from browser.conftest import CLIPBOARD
+from browser.dashboard import until
 
 from attention.pages import share
 from attention.session.examples import EXAMPLES

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from browser.conftest import until
+from browser.dashboard import until
 
 PAGES = Path(__file__).parents[2] / "attention" / "pages"
 PATTERNS = {  # in our files → as a selector

@@ -2,7 +2,7 @@
 
 import messages
 import numpy as np
-from browser.conftest import until
+from browser.dashboard import until
 
 from attention.session import lesson
 from attention.session.examples import EXAMPLES

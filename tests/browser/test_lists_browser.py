@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from browser.conftest import MOMENTS, succeeds, until
+from browser.dashboard import MOMENTS, succeeds, until
 
 WINDOWS = [(1366, 768), (1440, 900), (390, 844)]
 BOXES = "[data-testid=stSelectbox] input:enabled:not([type=hidden])"

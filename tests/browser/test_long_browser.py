@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import messages
 import numpy as np
 import pytest
-from browser.conftest import IDLE, MOMENTS, succeeds, until
+from browser.dashboard import IDLE, MOMENTS, succeeds, until
 
 from attention.patterns import made
 

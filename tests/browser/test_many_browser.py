@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import messages
 import numpy as np
 import pytest
-from browser.conftest import IN_COLOURS, Dashboard, in_colours, until
+from browser.dashboard import IN_COLOURS, Dashboard, in_colours, until
 
 from attention.colours import LIGHT, colour_limits
 from attention.numbers import number

@@ -1,7 +1,7 @@
 """Present in a real browser: a stage over the whole window, by keys, fingers and clickers."""
 
 import numpy as np
-from browser.conftest import until
+from browser.dashboard import until
 
 from attention.session import links, pair
 from attention.session.examples import EXAMPLES

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import messages
 import numpy as np
-from browser.conftest import until
+from browser.dashboard import until
 
 from attention.models.taken import Taken
 from attention.session.captured import with_head

@@ -13,7 +13,8 @@ from pathlib import Path
 import messages
 import numpy as np
 import pytest
-from browser.conftest import IN_COLOURS, POLL, TAG, in_colours, succeeds, until, until_healthy
+from browser.conftest import until_healthy
+from browser.dashboard import IN_COLOURS, POLL, TAG, in_colours, succeeds, until
 
 from attention.figures.shades import MOST_NUMBERED
 from attention.session import links

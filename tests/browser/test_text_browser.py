@@ -8,7 +8,7 @@ import messages
 import numpy as np
 import pytest
 from amount import some
-from browser.conftest import TABS, until
+from browser.dashboard import TABS, until
 
 from attention.numbers import rounded
 from attention.session import links

@@ -2,7 +2,7 @@
 
 import messages
 import pytest
-from browser.conftest import choose_page, until
+from browser.dashboard import choose_page, until
 from browser.test_state_browser import pages, restart, server  # noqa: F401
 
 DENIED = """Object.defineProperty(window, 'sessionStorage', {

@@ -3,7 +3,7 @@
 import messages
 import numpy as np
 import pytest
-from browser.conftest import until
+from browser.dashboard import until
 
 from attention.limits import MAX_FILE
 from attention.pages import upload
