@@ -1,4 +1,6 @@
-"""One profile for property tests: the same examples on every machine, no clock; the wheel."""
+"""Which tests a run takes; one profile for property tests: the same examples on every machine,
+no clock; the wheel.
+"""
 
 import os
 import signal
@@ -17,6 +19,32 @@ collect_ignore = [
     "peers/record_parts.py",
     "peers/record_scores.py",
 ]
+
+SLOW = Path(__file__).parent / "slow.txt"  # the id of a test in each line
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--all", action="store_true", help="also run tests/browser and the ids in tests/slow.txt"
+    )
+
+
+def pytest_configure(config):
+    """Who names a file or a folder means all that is in it; xdist tells its workers."""
+    if config.args_source is config.ArgsSource.ARGS and not hasattr(config, "workerinput"):
+        config.option.all = True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    if config.option.all:
+        return
+    slow = set(SLOW.read_text(encoding="utf-8").splitlines())
+    left_out = [item for item in items if "browser" in item.path.parts or item.nodeid in slow]
+    config.hook.pytest_deselected(items=left_out)
+    chosen = set(items) - set(left_out)
+    items[:] = [item for item in items if item in chosen]
+
 
 settings.register_profile(
     "steady",
