@@ -4,12 +4,20 @@ import os
 import random
 from collections.abc import Iterable, Sequence
 
+from attention.session.examples import EXAMPLES
+
+THREE = ("four-words", "alibi", "batch")  # examples that differ most: heads and a mask; items
 THOROUGH = os.environ.get("THOROUGH", "") not in ("", "0")
 
 
 def amount(share: int, every: int) -> int:
     """The share of a usual run, or every one of them on demand."""
     return every if THOROUGH else share
+
+
+def few(cases: Iterable[str]) -> list[str]:
+    """Those cases that are no example, and three that are; every one of them on demand."""
+    return [name for name in cases if THOROUGH or name in THREE or name not in EXAMPLES]
 
 
 def some(cases: Iterable, of: int) -> Sequence:

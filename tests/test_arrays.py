@@ -149,13 +149,10 @@ CALLS = {
     "diagnose, heads split": of_diagnose_split,
     "frameworks.answer": of_framework,
 }
-BIASED = [name for name in CALLS if name != "Layer.attend"]  # a layer has its own bias
 
 
 @pytest.mark.parametrize("case", BATCHES)
-@pytest.mark.parametrize(
-    ("called", "name"), [*product(CALLS, ["allowed"]), *product(BIASED, ["bias"])]
-)
+@pytest.mark.parametrize(("called", "name"), product(CALLS, ["allowed", "bias"]))
 def test_a_mask_of_any_axes_means_the_same_everywhere(called, name, case):
     batch, heads = BATCHES[case]
     for shape in shapes(batch, heads):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import messages
 import numpy as np
 import pytest
+from amount import few
 from PIL import Image
 
 from attention import View, arithmetic, figure, paper_figure, self_attention
@@ -73,7 +74,7 @@ def value(cell) -> float:
     return float(cell)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_json_holds_every_cell_of_every_stage(name):
     s = shown(CASES[name])
     found = json.loads(text.to_json(s.view), parse_constant=pytest.fail)
@@ -84,7 +85,7 @@ def test_json_holds_every_cell_of_every_stage(name):
         assert tuple(found["stages"][stage]["rows"]) == s.view.rows(stage)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_csv_of_matrices_reads_back_bit_for_bit(name):
     s = shown(CASES[name])
     blocks, block = [], []
@@ -101,7 +102,7 @@ def test_the_csv_of_matrices_reads_back_bit_for_bit(name):
 
 
 @pytest.mark.parametrize("digits", [0, 3])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_latex_and_markdown_hold_the_rounded_numbers(name, digits):
     s = shown(CASES[name])
     latex = text.to_latex(s.view, digits).decode()
@@ -185,7 +186,7 @@ def test_a_small_weight_is_printed_alike_everywhere():
         assert repr(float(s.trace.weights[0, 0])).encode() in exact(s.view)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_script_runs_with_numpy_alone_and_checks_every_stage(name, tmp_path):
     s = shown(CASES[name])
     script = tmp_path / "recompute.py"
@@ -208,7 +209,7 @@ def test_the_script_fails_where_a_number_is_another():
         exec(source.replace("55.0", "55.1"), {})
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_notebook_runs_cell_by_cell(name, capsys):
     s = shown(CASES[name])
     book = json.loads(code.to_notebook(s.settings, s.trace, s.title))
@@ -241,7 +242,7 @@ def test_a_title_stands_in_the_script_as_it_is_read():
     assert first.startswith('"""−1e9 beside −∞: scaled dot-product attention')
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_state_reads_back_as_the_same_settings(name):
     s = shown(CASES[name])
     assert links.from_file(FORMATS["state"].write(s)) == s.settings
@@ -286,7 +287,7 @@ def test_the_zip_is_whole_and_says_why_where_no_figure_can_be_drawn():
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 @pytest.mark.parametrize("form", ["npz", "json", "matrices"])
 def test_what_is_taken_away_can_be_brought_again_exactly(name, form):
     s = shown(CASES[name])
@@ -298,7 +299,7 @@ def test_what_is_taken_away_can_be_brought_again_exactly(name, form):
     assert found[wanted].rows == (s.settings.tokens if form == "npz" else s.view.rows(wanted))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_csv_holds_the_numbers_of_the_one_head(name):
     s = shown(CASES[name])
     cells = {}
@@ -311,7 +312,7 @@ def test_the_csv_holds_the_numbers_of_the_one_head(name):
         )
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_markdown_can_be_brought_again_with_its_words(name):
     s = shown(replace(CASES[name], digits=6))
     found = opening.opened("stages.md", FORMATS["markdown"].write(s))
@@ -383,7 +384,7 @@ def test_the_report_fetches_nothing_runs_nothing_and_is_small():
     assert len(content) < 60_000
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_report_prints_every_number_of_every_stage_with_its_labels(name):
     s = shown(CASES[name])
     found = Tables(FORMATS["report"].write(s)).found

@@ -8,6 +8,7 @@ import messages
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from amount import few
 
 from attention.captions import describe, formula
 from attention.colours import colour_limits, hidden_cells
@@ -43,7 +44,7 @@ def unpack(z):
     return np.frombuffer(base64.b64decode(z["bdata"]), "<f8").reshape(shape)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
     now = shown(name)
     found = panes(now, query=0, cell=("scores", 0, 0), title="t")
@@ -63,7 +64,7 @@ def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
         json.dumps(pane, allow_nan=False)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 @pytest.mark.parametrize("digits", [0, 2, 5])
 def test_each_cell_carries_its_number_once(name, digits):
     now = shown(name)
@@ -124,7 +125,7 @@ def test_minus_1e9_is_grey_and_does_not_wreck_the_colour_range():
     ]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_stages_that_are_compared_share_their_limits(name):
     now = shown(name)
     limits = colour_limits(now)
@@ -148,7 +149,7 @@ def test_a_stage_of_zeros_has_limits_of_its_own():
     assert colour_limits(view(s, run(s)))["V"] == (-1, 1)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_text_alternative_names_the_smallest_and_largest_visible_number(name):
     now = shown(name)
     for pane in panes(now, digits=3):
@@ -209,7 +210,7 @@ def test_v_and_output_have_ranges_of_their_own_only_where_softmax_is_off():
         assert told is not now.softmax
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_every_source_of_a_pane_is_on_the_board(name):
     found = panes(shown(name))
     names = {pane["name"] for pane in found}

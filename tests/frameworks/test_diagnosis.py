@@ -287,7 +287,7 @@ def test_the_commonest_are_twelve():
 
 
 @pytest.mark.parametrize(
-    ("system", "wrong", "what"), some((p for n in (0, 1, 2) for p in planted(n)), of=8)
+    ("system", "wrong", "what"), some((p for n in (0, 1, 2) for p in planted(n)), of=32)
 )
 def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apart(
     system, wrong, what

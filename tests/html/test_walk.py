@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import messages
 import numpy as np
 import pytest
+from amount import few
 
 from attention.arithmetic import walk
 from attention.html.walk import STEPS, rows_table, statistics_table, walk_sentences, walk_table
@@ -51,7 +52,7 @@ def shown(name):
 
 
 @pytest.mark.parametrize("digits", [0, 2, 6])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_walk_table_has_a_line_for_each_key_with_the_numbers_of_the_stages(name, digits):
     now = shown(name)
     for i in range(len(now.stages["Q"])):
@@ -135,7 +136,7 @@ def test_the_sentences_of_raw_attention_take_no_exp():
     ]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_the_variances_are_those_of_the_visible_cells(name):
     now = shown(name)
     found = {line[0]: line[1] for line in Reader(statistics_table(now, 2)).rows[1:]}
@@ -164,7 +165,7 @@ def test_the_variances_of_random_q_k_v_are_the_printed_ones():
     ]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES))
 def test_each_query_has_its_entropy_and_the_largest_of_its_visible_weights(name):
     now = shown(name)
     for i, line in enumerate(Reader(rows_table(now, 4)).rows[1:]):

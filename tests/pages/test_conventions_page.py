@@ -5,6 +5,7 @@ from html import escape
 import messages
 import numpy as np
 import pytest
+from amount import few
 from pages.test_check_page import numbers, panes, ran, said
 from pages.test_check_page import opened as opened_at
 from streamlit.testing.v1 import AppTest
@@ -25,7 +26,7 @@ def words(at: AppTest) -> str:
     return " ".join(h.proto.body for h in at.get("html"))
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", few(EXAMPLES))
 def test_every_framework_has_its_sentence_and_its_facts(example):
     at = opened(example=example)
     _, compared = inputs.compare(EXAMPLES[example].build(), "array")

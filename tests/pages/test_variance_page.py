@@ -6,6 +6,7 @@ from pathlib import Path
 
 import messages
 import pytest
+from amount import few
 from streamlit.testing.v1 import AppTest
 
 from attention import variance as maths
@@ -194,7 +195,7 @@ def test_the_smallest_samples_there_can_be_are_drawn():
     assert found["histogram"]["sentence"].startswith(messages.SCALE_IS_1)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", few(EXAMPLES))
 def test_every_example_can_be_compared_with_theory(name):
     found = panes(opened(example=name))["explored"]
     turned = " rotated" * (name == "rotary")  # what meets in the scores

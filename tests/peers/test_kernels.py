@@ -33,7 +33,7 @@ def given(case: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("name", "printed", "dtype"), some(product(ANSWERS, PRINTED, ["f4", "f8"]), of=4)
+    ("name", "printed", "dtype"), some(product(ANSWERS, PRINTED, ["f4", "f8"]), of=8)
 )
 def test_what_torch_answers_is_right(name, printed, dtype):
     numbers = KERNELS[name].astype("f8")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
+from amount import few
 
 from attention.exports.text import to_markdown
 from attention.limits import BadInput
@@ -27,7 +28,7 @@ def refused(text) -> str:
     return str(problem.value)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", few(EXAMPLES))
 def test_markdown_of_this_page_is_read_with_its_digits(example):
     settings = EXAMPLES[example].build()
     shown = view(settings, run(settings))

@@ -19,7 +19,7 @@ from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 
-CHUNKS, EACH = 10, amount(150, 10_000)
+CHUNKS, EACH = amount(2, 10), amount(150, 10_000)
 NUMBERS = np.array([[0.5, -1.25], [3e-3, 4.0]])
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
+from amount import few
 
 from attention.frameworks.records import CONVENTIONS
 from attention.session import compare_frameworks as inputs
@@ -15,7 +16,7 @@ from attention.session.run import run
 
 @pytest.mark.parametrize("handed", inputs.HANDED)
 @pytest.mark.parametrize("mask", ["none", "causal"])
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", few(EXAMPLES))
 def test_every_example_gets_an_answer_or_a_sentence_from_every_convention(example, mask, handed):
     settings = set_mask(EXAMPLES[example].build(), mask)
     ours, compared = inputs.compare(settings, handed)

@@ -452,7 +452,7 @@ def stands(state, notices):
 
 
 @pytest.mark.parametrize(
-    ("parameter", "example"), some(product(PARAMETERS, ["four-words", "lookup", "batch"]), of=4)
+    ("parameter", "example"), some(product(PARAMETERS, ["four-words", "lookup", "batch"]), of=12)
 )
 def test_no_text_in_a_parameter_breaks_the_page(parameter, example):
     for text in HOSTILE:
