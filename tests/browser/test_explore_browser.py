@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import messages
 import numpy as np
 import pytest
-from amount import some
+from amount import few
 from browser.dashboard import until
 from PIL import Image
 
@@ -53,7 +53,7 @@ def agrees(dashboard, settings) -> None:
 
 def test_every_example_shows_the_numbers_of_the_package(look, subtests):
     dashboard = look(mask="causal")
-    for example in some(EXAMPLES, of=2):
+    for example in few(EXAMPLES):
         with subtests.test(example=example):
             dashboard.after(lambda example=example: dashboard.turn_to(example=example))
             settings = EXAMPLES[example].build()

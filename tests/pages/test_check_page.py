@@ -91,17 +91,6 @@ def test_a_mistake_is_named_with_its_stage_its_fix_and_its_heatmaps():
     assert all(pane["sentence"] and pane["alt"] and pane["filename"] for pane in found.values())
 
 
-def test_a_planted_mistake_is_put_into_the_box_and_found():
-    at = opened(example="sentence", mask="causal")
-    at = ran(at.selectbox(key="set_check_plant").set_value(messages.OVER_QUERIES))
-    at = ran(at.button(key="check_planted").click())
-    title = capital(messages.OVER_QUERIES)
-    assert messages.ALL_AGREE_WITH.format(title=title, digits="") in said(at)
-    first = numbers(panes(at)["weights_theirs"])
-    at = ran(at.segmented_control(key="set_check_head").set_value(1))
-    assert not np.array_equal(numbers(panes(at)["weights_theirs"]), first)
-
-
 def test_a_mistake_chosen_as_the_button_was_pressed_is_the_one_that_is_planted():
     at = opened(example="sentence", mask="causal")
     at.selectbox(key="set_check_plant").set_value(messages.OVER_QUERIES)
