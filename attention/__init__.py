@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attention import places
+from attention import display, places
 from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layouts import extend, heads_first, repeat_heads
@@ -34,6 +34,10 @@ from attention.scores import soft_cap, softmax_in
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 from attention.view import View
 from attention.weights import initialise
+
+# display.py takes traces, so it is here that they get what it makes of them
+AttentionTrace.__repr__ = display.summary  # type: ignore[assignment]
+AttentionTrace._repr_html_ = display.page  # type: ignore[attr-defined]
 
 if TYPE_CHECKING:
     from attention.exports.across import across_layers
