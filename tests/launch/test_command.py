@@ -77,7 +77,9 @@ def test_a_state_of_more_tokens_than_a_board_shows_is_served_and_opens_on_long_c
         at = visited()
         assert settings(at).long.pattern == ""
         expected = rows @ long.matrices["W_Q"].values
-        np.testing.assert_allclose(at.session_state["visit"].page_values["long_brought"].Q[0], expected, atol=1e-12)
+        np.testing.assert_allclose(
+            at.session_state["visit"].page_values["long_brought"].Q[0], expected, atol=1e-12
+        )
 
 
 def test_ctrl_c_ends_it_without_a_traceback(monkeypatch):
