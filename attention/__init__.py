@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attention import display, places
+from attention import display, places, program
 from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layouts import extend, heads_first, repeat_heads
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from attention.models.taken import Taken
     from attention.models.verify import verify
 
-__version__ = "0.9.0"
+__version__ = program.VERSION
 
 __all__ = [
     "AttentionTrace",

@@ -116,7 +116,7 @@ class About:
 
     def record(self) -> dict[str, Any]:
         """The same as values by name, for JSON."""
-        found: dict[str, Any] = {"program": program.NAME, "version": program.version()}
+        found: dict[str, Any] = {"program": program.NAME, "version": program.VERSION}
         found["date"] = program.today().isoformat()
         for part in (self.item, self.head):
             found[part.word] = part.words or "the only one"
