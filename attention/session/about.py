@@ -18,8 +18,8 @@ from attention.readers.select import FINISHED, MASK
 from attention.recorded import Recorded
 from attention.sentences import which_of
 from attention.session.examples import EXAMPLES, OWN
-from attention.session.matrix import Recipe, are_waves
-from attention.session.origin import Origin, captured_head
+from attention.session.matrix import Recipe, are_waves, captured_head
+from attention.session.origin import Origin
 from attention.session.run import recorded
 from attention.session.settings import DRAWN, SOFTMAX, Settings
 from attention.weights import INITIALISERS
