@@ -16,7 +16,7 @@ from attention.figures.heatmap import escape, subscripts, unpack
 from attention.figures.long_map import long_figure
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
-from attention.frameworks.diagnosis import Diagnosis
+from attention.frameworks.result import Diagnosis
 from attention.long import LongAttention
 from attention.trace import AttentionTrace
 from attention.view import View
