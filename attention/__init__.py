@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attention import places
+from attention import display, places, program
 from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layouts import extend, heads_first, repeat_heads
@@ -35,6 +35,10 @@ from attention.trace import AttentionTrace, scaled_dot_product_attention
 from attention.view import View
 from attention.weights import initialise
 
+# display.py takes traces, so it is here that they get what it makes of them
+AttentionTrace.__repr__ = display.summary  # type: ignore[assignment]
+AttentionTrace._repr_html_ = display.page  # type: ignore[attr-defined]
+
 if TYPE_CHECKING:
     from attention.exports.across import across_layers
     from attention.exports.save import report, save
@@ -45,7 +49,7 @@ if TYPE_CHECKING:
     from attention.models.taken import Taken
     from attention.models.verify import verify
 
-__version__ = "0.9.0"
+__version__ = program.VERSION
 
 __all__ = [
     "AttentionTrace",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from attention.sentences import in_words
 
 if TYPE_CHECKING:
     from attention.recorded import Recorded
-    from attention.trace import AttentionTrace
 
 MOST_WARNINGS = 8  # sentences of one trace
 MOST_QUERIES = 5  # named in one sentence
@@ -44,8 +43,8 @@ def listed(names: Sequence[str]) -> str:
     return f"quer{'ies' if len(named) > 1 else 'y'} {in_words(named)}"
 
 
-def warnings_of(trace: AttentionTrace) -> tuple[str, ...]:
-    """The sentences of :func:`troubles`; the last one says how many were left out."""
+def warnings_of(trace: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the sentences of :func:`troubles`; the last one says how many were left out."""
     sentences = [str(trouble) for trouble in troubles(trace)]
     left = len(sentences) - MOST_WARNINGS
     if left > 0:
@@ -53,48 +52,51 @@ def warnings_of(trace: AttentionTrace) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def troubles(trace: AttentionTrace) -> Iterator[Trouble]:
-    """Item by item and head by head, which queries meet a number that is not finite, and why.
+def troubles(trace: Mapping[str, Any]) -> Iterator[Trouble]:
+    """Yield which queries meet a number that is not finite, and why, item by item, head by head.
+
+    ``trace``: the fields of an AttentionTrace by name, as ``vars`` gives them.
 
     1. A look at the whole: where all is finite, or hidden, nothing more is read.
     2. For each item and head the causes in the order of the computation. A query is told of the
        first that it meets; what is hidden from it does not count.
     3. What is projected, where the heads themselves gave finite numbers.
     """
-    of_heads = trace.joined is not None and trace.joined.ndim < trace.output.ndim
+    output, joined, projected = (trace[name] for name in ("output", "joined", "projected"))
+    of_heads = joined is not None and joined.ndim < output.ndim
     if not _is_well(trace):
-        lead = trace.output.shape[:-2]
-        modified = trace.scaled if trace.modified is None else trace.modified
-        looked_at = {name: getattr(trace, name) for name in LOOKED_AT} | {"modified": modified}
+        lead = output.shape[:-2]
+        modified = trace["scaled"] if trace["modified"] is None else trace["modified"]
+        looked_at = {name: trace[name] for name in LOOKED_AT} | {"modified": modified}
         spread = {
             name: np.broadcast_to(stage, (*lead, *stage.shape[-2:]))
             for name, stage in looked_at.items()
         }
         for at in np.ndindex(lead):
-            told = np.zeros(trace.output.shape[-2], bool)
+            told = np.zeros(output.shape[-2], bool)
             for reason, rows in _reasons(**{name: stage[at] for name, stage in spread.items()}):
                 queries = np.flatnonzero(rows & ~told)
                 told |= rows
                 if queries.size:
                     yield Trouble(
-                        _place(at, of_heads, trace.recorded), tuple(queries.tolist()), reason
+                        _place(at, of_heads, trace["recorded"]), tuple(queries.tolist()), reason
                     )
-    if trace.projected is not None and trace.joined is not None:
-        lost = _lost(trace.projected) & ~_lost(trace.joined)
+    if projected is not None and joined is not None:
+        lost = _lost(projected) & ~_lost(joined)
         for at in np.ndindex(lost.shape[:-1]):
             if lost[at].any():
-                reason = f"W_O holds NaN or infinity, or leads beyond {_end(trace.projected)}"
+                reason = f"W_O holds NaN or infinity, or leads beyond {_end(projected)}"
                 yield Trouble(_place(at, False), tuple(np.flatnonzero(lost[at]).tolist()), reason)
 
 
-def _is_well(trace: AttentionTrace) -> bool:
+def _is_well(trace: Mapping[str, Any]) -> bool:
     """Whether every number is finite, apart from the −∞ of hidden keys."""
-    for stage in (trace.scores, trace.scaled, trace.output):
+    for stage in (trace["scores"], trace["scaled"], trace["output"]):
         with np.errstate(all="ignore"):
             extremes = (stage.min(), stage.max()) if stage.size else ()
         if not np.isfinite(extremes).all():
             return False
-    return not (trace.allowed & ~np.isfinite(trace.masked)).any()
+    return not (trace["allowed"] & ~np.isfinite(trace["masked"])).any()
 
 
 def _place(at: tuple[int, ...], of_heads: bool, recorded: Recorded | None = None) -> str:

@@ -103,18 +103,6 @@ class AttentionTrace:
                 stage.flags.writeable = False
                 object.__setattr__(self, name, stage)
 
-    def __repr__(self) -> str:
-        """Sizes, scale, what is hidden, and warnings; a few lines, however large it is."""
-        from attention.display import summary
-
-        return summary(self)
-
-    def _repr_html_(self) -> str:
-        """The stages as static tables, for notebooks; of large ones the first cells."""
-        from attention.display import page
-
-        return page(self)
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         """After a pickle or a deep copy as well."""
         self.__dict__.update(state)
@@ -145,7 +133,7 @@ class AttentionTrace:
 
         Each begins with its item, head and queries, counted from 0.
         """
-        return warnings_of(self)
+        return warnings_of(vars(self))
 
 
 def reading_order(trace: AttentionTrace) -> list[str]:

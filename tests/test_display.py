@@ -1,8 +1,12 @@
 """A trace as text fits on a screen, and as HTML in a notebook: bounded, static, and true."""
 
 import math
+import pickle
+import subprocess
+import sys
 from fractions import Fraction
 from html.parser import HTMLParser
+from pathlib import Path
 
 import messages
 import numpy as np
@@ -13,6 +17,7 @@ from attention import self_attention as attend
 from attention.arithmetic import cell
 from attention.colours import LIGHT, shade
 from attention.display import CUT_COLUMNS, CUT_ROWS, table
+from attention.models.taken import Taken
 from attention.numbers import number
 from attention.view import View
 
@@ -191,6 +196,30 @@ def test_a_diagnosis_says_its_sentences_and_shows_the_numbers_it_was_given():
 def test_a_diagnosis_without_a_finite_number_still_shows(output):
     page = Page(diagnose([[1.0]], [[1.0]], [[1.0, 2.0]], output=output)._repr_html_())
     assert "finite" in page.words or page.tables
+
+
+UNPICKLED = """
+import pickle, sys
+loaded = pickle.load(sys.stdin.buffer)
+shown = repr(loaded) + getattr(loaded, "_repr_html_", str)()
+sys.stdout.buffer.write(shown.encode())
+"""
+
+
+@pytest.mark.parametrize("make", [small, planted, lambda: Taken("mine", missed=["decoder"])])
+def test_a_new_process_shows_what_it_unpickles(make):
+    """Their repr and HTML are given to the classes by the package, whatever is imported first."""
+    found = make()
+    shown = repr(found) + getattr(found, "_repr_html_", str)()
+    ran = subprocess.run(
+        [sys.executable, "-c", UNPICKLED],
+        input=pickle.dumps(found),
+        capture_output=True,
+        timeout=60,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    )
+    assert ran.stdout.decode() == shown and "object at" not in shown
 
 
 # ---- the ends of float64 -------------------------------------------------------------------------

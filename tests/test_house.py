@@ -1,12 +1,14 @@
 """The import rule of the house: launch → pages → exports → … → maths. Nothing points up.
 
-And the length of its lines, and where its bounds stand.
+No files import each other in a loop. And the length of its lines, and where its bounds stand.
 """
 
 import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,8 @@ HEAVY = {
     "torch",
     "transformers",
 }  # the last three: only at their first use
-ROOMS = {  # folder: the rooms it may import from, the outside packages it may import
+# from the ground up; folder: the rooms it may import from, the outside packages it may import
+ROOMS = {
     "maths": (set(), {"numpy", "threadpoolctl"}),
     "frameworks": ({"maths"}, {"numpy"}),
     # torch and transformers are the person's own, imported where their model runs
@@ -56,20 +59,26 @@ def room(parts: tuple[str, ...]) -> str:
     return first if first in ROOMS else DOORS.get(first, "maths")
 
 
-def imports(path: Path, package: tuple[str, ...]):
-    """Every module a file imports, anywhere in it: also inside functions, also relative."""
+def taken(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield each module that a file imports, and the name it takes from it, or "".
+
+    Anywhere in the file: also inside functions and for type checkers alone, also relative.
+    """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(filter(None, (base, node.module)))
-            yield module
-            yield from (
-                f"{module}.{alias.name}"
-                for alias in node.names
-                if module.split(".")[0] == "attention"
-            )
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def imports(path: Path, package: tuple[str, ...]) -> Iterator[str]:
+    """Yield every module that a file imports; a name of ours may be a module as well."""
+    for module, name in taken(path, package):
+        yield module
+        if name and module.split(".")[0] == "attention":
+            yield f"{module}.{name}"
 
 
 def violations(house: Path) -> list[str]:
@@ -91,6 +100,27 @@ def violations(house: Path) -> list[str]:
             if wrong:
                 found.append(f"{'/'.join(parts)} imports {name}")
     return found
+
+
+def loop(house: Path) -> list[str]:
+    """Files that import each other, each the next one, back to the first; [] where none do."""
+    files = {}
+    for path in sorted(house.rglob("*.py")):
+        parts = ("attention", *path.relative_to(house).with_suffix("").parts)
+        files[".".join(parts).removesuffix(".__init__")] = path, parts[:-1]
+    imported = {}
+    for name, (path, package) in files.items():
+        # from a folder comes one of its files, or else a name of its __init__.py
+        names = (
+            f"{module}.{part}" if f"{module}.{part}" in files else module
+            for module, part in taken(path, package)
+        )
+        imported[name] = files.keys() & set(names)
+    try:
+        TopologicalSorter(imported).prepare()
+    except CycleError as error:
+        return error.args[1][::-1]  # which has what is imported first
+    return []
 
 
 def loads(code: str, where: Path) -> set[str]:
@@ -120,6 +150,15 @@ def import_all(house: Path, wanted: str) -> str:
 
 def test_no_file_imports_from_above():
     assert violations(HOUSE) == []
+
+
+def test_each_room_may_import_rooms_below_it_alone():
+    names = list(ROOMS)
+    assert all(rooms <= set(names[:k]) for k, (rooms, _) in enumerate(ROOMS.values()))
+
+
+def test_no_files_import_each_other_in_a_loop():
+    assert loop(HOUSE) == []
 
 
 @pytest.mark.parametrize(
@@ -261,6 +300,7 @@ def other_house(tmp_path):
     return tmp_path / "attention"
 
 
+CHECKED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
 PLANTED = [
     ("trace.py", "from attention.frameworks import bench", "trace imports attention.frameworks"),
     (
@@ -301,6 +341,16 @@ PLANTED = [
     ),
     ("session/links.py", "import requests", "session/links imports requests"),
     (
+        "trace.py",
+        "def f():\n    from attention.session import links",
+        "trace imports attention.session.links",
+    ),
+    (
+        "session/links.py",
+        f"{CHECKED}from attention.pages.state import Visit",
+        "session/links imports attention.pages.state",
+    ),
+    (
         "pages/state.py",
         "from attention.launch import command",
         "pages/state imports attention.launch",
@@ -314,6 +364,40 @@ PLANTED = [
 def test_a_planted_import_is_found(other_house, file, line, expected):
     (other_house / file).write_text(line + "\n")
     assert expected in violations(other_house)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from attention.session.links import read",
+        "from attention.session import links",
+        "from .session import links",
+        "import attention.session.links as links",
+        "def f():\n    from attention.session.links import read",
+        f"{CHECKED}from attention.session.links import read",
+    ],
+)
+def test_a_planted_loop_of_imports_is_found(other_house, line):
+    assert loop(other_house) == []  # where links imports the trace
+    (other_house / "trace.py").write_text(f"{line}\n")
+    assert sorted(loop(other_house)[1:]) == ["attention.session.links", "attention.trace"]
+
+
+def test_a_planted_loop_of_three_goes_by_its_imports(other_house):
+    (other_house / "view.py").write_text("def f():\n    import attention.session.links\n")
+    (other_house / "trace.py").write_text(f"{CHECKED}from attention.view import View\n")
+    names = {"session.links": "trace", "trace": "view", "view": "session.links"}
+    found = [name.removeprefix("attention.") for name in loop(other_house)]
+    assert len(found) == 4 and all(names[a] == b for a, b in zip(found, found[1:], strict=False))
+
+
+def test_a_name_of_the_front_desk_closes_a_loop_and_a_file_beside_it_does_not(other_house):
+    (other_house / "__init__.py").write_text("from attention import trace\nNAME = trace.NAME\n")
+    (other_house / "trace.py").write_text("from attention import view\nNAME = 1\n")
+    (other_house / "view.py").write_text("")
+    assert loop(other_house) == []
+    (other_house / "view.py").write_text("def f():\n    from attention import NAME\n")
+    assert set(loop(other_house)) == {"attention", "attention.trace", "attention.view"}
 
 
 @pytest.mark.parametrize("line", ["MAX_DOTS = 64", 'URL, MAX_DOTS = "qr.svg", 300'])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from attention.conversion import shown
 from attention.figures.across import layer_pane
+from attention.figures.arguments import need
 from attention.figures.panes import Pane
 from attention.figures.paper import of_panes
-from attention.figures.whole import need
 from attention.limits import MAX_PRINTED
 from attention.models.labels import words_of
 from attention.models.taken import Call, Taken

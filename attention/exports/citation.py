@@ -15,7 +15,7 @@ def sentence() -> str:
     >>> sentence().startswith("The authors of Attention, stage by stage (2026).")
     True
     """
-    return f"{AUTHORS} ({YEAR}). {TITLE}, version {program.version()} [software]."
+    return f"{AUTHORS} ({YEAR}). {TITLE}, version {program.VERSION} [software]."
 
 
 def bibtex() -> str:
@@ -24,7 +24,7 @@ def bibtex() -> str:
         "author": f"{{{AUTHORS}}}",  # the inner braces: one name, no list of names
         "title": f"{{{TITLE}}}",
         "year": str(YEAR),
-        "note": f"Software, version {program.version()}",
+        "note": f"Software, version {program.VERSION}",
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@misc{{{program.NAME},", *lines, "}"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from attention.figures.paper import OnPanel, of_views
+from attention.figures.paper import of_views
+from attention.figures.paper_panels import OnPanel
 from attention.limits import MAX_DOTS, MAX_DPI, BadInput
 from attention.session.about import About, Part, what_it_is
 from attention.session.run import view

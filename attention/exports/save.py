@@ -12,8 +12,8 @@ from attention.captions import formula
 from attention.conversion import shown
 from attention.exports import tables, text
 from attention.exports.report import to_report
+from attention.figures.arguments import checked_digits, checked_title, named_stages
 from attention.figures.panes import panes
-from attention.figures.whole import checked_digits, checked_title, named_stages
 from attention.numbers import number
 from attention.session.about import About, Part, weighted_by
 from attention.session.origin import LONGEST_SOURCE, one_line

@@ -8,8 +8,8 @@ import numpy as np
 
 from attention.figures.comparison import Labels, compared
 from attention.figures.panes import Pane
-from attention.frameworks.diagnosis import Diagnosis
 from attention.frameworks.differing import differing
+from attention.frameworks.result import Diagnosis
 
 Labelled = Mapping[tuple[int, ...], Labels]  # by the shape of a matrix
 

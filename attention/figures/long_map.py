@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attention.colours import FAINTEST, LIGHT
-from attention.figures import printing
 from attention.figures.charts import DIGITS
 from attention.figures.heatmap import cells, escape, hover_of
 from attention.figures.theme import layout
 from attention.long import LongAttention
-from attention.paper import Paper
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-    from attention.figures.paper_sheet import PaperFigure
 
 SIDE, BAR = 640, 90  # px: the cells; the bar with its labels
 
@@ -72,47 +67,6 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
     if title:
         whole["title"] = {"text": escape(title), "x": 0.5, "y": 1 - 12 / height, "yanchor": "top"}
     return go.Figure(heatmap, whole)
-
-
-def long_paper_figure(
-    attended: LongAttention, *, item: int, head: int, paper: Paper | None
-) -> PaperFigure:
-    """The mean map in Matplotlib: the cells an image, all else lines and letters."""
-    printing.load()
-    from attention.figures.paper import clean, scale_of
-    from attention.figures.paper_drawing import HIDDEN, LogNorm, Normalize, colour_map
-    from attention.figures.paper_sheet import MARGIN, Sheet, settings
-
-    paper = Paper(logarithmic=True) if paper is None else paper
-    values = np.ma.masked_equal(map_of(attended, item, head), 0)
-    share = SimpleNamespace(low=0.0, high=1.0, colours="share")
-    scale = scale_of([SimpleNamespace(values=values, scale=share)], paper)
-    with settings():
-        words = clean(paper.query), clean(paper.key)
-        sheet = Sheet(paper, "".join(words) + "0123456789,−×")
-        side = min(0.8 * sheet.room, sheet.height)
-        figure = sheet.figure(side, f"mean weights of {attended!r}")
-        figure.set_layout_engine(
-            "constrained", rect=sheet.share(MARGIN, sheet.top, sheet.room, side)
-        )
-        axes = figure.add_subplot(label="mean_map", aspect="equal", facecolor=HIDDEN)
-        norm = (LogNorm if scale.logarithmic else Normalize)(scale.low, scale.high, clip=True)
-        cells = axes.pcolormesh(
-            attended.key_edges,
-            attended.row_edges,
-            values,
-            norm=norm,
-            cmap=colour_map(scale.colours).with_extremes(bad=HIDDEN),
-            rasterized=True,
-        )
-        axes.invert_yaxis()
-        axes.locator_params(nbins=4)
-        if paper.axis_titles:
-            axes.set(ylabel=words[0], xlabel=words[1])
-        if paper.bar:
-            bar = figure.colorbar(cells, ax=axes, extend=scale.extend, label=clean(paper.bar_title))
-            bar.minorticks_off()
-    return figure
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:

@@ -12,9 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 
-from attention.figures.paper import OnPanel, Panel, headings_of, subscripted
 from attention.figures.paper_layout import BAR, Block, Layout, ticks_of
+from attention.figures.paper_panels import OnPanel, Panel, headings_of
 from attention.figures.paper_sheet import INK, MARGIN, THIN, PaperFigure, Sheet, settings
+from attention.figures.paper_text import subscripted
 from attention.paper import COLOURS, Paper
 
 WIDE, TALL = 24.0, 13.0  # times the size of the letters: the least room for one chart

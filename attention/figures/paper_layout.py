@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from attention.figures.paper import Panel, Scale, clean, subscripted
+from attention.figures.paper_panels import Panel, Scale
 from attention.figures.paper_sheet import LINE, MARGIN, PAD, TICK, Sheet
+from attention.figures.paper_text import clean, subscripted
 from attention.numbers import number, numbers
 from attention.paper import Paper
 from attention.stages import STAGES

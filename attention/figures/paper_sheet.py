@@ -25,7 +25,7 @@ from matplotlib.textpath import text_to_path
 from PIL import Image, PngImagePlugin
 
 from attention import program
-from attention.figures.paper import clean
+from attention.figures.paper_text import clean
 from attention.limits import BadInput
 from attention.paper import Paper
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from attention.colours import around_zero
 from attention.display import block, table
-from attention.frameworks.diagnosis import Diagnosis
 from attention.frameworks.distance import largest_finite
+from attention.frameworks.result import Diagnosis
 from attention.stages import STAGES
 from attention.view import dimension, place_of, words_of
 

@@ -15,7 +15,7 @@ def document(title: str, style: str, *parts: str) -> bytes:
         '<html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width">',
-        f'<meta name="generator" content="{program.NAME} {program.version()}">',
+        f'<meta name="generator" content="{program.NAME} {program.VERSION}">',
         f"<title>{escape(title)}</title><style>{style}</style></head><body>",
         *filter(None, parts),
         "</body></html>\n",

@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from attention.models.following import At
 from attention.models.kinds import PLACE
-
-if TYPE_CHECKING:
-    from attention.models.capture import Recorder
-    from attention.models.following import At
+from attention.models.recorder import Recorder
 
 KNOWN = ("position_bias", "s_aux")  # tensors of which it is known what they do
 ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on another path

@@ -193,30 +193,6 @@ class Taken:
         """Return how many heads and weights all calls have together."""
         return counts((each.Q.shape, each.K.shape) for each in self.calls)
 
-    def __repr__(self) -> str:
-        from attention.models.labels import label_note  # these need this module
-        from attention.models.verify import look_ahead_lost
-
-        lines = [f"{self.model or 'a model'}: {counted(len(self.calls))}, {megabytes(self.size)}"]
-        for each in self.calls[:40]:
-            b, h, n_q, d_k = each.Q.shape
-            kept = f" {list(each.heads)}" if 0 < len(each.heads) <= 8 else ""
-            lines.append(
-                f"  {each.name} ({', '.join(filter(None, _said_of(each)))}):"
-                f" {b} × {h} heads{kept}, {n_q} queries × {each.K.shape[2]} keys, d_k {d_k}"
-            )
-            if look_ahead_lost(each):
-                lines[-1] += "; its look-ahead (causal) mask was in effect and is not captured"
-        if len(self.calls) > 40:
-            lines.append(f"  … and {len(self.calls) - 40:,} more")
-        if self.missed:
-            lines.append(f"  not captured: {', '.join(self.missed)}")
-        if self.not_run:
-            lines.append(f"  was not run: {', '.join(self.not_run)}")
-        if said := label_note(self):
-            lines.append(f"  {said}")
-        return "\n".join(lines)
-
     def save(self, path: str | PathLike[str], *, large: bool = False) -> None:
         """Write one .safetensors: layers.3.Q and so on, and what they mean as JSON beside them.
 
@@ -443,11 +419,6 @@ def _guessed(module: str, K: np.ndarray, before: list[Call]) -> dict[str, str]:
         if each.kind != CROSS and stack_of(each.module) != own and each.Q.shape[2] == K.shape[2]
     ]
     return {"kind": kind, "keys_of": theirs[-1] if kind == CROSS and theirs else ""}
-
-
-def _said_of(call: Call) -> tuple[str, ...]:
-    """Return what a line about a call has in its brackets."""
-    return call.when, call.module, call.kind, call.implementation
 
 
 def visible_and_added(

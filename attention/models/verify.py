@@ -11,9 +11,10 @@ from os import PathLike
 
 import numpy as np
 
-from attention.frameworks.diagnosis import Diagnosis, diagnose
+from attention.frameworks.diagnosis import diagnose
 from attention.frameworks.distance import distance
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
+from attention.frameworks.result import Diagnosis
 from attention.masks import causal, window
 from attention.models.taken import Call, Taken
 from attention.trace import AttentionTrace

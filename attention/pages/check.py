@@ -7,8 +7,8 @@ import streamlit as st
 from attention.figures import differing
 from attention.figures.panes import Pane
 from attention.frameworks.bench import Bench
-from attention.frameworks.diagnosis import Diagnosis
 from attention.frameworks.mistakes import Mistake
+from attention.frameworks.result import Diagnosis
 from attention.limits import MAX_FILE, BadInput
 from attention.masks import MASK_LABELS
 from attention.pages import board, paper, parts, state, typed, upload

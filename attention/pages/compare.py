@@ -33,7 +33,7 @@ from attention.session import pair as pairs
 from attention.session.about import what_it_is
 from attention.session.changes import name_of
 from attention.session.decoding import is_step
-from attention.session.origin import captured_head
+from attention.session.matrix import captured_head
 from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.view import View

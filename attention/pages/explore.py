@@ -73,8 +73,8 @@ def flags() -> list[str]:
     """What a person should know about these numbers."""
     queries = shown.labels["queries"]
     sentences = no_key_sentences(shown)
-    troubled = any(True for _ in troubles(trace))  # somewhere; this head is cut out only then
-    for trouble in troubles(one(s, trace)) if troubled else ():
+    troubled = any(True for _ in troubles(vars(trace)))  # somewhere; this head is cut out only then
+    for trouble in troubles(vars(one(s, trace))) if troubled else ():
         who = listed([f"“{queries[i]}”" for i in trouble.queries])
         sentences.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
     if len(s.key_tokens) == 1 and s.softmax is True and not s.sinks:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attention.exports.paper import FORMS, figure_of, to_bytes, too_many_dots
-from attention.figures.paper import of_panes, title_of
+from attention.figures.paper import of_panes
+from attention.figures.paper_panels import title_of
 from attention.limits import MAX_CAPTION, BadInput
 from attention.pages import parts, state
 from attention.pages.controls import field

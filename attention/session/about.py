@@ -18,8 +18,8 @@ from attention.readers.select import FINISHED, MASK
 from attention.recorded import Recorded
 from attention.sentences import which_of
 from attention.session.examples import EXAMPLES, OWN
-from attention.session.matrix import Recipe, are_waves
-from attention.session.origin import Origin, captured_head
+from attention.session.matrix import Recipe, are_waves, captured_head
+from attention.session.origin import Origin
 from attention.session.run import recorded
 from attention.session.settings import DRAWN, SOFTMAX, Settings
 from attention.weights import INITIALISERS
@@ -116,7 +116,7 @@ class About:
 
     def record(self) -> dict[str, Any]:
         """The same as values by name, for JSON."""
-        found: dict[str, Any] = {"program": program.NAME, "version": program.version()}
+        found: dict[str, Any] = {"program": program.NAME, "version": program.VERSION}
         found["date"] = program.today().isoformat()
         for part in (self.item, self.head):
             found[part.word] = part.words or "the only one"

@@ -19,8 +19,8 @@ from attention.limits import (
 from attention.scores import SIGMOID
 from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
-from attention.session.matrix import WORDS, Matrix, Recipe, Rows, check_numbers
-from attention.session.origin import Origin, captured_head
+from attention.session.matrix import WORDS, Matrix, Recipe, Rows, captured_head, check_numbers
+from attention.session.origin import Origin
 from attention.session.prepared import positions_for
 from attention.session.settings import (
     DRAWN,

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention.frameworks.bench import Bench
-from attention.frameworks.diagnosis import Diagnosis, diagnose_given
+from attention.frameworks.diagnosis import diagnose_given
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.precision import Written, printed
+from attention.frameworks.result import Diagnosis
 from attention.limits import MAX_CHECKED, BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts

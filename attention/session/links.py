@@ -702,7 +702,7 @@ def to_file(settings: Settings) -> bytes:
 
 
 def _file(settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str]) -> bytes:
-    made: dict[str, Any] = {"format": FORMAT, "version": program.version()}
+    made: dict[str, Any] = {"format": FORMAT, "version": program.VERSION}
     made["saved"] = program.today().isoformat()
     about = what_it_is(settings, whole=True)
     made |= {"inputs": dict(about.inputs), "stayed_behind": list(about.behind)}
@@ -815,7 +815,7 @@ def from_file(content: bytes) -> Settings:
 
 
 def _other_version(file: dict[str, Any]) -> str:
-    wrote, reads = _short(file.get("version", "")), program.version()
+    wrote, reads = _short(file.get("version", "")), program.VERSION
     if wrote in ("", reads):
         return ""
     return f" Version {wrote} wrote it; this is {reads}."

@@ -38,7 +38,8 @@ from attention.sentences import which_of
 from attention.session.captured import source_of
 from attention.session.changes import name_of
 from attention.session.long_context import LongContext
-from attention.session.origin import Captured, captured_head
+from attention.session.matrix import captured_head
+from attention.session.origin import Captured
 from attention.session.settings import Settings, past, projected_size, real_keys
 from attention.view import distinct
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from attention.conversion import locked
 from attention.limits import LIMIT, MAX_JOINED, MAX_NUMBERS, MAX_SEED, BadInput
 from attention.positions import sinusoidal
 from attention.readers.printouts import brief, sides
-from attention.session.origin import Origin
+from attention.session.origin import Captured, Origin
 from attention.stages import STAGES
 from attention.weights import INITIALISERS, drawn, initialise
 
@@ -206,6 +207,16 @@ class Matrix:
             and len(self.shape) == 2
             and self.recipe.fill(self.shape[-2:], rows).tobytes() == self.values.tobytes()
         )
+
+
+def captured_head(inputs: Mapping[str, Matrix]) -> Captured | None:
+    """Return the head that Q, K and V are, as they came; None for those of several, or changed."""
+    sources = {
+        matrix.origin.source if matrix.origin and matrix.is_as_it_came else ""
+        for name, matrix in inputs.items()
+        if name in ("Q", "K", "V")
+    }
+    return Captured.of(sources.pop()) if len(sources) == 1 else None
 
 
 def are_waves(P: Matrix) -> bool:

@@ -7,15 +7,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attention.limits import BadInput
 from attention.readers.entry import short
-
-if TYPE_CHECKING:
-    from attention.session.matrix import Matrix
 
 LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
 _MARK = re.compile(r"[0-9a-f]{12}")
@@ -115,16 +111,6 @@ class Captured:
         parts = [model[:LONGEST_STEM] or "model", f"layer{self.layer}", module, head]
         parts += ["".join(both) for both in re.findall(r", (\w+) (\d+)", self.more)]
         return "_".join(filter(None, parts))
-
-
-def captured_head(inputs: Mapping[str, Matrix]) -> Captured | None:
-    """The head that Q, K and V are, as they came; None where they are of several, or changed."""
-    sources = {
-        matrix.origin.source if matrix.origin and matrix.is_as_it_came else ""
-        for name, matrix in inputs.items()
-        if name in ("Q", "K", "V")
-    }
-    return Captured.of(sources.pop()) if len(sources) == 1 else None
 
 
 def one_line(text: str, most: int) -> str:

@@ -12,7 +12,7 @@ from attention.heads import multi_head_attention, self_attention
 from attention.masks import TUTORIAL_FILL
 from attention.models.taken import KINDS
 from attention.recorded import Recorded
-from attention.session.origin import captured_head
+from attention.session.matrix import captured_head
 from attention.session.settings import (
     MATRICES,
     TRUE_MASK,

@@ -25,17 +25,14 @@ from attention import (
     __version__,
     causal,
     paper_figure,
-    scaled_dot_product_attention,
     self_attention,
 )
 from attention.exports.paper import to_bytes
 from attention.figures import printing
-from attention.figures.panes import panes
-from attention.figures.paper import panels_of, plain
+from attention.figures.paper import plain
 from attention.figures.paper_drawing import SMALLEST, colour_map
 from attention.figures.paper_sheet import settings
 from attention.limits import BadInput
-from attention.numbers import rounded
 from attention.paper import SHARES, SIGNS
 from attention.stages import STAGES
 
@@ -144,24 +141,6 @@ def test_cells_hold_the_numbers_of_the_trace_and_hide_what_the_mask_hides():
             hidden = np.triu(np.ones((6, 6), bool), 1)
         assert np.array_equal(np.ma.getmaskarray(cells), hidden), name
         assert np.array_equal(cells.data[~hidden], matrix[~hidden]), name
-
-
-@pytest.mark.parametrize("broken", [np.nan, np.inf, 1.0])
-def test_panels_made_of_heatmaps_hold_the_same_numbers_and_hide_the_same_cells(broken):
-    Q, K, V = np.random.default_rng(3).normal(size=(3, 6, 4))
-    V[2, 1] = broken
-    given = scaled_dot_product_attention(Q, K, V, allowed=causal(6, 6))
-    view = View.of(given, tokens=WORDS)
-    found = panels_of(panes(view), Paper())
-    for panel, (name, matrix) in zip(found, view.stages.items(), strict=True):
-        hidden = np.zeros(matrix.shape, bool)
-        if name in ("mask", "masked", "weights"):
-            hidden = np.triu(np.ones((6, 6), bool), 1)
-        assert np.array_equal(panel.hidden, hidden)
-        assert np.array_equal(panel.values.mask, hidden | ~np.isfinite(matrix)), name
-        assert np.array_equal(panel.values.compressed(), matrix[~panel.values.mask]), name
-        assert panel.labels == (view.rows(name), view.columns(name))
-        assert panel.texts.tolist() == rounded(matrix)
 
 
 def test_each_number_stands_in_its_own_cell():
@@ -847,7 +826,7 @@ def test_more_cells_than_can_be_printed_are_refused():
 
 
 def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("attention.figures.whole.find_spec", lambda wanted: None)
+    monkeypatch.setattr("attention.figures.arguments.find_spec", lambda wanted: None)
     with pytest.raises(ModuleNotFoundError) as caught:
         paper_figure(trace())
     assert str(caught.value) == (

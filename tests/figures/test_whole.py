@@ -185,7 +185,7 @@ def test_more_cells_than_a_browser_draws_are_refused_before_anything_is_drawn():
 
 
 def test_without_plotly_a_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("attention.figures.whole.find_spec", lambda wanted: None)
+    monkeypatch.setattr("attention.figures.arguments.find_spec", lambda wanted: None)
     sentence = messages.PACKAGE_MISSING.format(name="figure", name_2="plotly")
     with pytest.raises(ModuleNotFoundError, match=f"^{re.escape(sentence)}$"):
         figure(PLAIN)

@@ -216,15 +216,8 @@ def test_a_file_is_written_as_it_was_read_and_the_readers_of_the_page_take_it(tm
     np.testing.assert_array_equal(arrays["layers.1.Q"].read(), Taken.load(FILES[0])[1].Q)
 
 
-def test_print_says_what_was_captured_its_size_and_what_was_not():
+def test_a_call_is_found_by_its_layer():
     taken = recorded("t5")
-    taken.missed = ["decoder.block.7"]
-    text = repr(taken)
-    assert text.startswith("T5, position bias: 3 calls, 6.6 kB\n")
-    module = "decoder.block.0.layer.1.EncDecAttention"
-    assert f"layers.2 ({module}, cross, eager): 1 × 4 heads" in text
-    assert f"\n  {messages.NOT_CAPTURED.format(names='decoder.block.7')}\n" in text
-    assert text.endswith('give each its own: tokens={"encoder": …, "decoder": …}.')
     assert len(taken) == 3 and taken.at(1, 0).module.endswith("SelfAttention")
     with pytest.raises(ValueError) as refused:
         taken[5]

@@ -1,0 +1,43 @@
+"""A capture as text: what was recorded, how large it is, and what was not recorded."""
+
+from __future__ import annotations
+
+from attention.models.labels import label_note
+from attention.models.taken import Call, Taken, counted
+from attention.models.verify import look_ahead_lost
+from attention.numbers import megabytes
+
+
+def summary(taken: Taken) -> str:
+    """Return a line for each of the first calls, then what was missed and whether words fit.
+
+    >>> from attention.models.examples import load
+    >>> print(summary(load("verbs")))  # doctest: +ELLIPSIS
+    sentence-transformers/all-MiniLM-L6-v2: 2 calls, 50 kB
+      layers.0 (encoder.layer.0.attention.self, encoder, eager): 2 × 2 heads [1, 2], ...
+      layers.3 (encoder.layer.3.attention.self, encoder, eager): 2 × 2 heads [1, 2], ...
+    """
+    lines = [f"{taken.model or 'a model'}: {counted(len(taken.calls))}, {megabytes(taken.size)}"]
+    for each in taken.calls[:40]:
+        b, h, n_q, d_k = each.Q.shape
+        kept = f" {list(each.heads)}" if 0 < len(each.heads) <= 8 else ""
+        lines.append(
+            f"  {each.name} ({', '.join(filter(None, _said_of(each)))}):"
+            f" {b} × {h} heads{kept}, {n_q} queries × {each.K.shape[2]} keys, d_k {d_k}"
+        )
+        if look_ahead_lost(each):
+            lines[-1] += "; its look-ahead (causal) mask was in effect and is not captured"
+    if len(taken.calls) > 40:
+        lines.append(f"  … and {len(taken.calls) - 40:,} more")
+    if taken.missed:
+        lines.append(f"  not captured: {', '.join(taken.missed)}")
+    if taken.not_run:
+        lines.append(f"  was not run: {', '.join(taken.not_run)}")
+    if said := label_note(taken):
+        lines.append(f"  {said}")
+    return "\n".join(lines)
+
+
+def _said_of(call: Call) -> tuple[str, ...]:
+    """Return what a line about a call has in its brackets."""
+    return call.when, call.module, call.kind, call.implementation
