@@ -8,6 +8,7 @@ import messages
 import numpy as np
 import pytest
 from amount import few
+from build import view_of
 
 from attention.arithmetic import cell, dot, terms, vector, walk
 from attention.captions import describe
@@ -17,7 +18,6 @@ from attention.session import changes
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
-from attention.session.validate import check
 from attention.view import View
 
 SENTENCE = EXAMPLES["sentence"].build()
@@ -38,11 +38,6 @@ CASES = {
 }
 
 
-def shown(name):
-    settings = check(CASES[name])
-    return view(settings, run(settings))
-
-
 def places(matrix, most=40):
     """Every cell, or some of them in a matrix with many."""
     cells = list(np.ndindex(matrix.shape))
@@ -61,7 +56,7 @@ def last_number(line: str) -> str:
 @pytest.mark.parametrize("digits", [0, 2, 7])
 @pytest.mark.parametrize("name", few(CASES))
 def test_the_last_line_ends_in_the_number_of_the_cell(name, digits):
-    now = shown(name)
+    now = view_of(CASES[name])
     for stage, matrix in now.stages.items():
         for i, j in places(matrix):
             lines = cell(now, stage, i, j, digits)
@@ -71,7 +66,7 @@ def test_the_last_line_ends_in_the_number_of_the_cell(name, digits):
 @pytest.mark.parametrize("name", [name for name in few(CASES) if name not in ("large", "small")])
 @pytest.mark.parametrize("stage", ["Q", "K", "V", "scores", "output", "projected"])
 def test_the_terms_multiply_up_and_add_up_to_the_cell(name, stage):
-    now = shown(name)
+    now = view_of(CASES[name])
     for i, j in places(now.stages.get(stage, np.zeros((0, 0))), 12):
         lines = cell(now, stage, i, j, 10)
         if len(lines) < 4:
@@ -92,7 +87,7 @@ def test_the_terms_multiply_up_and_add_up_to_the_cell(name, stage):
 
 
 def test_a_product_shows_the_row_and_the_column_it_comes_from():
-    now = shown("four-words")
+    now = view_of(CASES["four-words"])
     assert cell(now, "Q", 0, 2) == [
         "row of X (the token) = [0, 1, 1, 2]",
         "column of W_Q (the dimension) = [0, 2, 2, 2]",
@@ -103,7 +98,7 @@ def test_a_product_shows_the_row_and_the_column_it_comes_from():
 
 
 def test_a_score_shows_both_vectors_the_products_and_the_sum():
-    assert cell(shown("four-words"), "scores", 0, 0) == [
+    assert cell(view_of(CASES["four-words"]), "scores", 0, 0) == [
         "query = [1, 2, 8, 8]",
         "key = [3, 2, 2, 4]",
         "1·3 + 2·2 + 8·2 + 8·4",
@@ -113,16 +108,16 @@ def test_a_score_shows_both_vectors_the_products_and_the_sum():
 
 
 def test_the_scale_is_shown_as_a_root_or_as_the_number_chosen():
-    assert cell(shown("four-words"), "scaled", 0, 0) == ["55 / √4 = 55 / 2", "= 27.50"]
+    assert cell(view_of(CASES["four-words"]), "scaled", 0, 0) == ["55 / √4 = 55 / 2", "= 27.50"]
     s = replace(EXAMPLES["four-words"].build(), scale=0.25)
     assert cell(view(s, run(s)), "scaled", 0, 0) == ["55 × 0.25", "= 13.75"]
 
 
 def test_a_mask_hides_keeps_or_adds():
-    now = shown("random-qkv")
+    now = view_of(CASES["random-qkv"])
     assert cell(now, "masked", 0, 1) == [messages.HIDDEN_FROM_QUERY, "1.12 becomes −∞"]
     assert cell(now, "masked", 1, 1) == [messages.SEEN_BY_QUERY, "1.75 stays 1.75"]
-    assert cell(shown("minus-1e9"), "masked", 0, 1) == ["0.06 + (−1.0e9)", "= −1.0e9"]
+    assert cell(view_of(CASES["minus-1e9"]), "masked", 0, 1) == ["0.06 + (−1.0e9)", "= −1.0e9"]
 
 
 def test_alibi_is_slope_times_distance_and_hides_nothing_by_itself():
@@ -154,36 +149,39 @@ def test_alibi_beside_minus_1e9_says_what_hidden_keys_get():
 
 
 def test_a_weight_shows_max_exp_sum_and_quotient():
-    assert cell(shown("softmax"), "weights", 0, 1, 4) == [
+    assert cell(view_of(CASES["softmax"]), "weights", 0, 1, 4) == [
         "max of the row = 2",
         "exp(2 − 2) = exp(0) = 1",
         "Σ of the row = 0.3679 + 1 + 0.3679 = 1.7358",
         "1 ÷ 1.7358",
         "= 0.5761",
     ]
-    assert cell(shown("softmax"), "weights", 1, 1) == [messages.HIDDEN_KEY, messages.WEIGHT_IS_0]
-    assert cell(shown("hidden row"), "weights", 0, 1) == [
+    assert cell(view_of(CASES["softmax"]), "weights", 1, 1) == [
+        messages.HIDDEN_KEY,
+        messages.WEIGHT_IS_0,
+    ]
+    assert cell(view_of(CASES["hidden row"]), "weights", 0, 1) == [
         messages.EVERY_KEY_HIDDEN,
         messages.WEIGHT_IS_0,
     ]
 
 
 def test_an_output_leaves_the_hidden_keys_out():
-    assert cell(shown("hidden row"), "output", 1, 0) == [
+    assert cell(view_of(CASES["hidden row"]), "output", 1, 0) == [
         "weights = [1]",
         "values = [5]",
         "1·5",
         "= 5",
         "= 5",
     ]
-    assert cell(shown("hidden row"), "output", 0, 0) == [
+    assert cell(view_of(CASES["hidden row"]), "output", 0, 0) == [
         messages.EVERY_KEY_HIDDEN,
         messages.OUTPUT_IS_0,
     ]
 
 
 def test_a_joined_cell_says_which_head_it_is_copied_from():
-    now = shown("W_O")
+    now = view_of(CASES["W_O"])
     said = [cell(now, "joined", 0, j)[0] for j in range(4)]
     assert said == [
         f"column {column} of head {head}, copied" for head in (0, 1) for column in (1, 2)
@@ -191,8 +189,8 @@ def test_a_joined_cell_says_which_head_it_is_copied_from():
 
 
 def test_an_input_is_an_input():
-    assert cell(shown("four-words"), "W_Q", 1, 2) == ["an input: 2"]
-    assert cell(shown("lookup"), "Q", 0, 0) == ["an input: 1"]
+    assert cell(view_of(CASES["four-words"]), "W_Q", 1, 2) == ["an input: 2"]
+    assert cell(view_of(CASES["lookup"]), "Q", 0, 0) == ["an input: 1"]
 
 
 def test_negative_factors_stand_in_brackets():
@@ -236,7 +234,7 @@ def test_sums_over_hundreds_of_terms_name_the_first_the_last_and_how_many_stand_
 
 @pytest.mark.parametrize("name", few(CASES))
 def test_the_walk_of_every_query_equals_the_matrix_form(name):
-    now = shown(name)
+    now = view_of(CASES[name])
     for i in range(len(now.stages["Q"])):
         w = walk(now, i)
         assert w.query.tolist() == now.stages[now.source("Q")][i].tolist()
@@ -254,7 +252,7 @@ def test_the_walk_of_every_query_equals_the_matrix_form(name):
 
 
 def test_the_steps_of_a_walk_lead_into_each_other():
-    now = shown("random-qkv")
+    now = view_of(CASES["random-qkv"])
     w = walk(now, 2)
     for j in range(4):
         assert w.products[j].tolist() == [
@@ -276,7 +274,7 @@ def test_the_steps_of_a_walk_lead_into_each_other():
 
 
 def test_a_walk_that_sees_no_key_ends_in_zeros():
-    w = walk(shown("hidden row"), 0)
+    w = walk(view_of(CASES["hidden row"]), 0)
     assert (w.weights.tolist(), w.output.tolist(), w.total, w.difference) == (
         [0] * 4,
         [0] * 4,

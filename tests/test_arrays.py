@@ -152,7 +152,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("case", BATCHES)
-@pytest.mark.parametrize(("called", "name"), product(CALLS, ["allowed", "bias"]))
+@pytest.mark.parametrize(("called", "name"), list(product(CALLS, ["allowed", "bias"])))
 def test_a_mask_of_any_axes_means_the_same_everywhere(called, name, case):
     batch, heads = BATCHES[case]
     for shape in shapes(batch, heads):

@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from build import draw
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import attend
@@ -57,10 +58,6 @@ class Libraries:
 
     def restore_original_limits(self):
         self.num_threads = self.most
-
-
-def draw(shape, seed=0, dtype=float):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
 def three(n_q=7, n_k=5, d_k=4, d_v=3, lead=(), dtype=float):

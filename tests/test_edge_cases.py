@@ -7,6 +7,7 @@ from fractions import Fraction
 import messages
 import numpy as np
 import pytest
+from build import draw
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -28,10 +29,6 @@ from attention import (
 
 inf, nan = math.inf, math.nan
 GAP_OF_ONE = [[1 / (1 + math.exp(-1)), 1 / (1 + math.e)]]  # 0.7311, 0.2689
-
-
-def draw(shape, seed=0, dtype=float):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
 def three(n_q=3, n_k=4, d_k=5, d_v=2, dtype=float):

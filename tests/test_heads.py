@@ -3,6 +3,7 @@
 import messages
 import numpy as np
 import pytest
+from build import draw
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import COMPUTED, agree, attend, product
@@ -15,10 +16,6 @@ from attention import (
     self_attention,
     split_heads,
 )
-
-
-def draw(shape, seed=0, dtype=float):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
 def columns(M, heads, head):

@@ -9,6 +9,7 @@ from fractions import Fraction
 import messages
 import numpy as np
 import pytest
+from build import draw
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import COMPUTED, agree, attend
@@ -24,10 +25,6 @@ from attention import (
 )
 
 inf, nan = math.inf, math.nan
-
-
-def draw(shape, seed=0, dtype=float):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
 def three(n_q=3, n_k=4, d_k=5, d_v=2, dtype=float):

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from amount import few
+from build import view_of
 
 from attention.captions import describe, formula
 from attention.colours import colour_limits, hidden_cells
@@ -34,11 +35,6 @@ CASES = {
 }
 
 
-def shown(name):
-    settings = check(CASES[name])
-    return view(settings, run(settings))
-
-
 def unpack(z):
     shape = [int(side) for side in z["shape"].split(",")]
     return np.frombuffer(base64.b64decode(z["bdata"]), "<f8").reshape(shape)
@@ -46,7 +42,7 @@ def unpack(z):
 
 @pytest.mark.parametrize("name", few(CASES))
 def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
-    now = shown(name)
+    now = view_of(CASES[name])
     found = panes(now, query=0, cell=("scores", 0, 0), title="t")
     assert [pane["name"] for pane in found] == list(now.stages)
     for pane in found:
@@ -67,7 +63,7 @@ def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
 @pytest.mark.parametrize("name", few(CASES))
 @pytest.mark.parametrize("digits", [0, 2, 5])
 def test_each_cell_carries_its_number_once(name, digits):
-    now = shown(name)
+    now = view_of(CASES[name])
     for pane in panes(now, digits=digits):
         assert pane["digits"] == digits
         matrix = now.stages[pane["name"]]
@@ -95,13 +91,13 @@ def by_hand(value, matrix, digits):
 def test_only_the_mask_has_no_colour_bar():
     bars = {
         pane["name"]: any(t["showscale"] for t in pane["figure"]["data"])
-        for pane in panes(shown("crossed"))
+        for pane in panes(view_of(CASES["crossed"]))
     }
     assert [name for name, bar in bars.items() if not bar] == ["mask"]
 
 
 def test_the_hidden_cells_are_those_the_query_may_not_look_at():
-    now = shown("crossed")
+    now = view_of(CASES["crossed"])
     for pane in panes(now):
         greys = [trace for trace in pane["figure"]["data"] if trace["meta"] == "hidden"]
         if pane["name"] not in ("mask", "masked", "weights"):
@@ -115,7 +111,7 @@ def test_the_hidden_cells_are_those_the_query_may_not_look_at():
 
 
 def test_minus_1e9_is_grey_and_does_not_wreck_the_colour_range():
-    now = shown("minus-1e9")
+    now = view_of(CASES["minus-1e9"])
     low, high = colour_limits(now)["masked"]
     assert high == -low < 1
     assert hidden_cells(now, "masked").tolist() == [
@@ -127,7 +123,7 @@ def test_minus_1e9_is_grey_and_does_not_wreck_the_colour_range():
 
 @pytest.mark.parametrize("name", few(CASES))
 def test_stages_that_are_compared_share_their_limits(name):
-    now = shown(name)
+    now = view_of(CASES[name])
     limits = colour_limits(now)
     assert limits["scaled"] == limits["masked"]
     if now.softmax:
@@ -151,7 +147,7 @@ def test_a_stage_of_zeros_has_limits_of_its_own():
 
 @pytest.mark.parametrize("name", few(CASES))
 def test_the_text_alternative_names_the_smallest_and_largest_visible_number(name):
-    now = shown(name)
+    now = view_of(CASES[name])
     for pane in panes(now, digits=3):
         matrix, hidden = now.stages[pane["name"]], hidden_cells(now, pane["name"])
         cells = [
@@ -199,7 +195,7 @@ def test_a_stage_says_in_one_sentence_what_is_in_it():
 
 def test_v_and_output_have_ranges_of_their_own_only_where_softmax_is_off():
     for name in CASES:
-        now = shown(name)
+        now = view_of(CASES[name])
         limits = colour_limits(now)
         if now.softmax:
             assert limits["V"] == limits["output"]
@@ -212,7 +208,7 @@ def test_v_and_output_have_ranges_of_their_own_only_where_softmax_is_off():
 
 @pytest.mark.parametrize("name", few(CASES))
 def test_every_source_of_a_pane_is_on_the_board(name):
-    found = panes(shown(name))
+    found = panes(view_of(CASES[name]))
     names = {pane["name"] for pane in found}
     for pane in found:
         assert {source for source, _ in pane["sources"]} <= names
@@ -220,7 +216,7 @@ def test_every_source_of_a_pane_is_on_the_board(name):
 
 
 def test_the_chosen_query_is_framed_in_every_stage_with_a_row_for_it_and_the_cell_in_its_own():
-    for pane in panes(shown("four-words"), query=2, cell=("weights", 1, 3)):
+    for pane in panes(view_of(CASES["four-words"]), query=2, cell=("weights", 1, 3)):
         marks = [(shape["name"], shape["y0"]) for shape in pane["figure"]["layout"]["shapes"]]
         expected = [("query", 1.5)] if STAGES[pane["name"]].rows == "queries" else []
         expected += [("cell", 0.5)] if pane["name"] == "weights" else []
@@ -228,25 +224,26 @@ def test_the_chosen_query_is_framed_in_every_stage_with_a_row_for_it_and_the_cel
 
 
 def test_the_words_are_true_for_the_settings():
-    assert describe(shown("four-words"), "masked")["sentence"] == messages.NO_MASK
-    assert describe(shown("minus-1e9"), "masked")["sentence"] == messages.FILL_IS_ADDED
-    assert describe(shown("crossed"), "K")["formula"] == "Y W_K"
-    assert describe(shown("crossed"), "Q")["formula"] == "X W_Q"
-    assert describe(shown("random-qkv"), "Q")["formula"] == "given"
-    assert describe(shown("bare-bones"), "weights")["formula"] == "masked, as it is"
-    assert describe(shown("bare-bones"), "scaled")["formula"] == "scores × 1"
+    assert describe(view_of(CASES["four-words"]), "masked")["sentence"] == messages.NO_MASK
+    assert describe(view_of(CASES["minus-1e9"]), "masked")["sentence"] == messages.FILL_IS_ADDED
+    assert describe(view_of(CASES["crossed"]), "K")["formula"] == "Y W_K"
+    assert describe(view_of(CASES["crossed"]), "Q")["formula"] == "X W_Q"
+    assert describe(view_of(CASES["random-qkv"]), "Q")["formula"] == "given"
+    assert describe(view_of(CASES["bare-bones"]), "weights")["formula"] == "masked, as it is"
+    assert describe(view_of(CASES["bare-bones"]), "scaled")["formula"] == "scores × 1"
 
 
 def test_the_formula_leaves_out_what_is_not_done():
     def text(name):
-        return "".join(part for part, _ in formula(shown(name)))
+        return "".join(part for part, _ in formula(view_of(CASES[name])))
 
     assert text("four-words") == "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k ) V"
     assert text("random-qkv") == "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k + M ) V"
     assert text("bare-bones") == "Attention(Q, K, V) = ( Q Kᵀ ) V"
     assert text("sentence").endswith("V   head 0 of 0–1")
-    for name in CASES:
-        assert {stage for _, stage in formula(shown(name))} - {None} <= set(shown(name).stages)
+    for case in CASES.values():
+        now = view_of(case)
+        assert {stage for _, stage in formula(now)} - {None} <= set(now.stages)
 
 
 def test_the_formula_says_what_each_part_of_real_layers_does():

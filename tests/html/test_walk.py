@@ -8,6 +8,7 @@ import messages
 import numpy as np
 import pytest
 from amount import few
+from build import view_of
 
 from attention.arithmetic import walk
 from attention.html.walk import STEPS, rows_table, statistics_table, walk_sentences, walk_table
@@ -46,15 +47,10 @@ class Reader(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def shown(name):
-    settings = check(CASES[name])
-    return view(settings, run(settings))
-
-
 @pytest.mark.parametrize("digits", [0, 2, 6])
 @pytest.mark.parametrize("name", few(CASES))
 def test_the_walk_table_has_a_line_for_each_key_with_the_numbers_of_the_stages(name, digits):
-    now = shown(name)
+    now = view_of(CASES[name])
     for i in range(len(now.stages["Q"])):
         head, *body, foot = Reader(walk_table(now, walk(now, i), digits)).rows
         assert [line[0] for line in body] == list(now.labels["keys"])
@@ -79,7 +75,7 @@ def close(text: str, value: float, digits: int) -> bool:
 
 @pytest.mark.parametrize("steps", range(1, 7))
 def test_a_walk_fills_as_many_columns_as_steps_were_taken(steps):
-    now = shown("four-words")
+    now = view_of(CASES["four-words"])
     _, *body, foot = Reader(walk_table(now, walk(now, 0), 2, steps)).rows
     filled = {1: 3, 2: 4, 3: 5, 4: 6, 5: 7, 6: 8}[steps]
     for line in body:
@@ -89,14 +85,14 @@ def test_a_walk_fills_as_many_columns_as_steps_were_taken(steps):
 
 
 def test_hidden_keys_are_marked_once_the_mask_was_applied():
-    now = shown("random-qkv")
+    now = view_of(CASES["random-qkv"])
     w = walk(now, 1)
     assert walk_table(now, w, 2, 2).count('class="hidden"') == 0
     assert walk_table(now, w, 2, 3).count('class="hidden"') == 2
 
 
 def test_the_sentences_of_the_walk_have_its_numbers():
-    now = shown("four-words")
+    now = view_of(CASES["four-words"])
     *first, last = walk_sentences(now, walk(now, 0), "w1", 2)
     assert first == [
         messages.WALK_MULTIPLIES.format(token="w1", query="[1, 2, 8, 8]"),
@@ -109,16 +105,16 @@ def test_the_sentences_of_the_walk_have_its_numbers():
 
 
 def test_the_sentences_say_what_the_mask_did():
-    now = shown("random-qkv")
+    now = view_of(CASES["random-qkv"])
     said = walk_sentences(now, walk(now, 1), "name", 2)[2]
     assert said == messages.WALK_HIDES.format(seen=2, keys=4)
-    now = shown("minus-1e9")
+    now = view_of(CASES["minus-1e9"])
     sentences = [walk_sentences(now, walk(now, i), "c", 2)[2] for i in range(3)]
     assert sentences[2] == messages.WALK_ADDS_FILL.format(added=3, keys=3)
 
 
 def test_the_sentences_of_a_hidden_row_claim_nothing_that_is_not_done():
-    now = shown("hidden row")
+    now = view_of(CASES["hidden row"])
     sentences = walk_sentences(now, walk(now, 0), "w1", 2)
     assert sentences[2] == messages.WALK_HIDES.format(seen=0, keys=4)
     assert sentences[3] == messages.WALK_HAS_NO_KEY
@@ -127,7 +123,7 @@ def test_the_sentences_of_a_hidden_row_claim_nothing_that_is_not_done():
 
 
 def test_the_sentences_of_raw_attention_take_no_exp():
-    now = shown("bare-bones")
+    now = view_of(CASES["bare-bones"])
     sentences = walk_sentences(now, walk(now, 0), "x1", 2)
     assert sentences[1] == messages.WALK_SCALES.format(scale=1)
     assert sentences[3:5] == [
@@ -138,7 +134,7 @@ def test_the_sentences_of_raw_attention_take_no_exp():
 
 @pytest.mark.parametrize("name", few(CASES))
 def test_the_variances_are_those_of_the_visible_cells(name):
-    now = shown(name)
+    now = view_of(CASES[name])
     found = {line[0]: line[1] for line in Reader(statistics_table(now, 2)).rows[1:]}
     for stage in ("Q", "K", "scores", "scaled"):
         assert close(found[stage], population_variance(now.stages[stage].ravel().tolist()), 4)
@@ -156,7 +152,10 @@ def population_variance(values) -> float:
 
 
 def test_the_variances_of_random_q_k_v_are_the_printed_ones():
-    found = {line[0]: line[1] for line in Reader(statistics_table(shown("random-qkv"), 2)).rows[1:]}
+    found = {
+        line[0]: line[1]
+        for line in Reader(statistics_table(view_of(CASES["random-qkv"]), 2)).rows[1:]
+    }
     assert [found[stage] for stage in ("Q", "K", "scores", "scaled")] == [
         "0.9439",
         "0.8519",
@@ -167,7 +166,7 @@ def test_the_variances_of_random_q_k_v_are_the_printed_ones():
 
 @pytest.mark.parametrize("name", few(CASES))
 def test_each_query_has_its_entropy_and_the_largest_of_its_visible_weights(name):
-    now = shown(name)
+    now = view_of(CASES[name])
     for i, line in enumerate(Reader(rows_table(now, 4)).rows[1:]):
         row = now.stages["weights"][i].tolist()
         visible = {j: w for j, w in enumerate(row) if now.allowed[i, j]}

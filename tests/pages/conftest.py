@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.state.safe_session_state import SafeSessionState
-from streamlit.testing.v1 import app_test
+from streamlit.testing.v1 import AppTest, app_test
 
 from attention.pages.server import look_up_alone
+from attention.session.settings import Settings
+
+APP = Path(__file__).parents[2] / "app.py"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -47,6 +51,39 @@ def uploaded(at, key: str, name: str, content: bytes) -> None:
     kept = at.session_state["visit"].page_values.get(f"{key}_uploaded")
     widget = f"{key}_{kept.emptied if kept else 0}"
     at.file_uploader(key=widget).set_value((name, content, "application/octet-stream"))
+
+
+def ran(moved) -> AppTest:
+    """Run the page after a move of the app or of one of its controls; nothing may raise."""
+    at = moved.run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def opened_at(page: str, **link: str) -> AppTest:
+    """Open a page with this link, of the four words if there is none."""
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    for name, value in (link or {"example": "four-words"}).items():
+        at.query_params[name] = value
+    ran(at)
+    return ran(at.switch_page(page))
+
+
+def settings_of(at: AppTest) -> Settings:
+    return at.session_state["visit"].settings
+
+
+def link_of(at: AppTest) -> dict[str, str]:
+    """The parameters of the address."""
+    return {
+        name: value[0] if isinstance(value, list) else value
+        for name, value in at.query_params.items()
+    }
+
+
+def words(at: AppTest) -> str:
+    """What our own HTML says."""
+    return " ".join(h.proto.body for h in at.get("html"))
 
 
 def sent(at) -> str:

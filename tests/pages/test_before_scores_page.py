@@ -7,7 +7,7 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
-from pages.test_learn_page import settings_of, words
+from pages.conftest import settings_of, words
 from pages.test_real_layers_page import COMPARE, EXPLORE, moved, opened
 from session.test_parts import EACH
 

@@ -2,11 +2,11 @@
 
 import json
 from html import escape, unescape
-from pathlib import Path
 
 import messages
 import numpy as np
 import pytest
+from pages.conftest import opened_at, ran
 from streamlit.testing.v1 import AppTest
 
 from attention.pages.state import capital
@@ -14,22 +14,11 @@ from attention.session import check_yours as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 
-APP = Path(__file__).parents[2] / "app.py"
 CHECK, EXPLORE = "attention/pages/check.py", "attention/pages/explore.py"
 
 
-def ran(moved) -> AppTest:
-    at = moved.run()
-    assert not at.exception, [e.value for e in at.exception]
-    return at
-
-
 def opened(page=CHECK, **link) -> AppTest:
-    at = AppTest.from_file(str(APP), default_timeout=30)
-    for name, value in (link or {"example": "four-words"}).items():
-        at.query_params[name] = value
-    ran(at)
-    return ran(at.switch_page(page))
+    return opened_at(page, **link)
 
 
 def said(at: AppTest) -> str:

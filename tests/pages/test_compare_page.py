@@ -9,9 +9,8 @@ from urllib.parse import parse_qsl
 import messages
 import numpy as np
 import pytest
-from pages.test_check_page import numbers, panes, ran
-from pages.test_check_page import opened as opened_at
-from pages.test_learn_page import settings_of, words
+from pages.conftest import opened_at, ran, settings_of, words
+from pages.test_check_page import numbers, panes
 
 from attention.arithmetic import cell
 from attention.exports import bounds

@@ -6,8 +6,8 @@ import messages
 import numpy as np
 import pytest
 from amount import few
-from pages.test_check_page import numbers, panes, ran, said
-from pages.test_check_page import opened as opened_at
+from pages.conftest import opened_at, ran, words
+from pages.test_check_page import numbers, panes, said
 from streamlit.testing.v1 import AppTest
 
 from attention.frameworks.records import CONVENTIONS
@@ -20,10 +20,6 @@ CONVENTIONS_PAGE = "attention/pages/conventions.py"
 
 def opened(**link) -> AppTest:
     return opened_at(CONVENTIONS_PAGE, **link)
-
-
-def words(at: AppTest) -> str:
-    return " ".join(h.proto.body for h in at.get("html"))
 
 
 @pytest.mark.parametrize("example", few(EXAMPLES))

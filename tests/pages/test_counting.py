@@ -10,9 +10,9 @@ import messages
 import numpy as np
 import pandas
 import pytest
-from pages.conftest import sent
-from pages.test_check_page import opened, panes, ran
-from pages.test_explore import below, settings
+from pages.conftest import ran, sent, settings_of
+from pages.test_check_page import opened, panes
+from pages.test_explore import below
 
 from attention.exports.paper import about, figure_of
 from attention.exports.worksheet import Wanted, sheets_of
@@ -62,7 +62,7 @@ def never_from_one(text: str) -> None:
 def test_no_page_calls_a_head_or_an_item_by_the_next_number(page):
     at = shown(two_heads(), page)
     text = sent(at)
-    assert settings(at).head == settings(at).item == 1
+    assert settings_of(at).head == settings_of(at).item == 1
     if page in ("explore", "conventions"):
         assert "head 1 of 0–1" in text
     if page in ("explore", "compare"):  # above the board, or in its pictures
@@ -94,7 +94,7 @@ def test_the_controls_of_heads_and_items_offer_their_numbers_from_0():
     assert "Sink of head 1" in [control.label for control in at.number_input]
     ran(item.set_value(0))
     ran(at.button_group(key="set_head").set_value(0))
-    assert (settings(at).item, settings(at).head) == (0, 0)
+    assert (settings_of(at).item, settings_of(at).head) == (0, 0)
 
 
 def test_panes_are_titled_and_saved_by_the_number_of_their_head():

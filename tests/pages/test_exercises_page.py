@@ -7,9 +7,8 @@ from urllib.parse import parse_qsl, urlsplit
 import messages
 import numpy as np
 import pytest
-from pages.test_check_page import opened as opened_at
-from pages.test_check_page import panes, ran
-from pages.test_learn_page import settings_of, words
+from pages.conftest import opened_at, ran, settings_of, words
+from pages.test_check_page import panes
 
 from attention.exports.worksheet import Wanted, sheets_of
 from attention.numbers import number

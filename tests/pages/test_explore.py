@@ -12,6 +12,7 @@ import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
+from pages.conftest import link_of, ran, settings_of
 from pages.conftest import uploaded as put
 from safetensors.numpy import save as safetensors
 from streamlit.testing.v1 import AppTest
@@ -45,26 +46,8 @@ def opened(**link) -> AppTest:
     return ran(at)
 
 
-def ran(moved) -> AppTest:
-    """Run the page after a move of the app or of one of its controls; nothing may raise."""
-    at = moved.run()
-    assert not at.exception, [e.value for e in at.exception]
-    return at
-
-
-def settings(at: AppTest):
-    return at.session_state["visit"].settings
-
-
-def link_of(at: AppTest) -> dict[str, str]:
-    return {
-        name: value[0] if isinstance(value, list) else value
-        for name, value in at.query_params.items()
-    }
-
-
 def stages(at: AppTest) -> dict[str, bytes]:
-    trace = run(settings(at))
+    trace = run(settings_of(at))
     return {name: getattr(trace, name).tobytes() for name in COMPUTED}
 
 
@@ -83,7 +66,7 @@ def warned(at: AppTest) -> str:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_each_example_opens_with_its_notice(example):
     at = opened(example=example)
-    assert settings(at) == EXAMPLES[example].build()
+    assert settings_of(at) == EXAMPLES[example].build()
     assert not said(at, "refused")
 
 
@@ -99,14 +82,14 @@ def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_t
     assert [caption.value for caption in at.sidebar.caption][1:] == sentences
     assert all(re.fullmatch(r".{20,90}\.", sentence) for sentence in sentences)
     ran(at.button(key="example_softmax").click())
-    assert settings(at) == EXAMPLES["softmax"].build()
+    assert settings_of(at) == EXAMPLES["softmax"].build()
 
 
 @pytest.mark.parametrize("cell", ["X,1,0", "W_V,0,0", "W_O,0,0"])
 def test_beside_a_chosen_input_stands_what_the_query_makes_of_it_as_the_board_writes_it(cell):
     """W_O changes the projected output alone."""
     at = opened(example="sentence", W_O="identity,0,4x4", digits="3", query="1", cell=cell)
-    s = settings(at)
+    s = settings_of(at)
     drawn = {pane["name"]: pane["figure"] for pane in panes(view(s, run(s)), digits=3)}
     weights, output = (drawn[name]["data"][0]["text"][1] for name in ("weights", "projected"))
     gives = ", ".join(f"{key} {weight}" for key, weight in zip(s.tokens, weights, strict=True))
@@ -166,11 +149,11 @@ def differences(one, two) -> set[str]:
 def test_a_control_changes_its_setting_and_the_link_opens_the_same(move):
     kind, key, value, field, wanted = MOVES[move]
     at = opened(**({"mask": "causal"} if move == "fill" else {}))
-    before = settings(at)
+    before = settings_of(at)
     ran(getattr(at, kind)(key=key).set_value(value))
-    assert getattr(settings(at), field) == wanted
-    assert differences(before, settings(at)) == {field} & set(FIELDS) | ALSO.get(move, set())
-    assert settings(opened(**link_of(at))) == settings(at)
+    assert getattr(settings_of(at), field) == wanted
+    assert differences(before, settings_of(at)) == {field} & set(FIELDS) | ALSO.get(move, set())
+    assert settings_of(opened(**link_of(at))) == settings_of(at)
 
 
 @pytest.mark.parametrize("move", ["digits", "query"])
@@ -186,17 +169,17 @@ def test_a_slider_obeys_every_move_in_a_row():
     at = opened()
     for value in (3, 4, 5, 4, 9, 0):
         ran(at.slider(key="set_digits").set_value(value))
-        assert settings(at).digits == at.slider(key="set_digits").value == value
+        assert settings_of(at).digits == at.slider(key="set_digits").value == value
 
 
 def test_settings_survive_a_visit_to_the_other_page():
     at = opened(example="sentence")
     ran(at.slider(key="set_digits").set_value(7))
     ran(at.selectbox(key="set_mask").set_value("causal"))
-    before = settings(at)
+    before = settings_of(at)
     ran(at.switch_page(VARIANCE))
     ran(at.switch_page(EXPLORE))
-    assert settings(at) == before
+    assert settings_of(at) == before
     assert at.slider(key="set_digits").value == 7
     assert at.selectbox(key="set_mask").value == "causal"
 
@@ -204,7 +187,7 @@ def test_settings_survive_a_visit_to_the_other_page():
 def test_reset_returns_to_the_example():
     at = opened(example="sentence", mask="causal", digits="5")
     ran(at.button(key="reset").click())
-    assert settings(at) == EXAMPLES["sentence"].build()
+    assert settings_of(at) == EXAMPLES["sentence"].build()
     assert link_of(at) == {"example": "sentence"}
 
 
@@ -223,22 +206,22 @@ def test_changing_one_input_never_rolls_another():
     initialising(at, "W_K")
     ran(at.selectbox(key="set_kind_W_K").set_value("normal"))
     ran(at.button(key="roll_W_K").click())
-    rolled = settings(at).matrices["W_K"]
+    rolled = settings_of(at).matrices["W_K"]
     assert np.array_equal(rolled.values, drawn("normal", (4, 4), 3, "W_K"))
     initialising(at, "W_Q")
     ran(at.button(key="roll_W_Q").click())
     ran(at.slider(key="set_d_v").set_value(3))
     ran(at.selectbox(key="set_mask").set_value("causal"))
-    assert settings(at).matrices["W_K"] == rolled
+    assert settings_of(at).matrices["W_K"] == rolled
 
 
 def test_a_matrix_chosen_as_the_button_was_pressed_is_the_one_that_is_filled():
     at = opened()
     initialising(at, "W_K")
-    before = settings(at).matrices
+    before = settings_of(at).matrices
     at.selectbox(key="set_matrix").set_value("W_V")
     ran(at.button(key="roll_W_K").click())
-    after = settings(at).matrices
+    after = settings_of(at).matrices
     assert {name for name in before if before[name] != after[name]} == {"W_V"}
     assert np.array_equal(after["W_V"].values, drawn("integers", (4, 4), 4, "W_V"))
 
@@ -247,9 +230,9 @@ def test_pressing_roll_again_takes_the_next_seed():
     at = opened()
     initialising(at, "W_V")
     ran(at.button(key="roll_W_V").click())
-    first = settings(at).matrices["W_V"]
+    first = settings_of(at).matrices["W_V"]
     ran(at.button(key="roll_W_V").click())
-    second = settings(at).matrices["W_V"]
+    second = settings_of(at).matrices["W_V"]
     assert (first.recipe.seed, second.recipe.seed) == (4, 5)
     assert at.number_input(key="set_seed_W_V").value == 5
     assert np.array_equal(second.values, drawn("integers", (4, 4), 5, "W_V"))
@@ -272,10 +255,10 @@ def pasted(at: AppTest, text: str, role: str | None = None) -> AppTest:
 )
 def test_a_text_of_another_kind_is_named_with_what_to_save_instead(text, sentence):
     at = opened()
-    before = settings(at)
+    before = settings_of(at)
     pasted(at, text)
     assert said(at, "refused") == [capital(sentence.format(place=PASTED))]
-    assert settings(at) == before
+    assert settings_of(at) == before
 
 
 def test_an_empty_box_that_is_read_is_said_to_be_empty():
@@ -308,36 +291,36 @@ def test_an_empty_box_that_is_read_is_said_to_be_empty():
 )
 def test_a_bad_paste_gets_one_sentence_and_offers_nothing(text, sentence):
     at = opened()
-    before = settings(at)
+    before = settings_of(at)
     pasted(at, text)
     assert warned(at) == sentence
     assert "load_use" not in [button.key for button in at.button]
-    assert settings(at) == before
+    assert settings_of(at) == before
 
 
 def test_nothing_changes_before_the_numbers_are_used():
     at = opened()
-    before = settings(at)
+    before = settings_of(at)
     pasted(at, "cat 1 2 3 4\ndog 5 6 7 8")
     assert at.selectbox(key="set_load_role").value == "X"
-    assert settings(at) == before
+    assert settings_of(at) == before
     ran(at.button(key="load_use").click())
-    assert settings(at).tokens == ("cat", "dog")
-    assert settings(at).matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+    assert settings_of(at).tokens == ("cat", "dog")
+    assert settings_of(at).matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
     assert said(at, "understood") == [messages.NOW_ON_THE_BOARD.format(inputs="X (2 × 4)")]
     ran(at.button(key="reset").click())
-    assert settings(at) == EXAMPLES["own"].build()
+    assert settings_of(at) == EXAMPLES["own"].build()
 
 
 def test_a_sentence_in_the_box_becomes_tokens_with_embeddings_by_word():
     at = opened()
-    before = settings(at)
+    before = settings_of(at)
     pasted(at, "the cat sat on the mat")
     tokens = "the · cat · sat · on · the · mat"
     assert messages.A_SENTENCE_OF.format(count="6 tokens", tokens=tokens) in page_text(at)
-    assert settings(at) == before
+    assert settings_of(at) == before
     ran(at.button(key="load_sentence_False").click())
-    assert settings(at) == check(set_sentence(before, "the cat sat on the mat"))
+    assert settings_of(at) == check(set_sentence(before, "the cat sat on the mat"))
 
 
 @pytest.mark.parametrize(
@@ -350,7 +333,7 @@ def test_words_with_a_number_are_understood_as_said_or_as_is_chosen(text, unders
     assert not [button for button in at.button if button.key == "load_sentence_False"]
     ran(at.button_group(key="set_load_as").set_value("a sentence"))
     ran(at.button(key="load_sentence_False").click())
-    assert settings(at).tokens == tuple(text.split())
+    assert settings_of(at).tokens == tuple(text.split())
     pasted(at, "cat 1 2 3 4")
     assert "set_load_as" not in [group.key for group in at.button_group]
 
@@ -361,8 +344,8 @@ def test_a_sentence_can_be_the_second_sequence_where_there_is_one():
     assert "load_sentence_True" not in [button.key for button in at.button]
     ran(at.button_group(key="set_parts").set_value(["softmax", "cross"]))
     ran(at.button(key="load_sentence_True").click())
-    assert settings(at).memory_tokens == ("a", "mat")
-    assert settings(at).tokens == ("w1", "w2", "w3", "w4")
+    assert settings_of(at).memory_tokens == ("a", "mat")
+    assert settings_of(at).tokens == ("w1", "w2", "w3", "w4")
 
 
 def test_a_sentence_that_is_too_long_is_refused_before_it_can_be_used():
@@ -377,13 +360,13 @@ def page_text(at: AppTest) -> str:
 
 def test_what_does_not_fit_is_refused_before_it_can_be_used():
     at = opened()
-    before = settings(at)
+    before = settings_of(at)
     pasted(at, "1 2\n3 4", "W_Q")
     assert warned(at) == messages.ADD_THE_OTHERS.format(
         name="W_Q", size="2 × 2", width=4, others="W_K and W_V"
     )
     assert not [button for button in at.button if button.key == "load_use"]
-    assert settings(at) == before
+    assert settings_of(at) == before
 
 
 def test_a_comma_with_two_meanings_is_asked_about():
@@ -395,21 +378,21 @@ def test_a_comma_with_two_meanings_is_asked_about():
     ]
     ran(at.button_group(key="set_load_comma").set_value("decimal"))
     ran(at.button(key="load_use").click())
-    assert settings(at).matrices["X"].values.tolist() == [[1.2, 3.4, 5.6, 7.8]]
+    assert settings_of(at).matrices["X"].values.tolist() == [[1.2, 3.4, 5.6, 7.8]]
 
 
 def test_several_arrays_are_used_together():
     at = pasted(opened(), SEVERAL)
     assert [at.selectbox(key=f"set_load_pick_{name}").value for name in "QKV"] == ["Q", "K", "V"]
     ran(at.button(key="load_use").click())
-    assert settings(at).typed_qkv
-    assert settings(at).matrices["V"].values.tolist() == [[5, 6, 7]]
+    assert settings_of(at).typed_qkv
+    assert settings_of(at).matrices["V"].values.tolist() == [[5, 6, 7]]
 
 
 def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     at = pasted(opened(), "1 2 3 4\n5 6 7 8", "W_V")
     ran(at.button(key="load_use").click())
-    assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
+    assert settings_of(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
     brought = messages.NOW_ON_THE_BOARD.format(inputs="W_V (2 × 4)")
     turned = messages.READ_AS_D_OUT_D_IN.format(name="W_V", rows=2, columns=4)
     assert said(at, "understood") == [f"{brought} {turned}"]
@@ -421,12 +404,14 @@ def test_a_square_weight_is_transposed_where_that_is_ticked(transposed):
     at = pasted(opened(), "\n".join(" ".join(map(str, row)) for row in numbers), "W_Q")
     ran(at.checkbox(key="set_load_transposed_W_Q").set_value(transposed))
     ran(at.button(key="load_use").click())
-    assert np.array_equal(settings(at).matrices["W_Q"].values, numbers.T if transposed else numbers)
+    assert np.array_equal(
+        settings_of(at).matrices["W_Q"].values, numbers.T if transposed else numbers
+    )
 
 
 def test_a_broken_link_gives_the_example_and_names_the_parameter():
     at = opened(example="four-words", digits="many", nonsense="1")
-    assert settings(at) == EXAMPLES["four-words"].build()
+    assert settings_of(at) == EXAMPLES["four-words"].build()
     assert "digits" in warned(at) and "nonsense" in warned(at)
 
 
@@ -437,10 +422,10 @@ def test_typed_matrices_too_large_for_a_link_are_said_to_be():
     rows = np.random.default_rng(0).standard_normal((10, 25)).tolist()
     pasted(at, "\n".join(" ".join(map(repr, row)) for row in rows), "W_V")
     ran(at.button(key="load_use").click())
-    assert settings(at).matrices["W_V"].values.tolist() == rows
-    assert link_of(at) == links.address(settings(at))[0]
+    assert settings_of(at).matrices["W_V"].values.tolist() == rows
+    assert link_of(at) == links.address(settings_of(at))[0]
     assert messages.DO_NOT_FIT_INTO_A_LINK in " ".join(said(at, "flag"))
-    assert links.from_file(links.to_file(settings(at))) == settings(at)
+    assert links.from_file(links.to_file(settings_of(at))) == settings_of(at)
 
 
 def test_the_notice_of_an_example_goes_with_its_words():
@@ -470,7 +455,7 @@ def test_scores_beyond_the_float_type_are_flagged_with_the_queries_they_belong_t
 
 def test_one_token_is_said_to_have_nothing_to_choose_from():
     at = opened(tokens='"w1"', X="1 2 3 4")
-    assert settings(at).tokens == ("w1",)
+    assert settings_of(at).tokens == ("w1",)
     assert said(at, "flag") == [messages.ONE_KEY]
 
 
@@ -489,7 +474,7 @@ BREAKING = [  # links that once stopped the page: too wide for its sliders
 @pytest.mark.parametrize("link", BREAKING)
 def test_a_link_wider_than_the_page_is_passed_over(link):
     at = opened(**link)
-    assert settings(at) == EXAMPLES["four-words"].build()
+    assert settings_of(at) == EXAMPLES["four-words"].build()
     size = messages.SIZE_OUT_OF_RANGE.partition("{size}")[2]
     columns = messages.COLUMNS_OUT_OF_RANGE.partition("{columns}")[2]
     assert any(each.format(most=512) in warned(at) for each in (size, columns))
@@ -575,7 +560,7 @@ def test_one_array_of_a_file_is_taken_as_three_weights():
     ran(at.text_input(key="set_load_cut_W_O").set_value("1:9"))
     ran(at.checkbox(key="set_load_transposed_W_O").check())
     ran(at.button(key="load_use").click())
-    s = settings(at)
+    s = settings_of(at)
     assert s.shape("X") == (4, 8)
     for role, first in (("W_Q", 0), ("W_K", 8), ("W_V", 16)):
         assert np.array_equal(s.matrices[role].values, c_attn[:, first : first + 8])
@@ -593,7 +578,7 @@ def test_the_only_array_of_a_file_can_be_several_inputs():
         ran(at.checkbox(key=f"set_load_transposed_{role}").check())
     ran(at.button(key="load_use").click())
     wanted = np.arange(32.0, 48).reshape(4, 4).T
-    assert np.array_equal(settings(at).matrices["W_V"].values, wanted)
+    assert np.array_equal(settings_of(at).matrices["W_V"].values, wanted)
 
 
 def test_weights_as_wide_as_gpt_2_are_answered_with_the_lines_that_record_the_layer():
@@ -620,7 +605,7 @@ def test_check_yours_and_conventions_say_which_parts_go_along_and_which_do_not()
     for name, value in link.items():
         at.query_params[name] = value
     ran(at)
-    assert settings(at).parts == ("softcap", "alibi")
+    assert settings_of(at).parts == ("softcap", "alibi")
     ran(at.switch_page(CHECK))
     beside = f"“Soft cap” and “ALiBi”. {messages.CHANGE_IT_THERE}"
     assert any(beside in text for text in noted(at))
@@ -635,7 +620,7 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
     assert at.selectbox(key="set_load_role").value == "weights"
     ran(at.button(key="load_use").click())
     assert messages.FINISHED_WEIGHTS in said(at, "understood")[0]
-    found = view(settings(at), run(settings(at)))
+    found = view(settings_of(at), run(settings_of(at)))
     assert {name: m.tolist() for name, m in found.stages.items()} == {
         "weights": [[0.75, 0.25], [0.5, 0.5]]
     }
@@ -646,7 +631,7 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
         below(at, tab)
     assert any(messages.NOTHING_LEADS_TO_THEM in text for text in noted(below(at, "Initialise")))
     ran(at.text_input(key="set_sentence").set_value("hello world"))
-    assert settings(at).tokens == ("hello", "world") and settings(at).weights_alone
+    assert settings_of(at).tokens == ("hello", "world") and settings_of(at).weights_alone
     ran(at.switch_page(CONVENTIONS))
     assert messages.FRAMEWORKS_NEED_INPUTS in said(at, "flag")[0]
     ran(at.switch_page(CHECK))
@@ -659,7 +644,7 @@ def test_one_of_several_arrays_of_finished_weights_is_chosen():
     assert at.button_group(key="set_load_family").value == "finished"
     ran(at.selectbox(key="set_load_pick_weights").set_value("layer3"))
     ran(at.button(key="load_use").click())
-    assert view(settings(at), run(settings(at))).stages["weights"].tolist() == [
+    assert view(settings_of(at), run(settings_of(at))).stages["weights"].tolist() == [
         [0.75, 0.25],
         [0.5, 0.5],
     ]

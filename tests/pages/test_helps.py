@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from pages.test_explore import below, opened, pasted, ran
+from pages.conftest import ran
+from pages.test_explore import below, opened, pasted
 
 from attention.pages import state
 

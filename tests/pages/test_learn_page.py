@@ -4,8 +4,8 @@ from dataclasses import replace
 from html import escape
 
 import messages
-from pages.test_check_page import APP, panes, ran
-from pages.test_check_page import opened as opened_at
+from pages.conftest import APP, opened_at, ran, settings_of, words
+from pages.test_check_page import panes
 from streamlit.testing.v1 import AppTest
 
 from attention import variance as maths
@@ -19,14 +19,6 @@ CAT = EXAMPLES["cat-sat"].build()
 
 def opened(settings):
     return opened_at(PAGE, **links.write(settings))
-
-
-def words(at) -> str:
-    return " ".join(h.proto.body for h in at.get("html"))
-
-
-def settings_of(at):
-    return at.session_state["visit"].settings
 
 
 def test_the_step_of_the_link_stands_with_its_numbers_and_the_ways_lead_on_and_back():

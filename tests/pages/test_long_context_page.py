@@ -8,8 +8,8 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
-from pages.conftest import uploaded
-from pages.test_check_page import opened, ran, said
+from pages.conftest import ran, uploaded
+from pages.test_check_page import opened, said
 from safetensors.numpy import save as safetensors
 
 from attention import long_attention, places

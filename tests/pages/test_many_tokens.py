@@ -9,8 +9,8 @@ import messages
 import numpy as np
 import pytest
 import streamlit as st
-from pages.conftest import uploaded
-from pages.test_explore import opened, ran, said, settings
+from pages.conftest import ran, settings_of, uploaded
+from pages.test_explore import opened, said
 from streamlit.testing.v1 import AppTest
 
 from attention.colours import colour_limits
@@ -38,7 +38,7 @@ def link(n: int = N, **more: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def large() -> AppTest:
     at = opened(**link())
-    assert not said(at, "refused") and len(settings(at).tokens) == N
+    assert not said(at, "refused") and len(settings_of(at).tokens) == N
     return at
 
 
@@ -54,7 +54,7 @@ def bodies(at: AppTest) -> list[str]:
 def test_the_board_gets_a_byte_for_each_cell_of_a_large_stage(large):
     (board,) = (e.proto.bytes for e in large.get("bidi_component") if b'"panes"' in e.proto.bytes)
     written, codes = board.split(b"\0", 1)
-    now, at = view(settings(large), run(settings(large))), 0
+    now, at = view(settings_of(large), run(settings_of(large))), 0
     for pane in json.loads(written)["panes"]:
         matrix = now.stages[pane["name"]]
         assert ("z" in pane["figure"]["data"][0]) is not pane.get("large", False)
@@ -84,7 +84,7 @@ def test_a_cell_has_its_arithmetic_abridged_and_its_number_beside_its_name(large
     visit.settings = replace(visit.settings, cell=("weights", 500, 3))
     (cell,) = (body for body in bodies(ran(at)) if "data-cell" in body)
     lines = html.unescape(re.search("<pre[^>]*>(.*)</pre>", cell, re.DOTALL)[1]).splitlines()
-    now = view(settings(at), run(settings(at)))
+    now = view(settings_of(at), run(settings_of(at)))
     exponentials = lines[2].removeprefix("Σ of the row = ").partition(" = ")[0].split(" + ")
     assert len(exponentials) == 4 + 1 + 2 and exponentials[4] == f"… {N - 6} more …"
     assert f"row t500, column t3 = {lines[-1].removeprefix('= ')}</b>" in cell
@@ -100,7 +100,7 @@ def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large
     before = visit.settings
     visit.settings = replace(before, heads=heads)
     at = shown(large, "Take it away")
-    now = view(settings(at), run(settings(at)))
+    now = view(settings_of(at), run(settings_of(at)))
     same = {"X", "joined"}  # for all heads
     one = sum(m.size for m in now.stages.values())
     all_heads = sum(m.size * (1 if name in same else heads) for name, m in now.stages.items())
@@ -120,7 +120,7 @@ def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large
         )
         return messages.NOT_OFFERED.format(labels=labels, why=why)
 
-    too_many = messages.LINES_TOO_MANY_WORDS.format(most=32, count=len(settings(at).tokens))
+    too_many = messages.LINES_TOO_MANY_WORDS.format(most=32, count=len(settings_of(at).tokens))
     no_lines = messages.NOT_OFFERED.format(labels=lines, why=too_many)
     notes = [html.unescape(re.sub("<[^>]*>", "", body)) for body in bodies(at)]
     begin = messages.NOT_OFFERED.partition("{labels}")[0]
@@ -156,7 +156,7 @@ def test_conventions_are_compared_for_fewer_tokens_and_say_so():
 
 def test_eight_heads_of_512_tokens_are_shown_one_at_a_time():
     at = opened(**link() | {"heads": "8", "head": "7"})
-    assert settings(at).heads == 8 and not said(at, "refused")
+    assert settings_of(at).heads == 8 and not said(at, "refused")
     (board,) = (e.proto.bytes for e in at.get("bidi_component") if b'"panes"' in e.proto.bytes)
     assert len(board) < 2e6
 
@@ -165,12 +165,12 @@ def test_a_sentence_of_512_words_is_a_state_that_opens_again():
     at = opened()
     words = " ".join(f"word{k}" for k in np.random.default_rng(0).integers(0, 99, N))
     ran(at.text_input(key="set_sentence").set_value(words))
-    assert len(settings(at).tokens) == N and not said(at, "refused")
+    assert len(settings_of(at).tokens) == N and not said(at, "refused")
     assert at.text_input(key="set_sentence").value == words
-    assert links.from_file(links.to_file(settings(at))) == settings(at)
+    assert links.from_file(links.to_file(settings_of(at))) == settings_of(at)
     ran(at.text_input(key="set_sentence").set_value(f"{words} more"))
     assert said(at, "refused") == [TOO_MANY.format(found=N + 1)]
-    assert len(settings(at).tokens) == N
+    assert len(settings_of(at).tokens) == N
 
 
 def test_the_guided_way_asks_for_fewer_tokens():
@@ -195,7 +195,9 @@ PARTS = {
 
 def is_long(at: AppTest) -> bool:
     """Whether this is Long context, with what came from Explore."""
-    return any(box.key == "set_long_of" for box in at.selectbox) and settings(at).long.pattern == ""
+    return (
+        any(box.key == "set_long_of" for box in at.selectbox) and settings_of(at).long.pattern == ""
+    )
 
 
 def brought(at: AppTest) -> LongInputs:
@@ -215,7 +217,7 @@ def buttons(at: AppTest) -> list[str]:
 def shows(at: AppTest, s: Settings) -> None:
     """Long context shows the weights that the trace of the settings has."""
     assert is_long(at) and said(at, "understood") == [messages.HERE_FROM_EXPLORE.format(limit=N)]
-    assert not said(at, "refused") and not said(at, "flag") and settings(at).long.head == s.head
+    assert not said(at, "refused") and not said(at, "flag") and settings_of(at).long.head == s.head
     work = at.session_state["visit"].page_values["long_work"][1]
     trace = run(s)
     weights = trace.weights[s.head] if s.heads > 1 else trace.weights
@@ -227,7 +229,7 @@ def shows(at: AppTest, s: Settings) -> None:
 def test_a_link_of_more_tokens_opens_on_long_context_at_once():
     at = opened(**link(LONG, **PARTS))
     shows(at, asked(**PARTS))
-    assert len(settings(at).tokens) < N
+    assert len(settings_of(at).tokens) < N
     ran(at.switch_page("attention/pages/explore.py"))
     assert not is_long(at) and not said(at, "refused") and not buttons(at)
 
@@ -268,15 +270,15 @@ def test_a_sentence_of_more_tokens_goes_on_by_the_button_below_its_refusal(page)
     at = opened(example="four-words")
     if page != "explore":
         ran(at.switch_page(f"attention/pages/{page}.py"))
-    before, words = settings(at), " ".join(["the cat sat"] * 200)
+    before, words = settings_of(at), " ".join(["the cat sat"] * 200)
     ran(at.text_input(key="set_sentence").set_value(words))
     assert said(at, "refused") == [TOO_MANY.format(found=LONG)] and buttons(at) == ["continue"]
-    assert settings(at) == before
+    assert settings_of(at) == before
     with pytest.raises(TooManyTokens) as found:
         check(changes.set_sentence(before, words))
     ran(at.button(key="continue").click())
     shows(at, found.value.settings)
-    assert settings(at) == replace(before, long=settings(at).long)
+    assert settings_of(at) == replace(before, long=settings_of(at).long)
 
 
 def test_the_offer_ends_with_the_next_change():

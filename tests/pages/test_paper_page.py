@@ -9,7 +9,8 @@ from functools import partial
 import messages
 import numpy as np
 import pytest
-from pages.test_explore import VARIANCE, below, opened, ran, said, settings
+from pages.conftest import ran, settings_of
+from pages.test_explore import VARIANCE, below, opened, said
 
 from attention import paper_figure, self_attention
 from attention.figures import printing
@@ -67,9 +68,9 @@ MOVES = [
 @pytest.mark.parametrize(("kind", "name", "value", "paper"), MOVES, ids=lambda part: str(part)[:12])
 def test_each_control_sets_one_thing_which_a_link_and_a_saved_state_keep(kind, name, value, paper):
     at = taking()
-    before, shown = settings(at), preview(at)
+    before, shown = settings_of(at), preview(at)
     ran(getattr(at, kind)(key=f"set_paper_{name}").set_value(value))
-    now = settings(at)
+    now = settings_of(at)
     assert now.paper == paper and before.paper == Paper()
     assert links.from_file(links.to_file(now)) == now
     assert links.read(links.write(now)) == (now, [])
@@ -87,18 +88,18 @@ def test_the_figure_on_the_page_is_that_of_the_settings():
     alt = "weights; rows: the, cat, purrs, because, it, ate"
     assert picture.alt == messages.PREVIEW_OF.format(alt=alt)
     cells = axes.collections[0].get_array()
-    assert np.array_equal(cells, run(settings(at)).weights[0])
+    assert np.array_equal(cells, run(settings_of(at)).weights[0])
     drawn = figure_of(at)
     ran(at.button_group(key="set_paper_dpi").set_value(600))
     assert figure_of(at) is drawn  # nothing of it changed
     ran(at.button_group(key="set_head").set_value(1))
-    assert np.array_equal(panels(at)[0].collections[0].get_array(), run(settings(at)).weights[1])
+    assert np.array_equal(panels(at)[0].collections[0].get_array(), run(settings_of(at)).weights[1])
 
 
 def test_all_heads_stand_as_a_grid_with_one_bar():
     at = taking()
     ran(at.button(key="paper_all_heads").click())
-    assert settings(at).paper_heads == (0, 1)
+    assert settings_of(at).paper_heads == (0, 1)
     assert [axes.get_title("left") for axes in panels(at)] == ["(a) head 0", "(b) head 1"]
     assert len(figure_of(at).axes) == 3
 
@@ -292,7 +293,7 @@ def test_the_other_pages_have_a_figure_of_what_they_show(page, name, first):
     figure = figure_of(at)
     assert figure.axes[0].get_label().endswith(first)
     assert "Mine" in [text.get_text() for text in figure.texts]
-    assert settings(at).paper == Paper()  # words of one page stay there
+    assert settings_of(at).paper == Paper()  # words of one page stay there
 
 
 def test_range_and_logarithm_hold_where_frameworks_are_compared():
@@ -311,4 +312,4 @@ def test_range_and_logarithm_hold_where_frameworks_are_compared():
     begin, _, end = messages.COLOURS_STAY_LINEAR.partition("{linear}")
     (note,) = [text for text in said(at, "flag") if end in text]
     assert note == f"{begin}output_ours, output_torch_mha, output_jax{end}"
-    assert settings(at).paper == Paper(limits="data", logarithmic=True)
+    assert settings_of(at).paper == Paper(limits="data", logarithmic=True)

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import messages
 import pytest
-from pages.test_check_page import opened as opened_at
-from pages.test_check_page import panes, ran
-from pages.test_learn_page import settings_of, words
+from pages.conftest import opened_at, ran, settings_of, words
+from pages.test_check_page import panes
 
 from attention.pages.real_layers import HEADING, ROWS
 from attention.session import changes, links, pair, prepared

@@ -11,9 +11,9 @@ import messages
 import numpy as np
 import pytest
 from models.test_recorded import recorded
-from pages.conftest import sent, uploaded
-from pages.test_check_page import opened, ran, said
-from pages.test_explore import below, link_of
+from pages.conftest import link_of, ran, sent, uploaded
+from pages.test_check_page import opened, said
+from pages.test_explore import below
 from pages.test_helps import check
 from safetensors.numpy import save as safetensors
 

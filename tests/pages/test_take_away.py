@@ -7,7 +7,8 @@ import zipfile
 
 import messages
 import pytest
-from pages.test_explore import below, opened, ran
+from pages.conftest import ran
+from pages.test_explore import below, opened
 from pages.test_paper_page import figure_of
 
 from attention.exports import citation

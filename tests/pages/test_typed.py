@@ -4,7 +4,8 @@ import json
 
 import messages
 import pytest
-from pages.test_check_page import opened, ran, said
+from pages.conftest import ran
+from pages.test_check_page import opened, said
 from pages.test_explore import below
 from pages.test_explore import opened as explore
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import messages
 import numpy as np
 import pytest
-from pages.conftest import uploaded
-from pages.test_check_page import opened, ran, said
+from pages.conftest import ran, uploaded
+from pages.test_check_page import opened, said
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import messages
 import pytest
 from amount import few
+from pages.conftest import link_of, ran
 from streamlit.testing.v1 import AppTest
 
 from attention import variance as maths
@@ -26,21 +27,8 @@ def opened(**link) -> AppTest:
     return ran(at.switch_page(VARIANCE))
 
 
-def ran(moved) -> AppTest:
-    at = moved.run()
-    assert not at.exception, [e.value for e in at.exception]
-    return at
-
-
 def asked(at: AppTest) -> tuple:
     return tuple(getattr(at.session_state["visit"].settings, name) for name in FIELDS)
-
-
-def link_of(at: AppTest) -> dict[str, str]:
-    return {
-        name: value[0] if isinstance(value, list) else value
-        for name, value in at.query_params.items()
-    }
 
 
 def panes(at: AppTest) -> dict[str, dict]:

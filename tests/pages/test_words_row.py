@@ -8,8 +8,8 @@ import messages
 import numpy as np
 import pytest
 from oracle import COMPUTED
-from pages.conftest import sent
-from pages.test_explore import link_of, opened, pasted, ran, said, settings
+from pages.conftest import link_of, ran, sent, settings_of
+from pages.test_explore import opened, pasted, said
 from session.test_seeds import is_degenerate
 
 from attention.pages import share, words
@@ -27,21 +27,21 @@ def typed(at, sentence, key="set_sentence"):
 
 def test_a_sentence_typed_is_its_tokens_with_one_vector_for_each_word():
     at = typed(opened(example="four-words"), "The dog saw the cat.")
-    s = settings(at)
+    s = settings_of(at)
     X = s.matrices["X"].values
     assert s.tokens == ("The", "dog", "saw", "the", "cat", ".")
     np.testing.assert_array_equal(X[0], X[3])
     assert len({row.tobytes() for row in X}) == 5
     again = typed(opened(example="four-words"), "A cat, the dog")
-    np.testing.assert_array_equal(settings(again).matrices["X"].values[[1, 3, 4]], X[[4, 3, 1]])
-    assert settings(opened(**link_of(at))) == s
+    np.testing.assert_array_equal(settings_of(again).matrices["X"].values[[1, 3, 4]], X[[4, 3, 1]])
+    assert settings_of(opened(**link_of(at))) == s
 
 
 @pytest.mark.parametrize("move", ["sentence", "vectors", "X too"])
 def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
     at = pasted(opened(), "X = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]")
     ran(at.button(key="load_use").click())
-    assert settings(at).batch == 2
+    assert settings_of(at).batch == 2
     if move == "sentence":
         typed(at, "The dog saw the cat.")
     elif move == "vectors":
@@ -49,19 +49,19 @@ def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
     else:
         ran(next(c for c in at.checkbox if c.key == "set_randomize_X").check())
         ran(at.button(key="randomize").click())
-    assert not settings(at).batch
+    assert not settings_of(at).batch
     assert said(at, "understood") == [messages.BATCH_ENDS.format(item=0)]
 
 
 def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
     at = opened(example=FIRST)
-    before, long = settings(at), "word " * 513
+    before, long = settings_of(at), "word " * 513
     typed(at, long)
-    assert settings(at) == before
+    assert settings_of(at) == before
     assert said(at, "refused") == [messages.TOO_MANY_TOKENS.format(found=513, limit=512)]
     assert at.text_input(key="set_sentence").value == long
     typed(at, "two words")
-    assert settings(at).tokens == ("two", "words")
+    assert settings_of(at).tokens == ("two", "words")
     assert not said(at, "refused")
 
 
@@ -73,21 +73,21 @@ def test_after_another_move_the_box_of_a_refused_sentence_says_what_the_board_sh
 
 def test_randomize_draws_the_three_weights_anew_each_for_itself_and_takes_the_next_seed():
     at = opened(example=FIRST)
-    before = settings(at)
+    before = settings_of(at)
     ran(at.number_input(key="set_randomize_seed").set_value(7))
     ran(at.selectbox(key="set_randomize_kind").set_value("normal"))
     ran(at.button(key="randomize").click())
-    s = settings(at)
+    s = settings_of(at)
     drawn = [s.matrices[name].values for name in ("W_Q", "W_K", "W_V")]
     assert all(old != s.matrices[name] for name, old in before.matrices.items() if name != "X")
     assert s.matrices["X"] == before.matrices["X"]
     assert not np.array_equal(drawn[0], drawn[1])
     assert at.number_input(key="set_randomize_seed").value == 8
     ran(at.button(key="randomize").click())
-    assert not np.array_equal(settings(at).matrices["W_Q"].values, drawn[0])
+    assert not np.array_equal(settings_of(at).matrices["W_Q"].values, drawn[0])
     ran(at.number_input(key="set_randomize_seed").set_value(7))
     ran(at.button(key="randomize").click())
-    np.testing.assert_array_equal(settings(at).matrices["W_Q"].values, drawn[0])
+    np.testing.assert_array_equal(settings_of(at).matrices["W_Q"].values, drawn[0])
 
 
 def test_randomize_draws_the_vectors_of_the_words_too_where_that_is_ticked():
@@ -95,12 +95,12 @@ def test_randomize_draws_the_vectors_of_the_words_too_where_that_is_ticked():
     ran(at.checkbox(key="set_randomize_X").check())
     ran(at.number_input(key="set_randomize_seed").set_value(7))
     ran(at.button(key="randomize").click())
-    s = settings(at)
+    s = settings_of(at)
     assert s.matrices["X"].values.tolist() == word_vectors(s.tokens, 4, seed=7).tolist()
     np.testing.assert_array_equal(
         s.matrices["W_Q"].values, drawn("integers", (4, 4), 7, "W_Q", -1, 2)
     )
-    assert settings(opened(**link_of(at))) == s
+    assert settings_of(opened(**link_of(at))) == s
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -108,7 +108,7 @@ def test_every_kind_of_word_vectors_is_drawn_at_once_and_for_the_next_sentence(k
     at = opened(example=FIRST)
     ran(at.selectbox(key="set_vectors").set_value(kind))
     typed(at, "the cat sat")
-    s = settings(at)
+    s = settings_of(at)
     assert s.matrices["X"].recipe.kind == at.selectbox(key="set_vectors").value == kind
     ends = {"uniform": (-1, 1)}.get(kind, (-2, 3))
     wanted = word_vectors(("the", "cat", "sat"), s.d_model, 56, kind, *ends)
@@ -122,11 +122,11 @@ def test_vectors_that_were_given_are_called_so_and_stay_until_a_kind_is_chosen()
     at = opened(example="four-words")
     menu = at.selectbox(key="set_vectors")
     assert (menu.value, menu.options[0]) == ("given", "as given")
-    before = settings(at)
+    before = settings_of(at)
     ran(menu.set_value("given"))
-    assert settings(at) == before
+    assert settings_of(at) == before
     ran(menu.set_value("identity"))
-    assert settings(at).matrices["X"].values.tolist() == np.eye(4).tolist()
+    assert settings_of(at).matrices["X"].values.tolist() == np.eye(4).tolist()
     assert "as given" not in at.selectbox(key="set_vectors").options
 
 
@@ -141,20 +141,20 @@ def test_where_q_k_and_v_are_given_there_are_no_words_to_draw_for():
 def test_every_field_for_a_size_is_the_same_size(key):
     at = opened(example=FIRST)
     ran(at.number_input(key=key).set_value(6))
-    assert settings(at).d_model == 6
+    assert settings_of(at).d_model == 6
     fields = [at.number_input(key=k).value for k in ("set_d_model_of_words", "set_d_model_number")]
     assert [*fields, at.slider(key="set_d_model").value] == [6, 6, 6]
     ran(at.slider(key="set_d_model").set_value(3))
-    assert at.number_input(key=key).value == settings(at).d_model == 3
+    assert at.number_input(key=key).value == settings_of(at).d_model == 3
 
 
 def test_a_second_sentence_has_a_box_of_its_own():
     at = opened(example=FIRST)
     ran(at.button_group(key="set_parts").set_value(["softmax", "cross"]))
-    assert settings(at).memory_tokens != settings(at).tokens
+    assert settings_of(at).memory_tokens != settings_of(at).tokens
     typed(at, "die Katze", "set_second_sentence")
-    assert settings(at).memory_tokens == ("die", "Katze")
-    assert settings(at).tokens == ("the", "cat", "sat", "on", "the", "mat")
+    assert settings_of(at).memory_tokens == ("die", "Katze")
+    assert settings_of(at).tokens == ("the", "cat", "sat", "on", "the", "mat")
 
 
 def test_the_walk_begins_at_its_first_step_and_goes_on_and_back():
@@ -196,7 +196,7 @@ def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page
         for name, shape in {"W_Q": (4, 300), "W_K": (4, 300)}.items()
     }
     visit = at.session_state["visit"]
-    visit.settings = replace(settings(at), matrices=settings(at).matrices | large)
+    visit.settings = replace(settings_of(at), matrices=settings_of(at).matrices | large)
     assert list(shared(ran(at))) == ["The link"] and share.PART in sent(at)
     visit.not_kept = links.address(visit.settings)[0]["partial"], "it is denied"
     assert list(shared(ran(at))) == ["The link"] and share.NOWHERE in sent(at)
@@ -219,8 +219,8 @@ def test_the_copied_link_opens_the_same_numbers_and_says_that_it_holds_them(exam
     assert share.WHOLE in sent(at)
     link = shared(at)["The link"]
     again, refused = links.read(dict(parse_qsl(link.removeprefix("?"))))
-    assert again == settings(at) and not refused
-    ours, theirs = run(again), run(settings(at))
+    assert again == settings_of(at) and not refused
+    ours, theirs = run(again), run(settings_of(at))
     for name in COMPUTED:
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
 
@@ -236,7 +236,7 @@ EQUAL = messages.WITH_SEED.format(
 
 
 def seed_of(at):
-    return settings(at).matrices["W_Q"].recipe.seed
+    return settings_of(at).matrices["W_Q"].recipe.seed
 
 
 def seed_field(at):
@@ -252,14 +252,14 @@ def test_the_first_press_takes_the_first_seed_that_is_not_degenerate():
     assert seed_field(at).value == 177  # 176 has equal columns
     pressed(at)
     assert seed_of(at) == 177 and not said(at, "understood")
-    assert settings(opened(**link_of(at))) == settings(at)
+    assert settings_of(opened(**link_of(at))) == settings_of(at)
 
 
 def test_seeds_that_the_page_counts_skip_and_are_the_ones_shown():
     at, skipped = opened(example=FIRST), 0
     for _ in range(8):
         shown = seed_field(at).value
-        assert not is_degenerate(settings(pressed(at)))
+        assert not is_degenerate(settings_of(pressed(at)))
         assert seed_of(at) == shown
         skipped += seed_field(at).value > shown + 1
     assert skipped
@@ -274,7 +274,7 @@ def test_a_typed_seed_is_used_as_it_is_and_equal_columns_are_said(hurried):
     pressed(at)
     assert seed_of(at) == 176 and said(at, "understood") == [EQUAL]
     assert seed_field(at).value == 177
-    assert settings(opened(**link_of(at))) == settings(at)
+    assert settings_of(opened(**link_of(at))) == settings_of(at)
     pressed(at)
     assert seed_of(at) == 177 and not said(at, "understood")
 
@@ -294,7 +294,7 @@ def test_a_counted_seed_skips_by_the_sizes_of_now_and_a_typed_one_does_not(typed
 def test_given_queries_and_keys_skip_the_seeds_that_make_one_zero():
     at = opened(example="customers")
     for _ in range(4):
-        s = settings(pressed(at))
+        s = settings_of(pressed(at))
         assert all(s.matrices[name].values.all() for name in "QK")
 
 

@@ -4,24 +4,13 @@ import messages
 import numpy as np
 import pandas as pd
 import pytest
+from build import read, refused
 
-from attention.limits import BadInput
 from attention.readers.entry import ALONE
 from attention.readers.texts import entries
 
 TWO = [[0.5, -1.25], [3, 4]]
 LEAVES_OUT = messages.FRAME_LEAVES_OUT.format(place="it")
-
-
-def read(text) -> dict:
-    return {name: entry.read().tolist() for name, entry in entries(text, "it").items()}
-
-
-def refused(text) -> str:
-    with pytest.raises(BadInput) as problem:
-        for entry in entries(text, "it").values():
-            entry.read()
-    return str(problem.value)
 
 
 @pytest.mark.parametrize("shape", [(100, 3), (3, 100), (100, 100)])

@@ -5,23 +5,12 @@ import json
 import messages
 import pandas as pd
 import pytest
+from build import read, refused
 
-from attention.limits import BadInput
 from attention.readers.entry import ALONE
 from attention.readers.texts import entries
 
 TWO = [[0.5, -1.25], [3, 4]]
-
-
-def read(text) -> dict:
-    return {name: entry.read().tolist() for name, entry in entries(text, "it").items()}
-
-
-def refused(text) -> str:
-    with pytest.raises(BadInput) as problem:
-        for entry in entries(text, "it").values():
-            entry.read()
-    return str(problem.value)
 
 
 @pytest.mark.parametrize(

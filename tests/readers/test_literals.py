@@ -5,24 +5,12 @@ The prints of torch were recorded with torch 2.13.0 and transformers 5.23.0.
 
 import numpy as np
 import pytest
+from build import read, refused
 
-from attention.limits import BadInput
 from attention.readers.entry import ALONE
-from attention.readers.texts import entries
 
 TWO = [[0.5, -1.25], [3, 4]]
 OTHER = [[1, 2], [7, 8.5]]
-
-
-def read(text) -> dict:
-    return {name: entry.read().tolist() for name, entry in entries(text, "it").items()}
-
-
-def refused(text) -> str:
-    with pytest.raises(BadInput) as problem:
-        for entry in entries(text, "it").values():
-            entry.read()
-    return str(problem.value)
 
 
 Q = "tensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]])"

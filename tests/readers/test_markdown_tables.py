@@ -6,26 +6,15 @@ import messages
 import numpy as np
 import pytest
 from amount import few
+from build import read, refused
 
 from attention.exports.text import to_markdown
-from attention.limits import BadInput
 from attention.readers.entry import ALONE
 from attention.readers.texts import entries
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
 TWO = [[0.5, -1.25], [3, 4]]
-
-
-def read(text) -> dict:
-    return {name: entry.read().tolist() for name, entry in entries(text, "it").items()}
-
-
-def refused(text) -> str:
-    with pytest.raises(BadInput) as problem:
-        for entry in entries(text, "it").values():
-            entry.read()
-    return str(problem.value)
 
 
 @pytest.mark.parametrize("example", few(EXAMPLES))

@@ -8,8 +8,8 @@ import messages
 import numpy as np
 import pandas as pd
 import pytest
+from build import read, refused
 
-from attention.limits import BadInput
 from attention.readers import opening
 from attention.readers.entry import ALONE
 from attention.readers.select import MASK
@@ -18,17 +18,6 @@ from attention.session.adopt import likely
 from attention.session.examples import EXAMPLES
 
 TWO = [[0.5, -1.25], [3, 4]]
-
-
-def read(text) -> dict:
-    return {name: entry.read().tolist() for name, entry in entries(text, "it").items()}
-
-
-def refused(text) -> str:
-    with pytest.raises(BadInput) as problem:
-        for entry in entries(text, "it").values():
-            entry.read()
-    return str(problem.value)
 
 
 # ---- comments -----------------------------------------------------------------------------------

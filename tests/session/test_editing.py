@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from build import four_words
 
 from attention.readers.select import SelectedArray
 from attention.session import editing
@@ -20,10 +21,6 @@ RECORDED = {  # seed 1, whole numbers from −1 to 1
     "W_K": [[1, 0, -1, 1], [0, 0, 1, 1], [0, 1, 1, 0], [-1, 1, -1, 1]],
     "W_V": [[0, -1, 0, -1], [0, 0, 1, -1], [0, 0, 1, -1], [0, 1, 0, 1]],
 }
-
-
-def four_words():
-    return EXAMPLES["four-words"].build()
 
 
 def test_rolling_draws_with_the_seed_shown_and_then_with_the_next():

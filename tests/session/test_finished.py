@@ -9,6 +9,7 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
+from build import four_words
 
 from attention.arithmetic import cell
 from attention.captions import formula
@@ -31,10 +32,6 @@ from attention.session.settings import DRAWN
 from attention.session.validate import check
 
 RNG = np.random.default_rng(0)
-
-
-def four_words():
-    return EXAMPLES["four-words"].build()
 
 
 def softmax(scores) -> np.ndarray:

@@ -6,19 +6,15 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
+from build import four_words
 
 from attention.limits import MAX_ELEMENTS, MAX_STATE, MAX_TOKEN_LENGTH, BadInput
 from attention.session import changes, kept, links, pair
-from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
 
 RNG = np.random.default_rng(11)
-
-
-def four_words() -> Settings:
-    return EXAMPLES["four-words"].build()
 
 
 def normal(*shape: int) -> np.ndarray:
