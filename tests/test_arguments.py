@@ -10,6 +10,7 @@ import pytest
 
 import attention
 from attention import View, initialise, lengthened, places, sliding_window, soft_cap, softmax_in
+from attention.weights import INITIALISERS
 
 E = np.random.default_rng(0).normal(size=(3, 4))
 M = np.ones((2, 3, 4))
@@ -206,9 +207,7 @@ def test_an_odd_argument_of_what_draws_or_writes_is_used_or_refused_by_a_sentenc
         (
             lambda: initialise(["normal"], (2, 3), 1),
             ValueError,
-            messages.UNKNOWN_INITIALISER.format(
-                name="['normal']", known="identity, integers, uniform, normal, xavier"
-            ),
+            messages.UNKNOWN_INITIALISER.format(name="['normal']", known=", ".join(INITIALISERS)),
         ),
         (
             lambda: soft_cap([["a"]], 2.0),

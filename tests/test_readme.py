@@ -35,8 +35,9 @@ def test_the_table_of_frameworks_is_that_of_the_package():
 
 
 def test_what_it_points_to_is_there():
-    for page in (HOME / "README.md", *(HOME / "docs").glob("*.md")):
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8")):
+    for page in (*HOME.glob("*.md"), *(HOME / "docs").glob("*.md")):
+        prose = re.sub(r"(?s)```.*?```", "", page.read_text(encoding="utf-8"))
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", prose):
             assert (page.parent / link).exists(), (page.name, link)
 
 

@@ -59,9 +59,7 @@ def test_xavier_stays_within_root_six_over_the_sum_of_both_sides(shape):
 REFUSALS = [
     (
         ("gauss", (2, 2), 0),
-        messages.UNKNOWN_INITIALISER.format(
-            name="'gauss'", known="identity, integers, uniform, normal, xavier"
-        ),
+        messages.UNKNOWN_INITIALISER.format(name="'gauss'", known=", ".join(INITIALISERS)),
     ),
     (
         ("uniform", (2, 2), 0, 3, 3),

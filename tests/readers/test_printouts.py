@@ -243,11 +243,7 @@ def test_resizing_a_batch_resizes_every_item():
 RECIPES = [
     (
         ("gauss",),
-        (
-            messages.UNKNOWN_INITIALISER.format(
-                name="'gauss'", known="identity, integers, uniform, normal, xavier"
-            )
-        ),
+        (messages.UNKNOWN_INITIALISER.format(name="'gauss'", known=", ".join(INITIALISERS))),
     ),
     (("normal", -1), messages.SEED_OUT_OF_RANGE.format(seed="-1")),
     (("normal", 2**32), messages.SEED_OUT_OF_RANGE.format(seed=4294967296)),

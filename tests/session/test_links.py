@@ -575,7 +575,7 @@ NOTICES = [
             messages.PASSED_OVER.format(
                 what="parameter X was",
                 why=messages.UNKNOWN_INITIALISER.format(
-                    name="'evil'", known="identity, integers, uniform, normal, xavier"
+                    name="'evil'", known=", ".join(INITIALISERS)
                 ),
             )
         ),

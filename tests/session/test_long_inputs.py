@@ -7,6 +7,7 @@ import messages
 import numpy as np
 import pytest
 
+from attention import masks
 from attention.exports.long import code, to_npz
 from attention.limits import MAX_LONG_SIZE, MAX_LONG_TOKENS, MAX_TOKENS, BadInput
 from attention.models.taken import Call, Taken
@@ -43,10 +44,8 @@ FOUR = replace(LONG, heads=4)
 CROSSED = replace(LONG.with_matrix("memory", matrix(700, D)), memory_tokens=words(700, "k"))
 ITEMS = {"X": matrix(2, N, D)} | WEIGHTS
 PARTS = {
-    "nothing else": LONG,
     "scale": replace(LONG, scale=0.2),
-    "look-ahead": replace(LONG, mask="causal"),
-    "look-ahead of the last key": replace(LONG, mask="causal_lower_right"),
+    **{choice.label: replace(LONG, mask=name) for name, choice in masks.MASKS.items()},
     "window": replace(LONG, mask="causal", window=550),
     "padding": replace(LONG, padding=(0, 3, 599)),
     "soft cap": replace(LONG, softcap=1.5),

@@ -11,6 +11,7 @@ import pytest
 from oracle import COMPUTED
 
 from attention.limits import BadInput
+from attention.masks import MASKS
 from attention.session import changes, editing, links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
@@ -452,7 +453,7 @@ REFUSED = [
     (
         FOUR,
         {"mask": "some"},
-        messages.UNKNOWN_MASK.format(name="some", known="none, causal, causal_lower_right, drawn"),
+        messages.UNKNOWN_MASK.format(name="some", known=", ".join([*MASKS, DRAWN])),
     ),
     (
         FOUR,
