@@ -1146,11 +1146,11 @@ BATCH_ENDS = "The batch ends: embeddings by word take the place of item {item}."
 SENTENCE_TOO_LONG = "the sentence has {found} characters; at most {limit} are read."
 EMPTY_SENTENCE = "the sentence is empty; type at least one word."
 SENTENCE_BESIDE_WEIGHTS = (
-    "the sentence has {tokens} tokens, and these finished weights have {count} {side}; type"
+    "the sentence has {words} words, and these finished weights have {count} {side}; type"
     " as many words, or choose an example to leave the weights."
 )
 CAPTURED_HEAD_HAS_ROWS = (
-    "the sentence has {tokens} tokens, and this captured head has {count} {side}; type"
+    "the sentence has {words} words, and this captured head has {count} {side}; type"
     " as many words, or choose an example to leave the head."
 )
 PRODUCT_OF = "the product of {factors}"

@@ -306,15 +306,19 @@ def _with_words(s: Settings, sentence: str, memory: bool) -> Settings:
     """
     count = len(s.memory_tokens if memory else s.tokens)
     ways = tokens_of(sentence), tuple(sentence.split())
-    tokens = next((words for words in ways if len(words) == count), None)
-    if tokens is None:
+    tokens, words = map(len, ways)
+    fitting = next((way for way in ways if len(way) == count), None)
+    if fitting is None:
+        apart = f" ({tokens} with punctuation apart)" if tokens != words else ""
         raise BadInput(
-            f"the sentence has {len(tokens_of(sentence))} tokens, and"
+            f"the sentence has {words} words{apart}, and"
             f" {'these finished weights have' if s.weights_alone else 'this captured head has'}"
             f" {count} {'columns' if memory else 'rows'}; type as many words, or choose an example"
             f" to leave the {'weights' if s.weights_alone else 'head'}."
         )
-    return replace(s, memory_tokens=tokens) if memory else replace(s, tokens=tokens)
+    if memory:
+        return replace(s, memory_tokens=fitting)
+    return replace(s, tokens=fitting)
 
 
 def by_word(

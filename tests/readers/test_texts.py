@@ -874,12 +874,12 @@ def test_no_text_of_8_mb_takes_150_mb_above_itself(name):
 HEADS = ["none", "words", "corner", "numbers"]
 
 
-LABELS = [(), ("cat", "dog", "it's"), ("New York", ". .", "e\u0301"), ("1990s a", "the", "of")]
+LABELLED = [(), ("cat", "dog", "it's"), ("New York", ". .", "e\u0301"), ("1990s a", "the", "of")]
 BETWEEN = [" ", "   ", ",", ", ", "\t", ";", "; "]
 
 
 @pytest.mark.parametrize(
-    ("head", "labels", "between", "decimal"), some(product(HEADS, LABELS, BETWEEN, ".,"), of=8)
+    ("head", "labels", "between", "decimal"), some(product(HEADS, LABELLED, BETWEEN, ".,"), of=8)
 )
 def test_every_make_of_a_table_is_read_as_it_was_meant_or_asked_about(
     head, labels, between, decimal

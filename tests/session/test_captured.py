@@ -203,8 +203,11 @@ def test_a_sentence_names_the_words_of_a_captured_head_and_keeps_its_numbers():
     with pytest.raises(BadInput) as refused:
         set_sentence(s, "one word more " * count)
     assert str(refused.value) == messages.CAPTURED_HEAD_HAS_ROWS.format(
-        tokens=3 * count, count=count, side="rows"
+        words=3 * count, count=count, side="rows"
     )
+    with pytest.raises(BadInput) as refused:
+        set_sentence(s, "[CLS] one, two, three, four, five")
+    assert "has 6 words (12 with punctuation apart), and" in str(refused.value)
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(512, 512), (513, 2), (2, 513)])

@@ -174,7 +174,7 @@ def test_a_sentence_of_as_many_words_names_them_and_another_is_refused():
     with pytest.raises(BadInput) as refused:
         set_sentence(s, "the cat")
     assert str(refused.value) == (
-        messages.SENTENCE_BESIDE_WEIGHTS.format(tokens=2, count=3, side="rows")
+        messages.SENTENCE_BESIDE_WEIGHTS.format(words=2, count=3, side="rows")
     )
 
 
