@@ -206,8 +206,9 @@ def test_a_sentence_names_the_words_of_a_captured_head_and_keeps_its_numbers():
         words=3 * count, count=count, side="rows"
     )
     with pytest.raises(BadInput) as refused:
-        set_sentence(s, "[CLS] one, two, three, four, five")
-    assert "has 6 words (12 with punctuation apart), and" in str(refused.value)
+        set_sentence(s, "[CLS] one, " + "two " * count)
+    apart = f"has {count + 2} words ({count + 5} with punctuation apart), and"
+    assert apart in str(refused.value)
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(512, 512), (513, 2), (2, 513)])
