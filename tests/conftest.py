@@ -20,7 +20,7 @@ collect_ignore = [
     "peers/record_scores.py",
 ]
 
-SLOW = Path(__file__).parent / "slow.txt"  # the id of a test in each line
+SLOW = Path(__file__).parent / "slow.txt"  # the id of a test in each line, or of all its cases
 
 
 def pytest_addoption(parser):
@@ -40,7 +40,11 @@ def pytest_collection_modifyitems(config, items):
     if config.option.all:
         return
     slow = set(SLOW.read_text(encoding="utf-8").splitlines())
-    left_out = [item for item in items if "browser" in item.path.parts or item.nodeid in slow]
+    left_out = [
+        item
+        for item in items
+        if "browser" in item.path.parts or slow & {item.nodeid, item.nodeid.partition("[")[0]}
+    ]
     config.hook.pytest_deselected(items=left_out)
     chosen = set(items) - set(left_out)
     items[:] = [item for item in items if item in chosen]

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -59,12 +60,19 @@ def room(parts: tuple[str, ...]) -> str:
     return first if first in ROOMS else DOORS.get(first, "maths")
 
 
+tree_of = cache(ast.parse)  # by the text: several rules look at each file
+
+
+def parsed(path: Path) -> ast.Module:
+    return tree_of(path.read_text(encoding="utf-8"))
+
+
 def taken(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield each module that a file imports, and the name it takes from it, or "".
 
     Anywhere in the file: also inside functions and for type checkers alone, also relative.
     """
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -231,7 +239,7 @@ def bounds_elsewhere(house: Path) -> list[str]:
     for path in sorted(house.rglob("*.py")):
         if path == house / "limits.py":
             continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parsed(path).body:
             targets = node.targets if isinstance(node, ast.Assign) else []
             names = [n.id for one in targets for n in ast.walk(one) if isinstance(n, ast.Name)]
             listed += [f"{path.stem} has {name}" for name in names if name.startswith("MAX_")]
@@ -240,7 +248,7 @@ def bounds_elsewhere(house: Path) -> list[str]:
 
 def numbers_in(path: Path, number: float) -> bool:
     """Whether a module writes this number itself, with either sign."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    nodes = ast.walk(parsed(path))
     return any(
         isinstance(node, ast.Constant) and type(node.value) is float and node.value == number
         for node in nodes

@@ -8,6 +8,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 
 import messages
@@ -90,15 +91,35 @@ CASES = {
 }
 
 
+class Drawn:
+    """A figure with its words measured; each of its files is saved once it is asked for."""
+
+    def __init__(self, case: str):
+        given, more = CASES[case]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of numbers left out
+            self.unmeasured = paper_figure(given, **more)
+
+    @cached_property
+    def pdf(self) -> bytes:
+        return to_bytes(self.unmeasured, "pdf")
+
+    @cached_property
+    def png(self) -> bytes:
+        return to_bytes(self.unmeasured, "png", dpi=200)
+
+    @cached_property
+    def svg(self) -> bytes:
+        return to_bytes(self.unmeasured, "svg")
+
+    @property
+    def figure(self):
+        return settled(self.unmeasured)
+
+
 @pytest.fixture(scope="module", params=CASES)
-def drawn(request):
-    """A figure with its words measured, its PDF, its PNG and its SVG."""
-    given, more = CASES[request.param]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of numbers left out
-        figure = paper_figure(given, **more)
-    files = (to_bytes(figure, "pdf"), to_bytes(figure, "png", dpi=200), to_bytes(figure, "svg"))
-    return settled(figure), *files
+def drawn(request) -> Drawn:
+    return Drawn(request.param)
 
 
 def settled(figure):
@@ -318,7 +339,7 @@ def test_files_hold_the_title_and_a_png_has_no_transparency():
 
 
 def test_no_number_is_printed_smaller_than_can_be_read_nor_wider_than_its_cell(drawn):
-    figure = drawn[0]
+    figure = drawn.figure
     for axes in panels(figure):
         if axes.texts:
             cell = axes.get_window_extent().width / axes.get_xlim()[1]
@@ -389,7 +410,7 @@ def test_labels_that_count_are_thinned_to_round_numbers():
 
 
 def test_no_two_labels_touch(drawn):
-    figure = drawn[0]
+    figure = drawn.figure
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             boxes = [label.get_window_extent() for label in axis.get_ticklabels()]
@@ -507,7 +528,7 @@ def test_numbers_have_the_ink_that_stands_out_more_from_their_cell(name, logarit
 
 
 def test_the_size_is_exact_in_each_file_to_a_tenth_of_a_millimetre(drawn):
-    figure, pdf, png, svg = drawn
+    pdf, png, svg, figure = drawn.pdf, drawn.png, drawn.svg, drawn.figure
     wide, high = 25.4 * figure.get_size_inches()
     page = pypdf.PdfReader(io.BytesIO(pdf)).pages[0].mediabox
     size = r'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"'
@@ -530,7 +551,7 @@ def test_the_width_is_the_one_chosen_and_the_height_stays_below_the_greatest(nam
 
 
 def test_nothing_is_cut_in_any_file(drawn):
-    figure, pdf, png, _ = drawn
+    pdf, png, figure = drawn.pdf, drawn.png, drawn.figure
     for image in (raster(pdf), pixels(png)):
         edge = (
             np.concatenate([image[:2], image[-2:]]),
@@ -546,7 +567,7 @@ def test_nothing_is_cut_in_any_file(drawn):
 
 
 def test_no_words_lie_on_cells_or_on_other_words(drawn):
-    figure = drawn[0]
+    figure = drawn.figure
     words = [t for t in figure.findobj(lambda a: hasattr(a, "get_text")) if t.get_text().strip()]
     inside = {text for axes in figure.axes for text in axes.texts}
     outside = [text.get_window_extent() for text in words if text not in inside]
@@ -559,8 +580,7 @@ def test_no_words_lie_on_cells_or_on_other_words(drawn):
 
 
 def test_the_pdf_looks_like_the_png(drawn):
-    _, pdf, png, _ = drawn
-    one, other = raster(pdf).astype(float), pixels(png).astype(float)
+    one, other = raster(drawn.pdf).astype(float), pixels(drawn.png).astype(float)
     height, width = (min(a, b) for a, b in zip(one.shape[:2], other.shape[:2], strict=True))
     one, other = one[:height, :width], other[:height, :width]
 
@@ -574,7 +594,7 @@ def test_the_pdf_looks_like_the_png(drawn):
 
 
 def test_cells_are_paths_and_no_file_holds_an_image(drawn):
-    figure, pdf, _, svg = drawn
+    pdf, svg, figure = drawn.pdf, drawn.svg, drawn.figure
     images = pypdfium2.PdfDocument(pdf)[0].get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=15)
     assert list(images) == [] and b"/Subtype /Image" not in pdf  # drawn, or kept and not drawn
     assert b"<image" not in svg
