@@ -143,10 +143,10 @@ def worksheet(
 def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
     to = f"{digits} decimal{'s' * (digits != 1)}" if digits else "whole numbers"
     notes = [
-        f"Round to {to}. The answer key uses unrounded numbers, so your last digit may differ."
+        f"Round to {to}. The answer key rounds only at the end, so your last digit may differ."
     ]
     if is_rounded:
-        notes.append("The given numbers were rounded first; the answer key is computed from them.")
+        notes.append("It is computed from the given numbers as they are printed.")
     if has_powers:
         notes.append("In the answer key, 1.2e−4 means 0.00012.")
     return notes

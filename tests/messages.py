@@ -225,8 +225,8 @@ WORKSHEET_HAS_NO_ROOM = (
     "a worksheet has room for {words} words and matrices {wide} wide; {name} is {size} here."
 )
 NOTHING_TO_WORK_OUT = "finished weights leave nothing to work out on a worksheet."
-ROUND_TO = "Round to {to}. The answer key uses unrounded numbers, so your last digit may differ."
-GIVEN_IS_ROUNDED = "The given numbers were rounded first; the answer key is computed from them."
+ROUND_TO = "Round to {to}. The answer key rounds only at the end, so your last digit may differ."
+GIVEN_IS_ROUNDED = "It is computed from the given numbers as they are printed."
 
 # ---- exports -------------------------------------------------------------------------------------
 

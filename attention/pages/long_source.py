@@ -174,9 +174,10 @@ def _pattern(s: Settings) -> None:
         format_func=lambda name: PATTERNS[name].label if name else "what was brought",
         help="How queries and keys are made.",
     )
-    if s.long.pattern:
-        sentence = PATTERNS[s.long.pattern].sentence
-        st.caption(f"Before the rotation: {sentence}" if s.long.rotary else sentence)
+    if not s.long.pattern:  # what was brought has its own number of tokens
+        return
+    sentence = PATTERNS[s.long.pattern].sentence
+    st.caption(f"Before the rotation: {sentence}" if s.long.rotary else sentence)
     control(
         s,
         st.selectbox,

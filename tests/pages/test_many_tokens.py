@@ -230,6 +230,8 @@ def test_a_link_of_more_tokens_opens_on_long_context_at_once():
     at = opened(**link(LONG, **PARTS))
     shows(at, asked(**PARTS))
     assert len(settings_of(at).tokens) < N
+    made = {"set_long_tokens", "set_long_seed", "set_long_rotary"}  # controls of a pattern
+    assert not made & {control.key for control in (*at.selectbox, *at.number_input, *at.toggle)}
     ran(at.switch_page("attention/pages/explore.py"))
     assert not is_long(at) and not said(at, "refused") and not buttons(at)
 
