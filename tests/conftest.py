@@ -30,8 +30,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Who names a file or a folder means all that is in it; xdist tells its workers."""
-    if config.args_source is config.ArgsSource.ARGS and not hasattr(config, "workerinput"):
+    """Who names a file or a folder means all that is in it."""
+    if config.args_source is config.ArgsSource.ARGS:
         config.option.all = True
 
 
