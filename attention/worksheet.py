@@ -146,7 +146,7 @@ def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
         f"Round to {to}. The answer key rounds only at the end, so your last digit may differ."
     ]
     if is_rounded:
-        notes.append("It is computed from the given numbers as they are printed.")
+        notes.append("The key is computed from the given numbers as they are printed.")
     if has_powers:
         notes.append("In the answer key, 1.2e−4 means 0.00012.")
     return notes

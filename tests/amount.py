@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from attention.session.examples import EXAMPLES
 
-THREE = ("four-words", "alibi", "batch")  # examples that differ most: heads and a mask; items
+THREE = ("four-words", "alibi", "batch")  # plain numbers; heads under a mask; a batch
 THOROUGH = os.environ.get("THOROUGH", "") not in ("", "0")
 
 

@@ -20,6 +20,7 @@ collect_ignore = [
     "peers/record_scores.py",
 ]
 
+BROWSER = Path(__file__).parent / "browser"
 SLOW = Path(__file__).parent / "slow.txt"  # the id of a test in each line, or of all its cases
 
 
@@ -43,7 +44,7 @@ def pytest_collection_modifyitems(config, items):
     left_out = [
         item
         for item in items
-        if "browser" in item.path.parts or slow & {item.nodeid, item.nodeid.partition("[")[0]}
+        if item.path.is_relative_to(BROWSER) or slow & {item.nodeid, item.nodeid.partition("[")[0]}
     ]
     config.hook.pytest_deselected(items=left_out)
     chosen = set(items) - set(left_out)

@@ -226,7 +226,7 @@ WORKSHEET_HAS_NO_ROOM = (
 )
 NOTHING_TO_WORK_OUT = "finished weights leave nothing to work out on a worksheet."
 ROUND_TO = "Round to {to}. The answer key rounds only at the end, so your last digit may differ."
-GIVEN_IS_ROUNDED = "It is computed from the given numbers as they are printed."
+GIVEN_IS_ROUNDED = "The key is computed from the given numbers as they are printed."
 
 # ---- exports -------------------------------------------------------------------------------------
 

@@ -111,7 +111,10 @@ def violations(house: Path) -> list[str]:
 
 
 def loop(house: Path) -> list[str]:
-    """Files that import each other, each the next one, back to the first; [] where none do."""
+    """Files that import each other, each the next one, back to the first; [] where none do.
+
+    That a file is imported after the __init__.py of its folder counts for none.
+    """
     files = {}
     for path in sorted(house.rglob("*.py")):
         parts = ("attention", *path.relative_to(house).with_suffix("").parts)

@@ -105,7 +105,7 @@ class Visit:
     heard: int = 0  # the last run all of which the browser is known to have heard
     values: dict[str, Told] = field(default_factory=dict)  # of each control
     addresses: Told = field(default_factory=list)
-    came_back: int = 0  # the run that took over another address
+    told_anew: int = 0  # the run of another address or page, which tells every control its value
     # what a button to confirm is about, since which run, and those whose press is not done yet
     offered: dict[str, tuple[int, Hashable]] = field(default_factory=dict)
     pressed: dict[str, int] = field(default_factory=dict)  # with what was heard by then
@@ -138,8 +138,8 @@ def begin(finish: Finish = lambda before, after: after) -> Settings:
     if _said_to_be_heard(visit) < visit.ended:
         _hear(visit)
     visit.run += 1
-    if _turned(visit):  # with its page the browser has taken every control away
-        visit.controls_in_browser = set()
+    if _turned(visit):  # the browser takes every control away with its page
+        visit.told_anew = visit.run
     _arrive(visit, address)
     visit.page, visit.finish, visit.controls_drawn = internals.page_hash(), finish, set()
     _thread.asked = []
@@ -218,7 +218,7 @@ def _arrive(visit: Visit, address: dict[str, str]) -> None:
     held = _may_hold(visit.addresses, _said_to_be_heard(visit))
     if all(address != told for _, told in held):
         visit.addresses.append((visit.run, address))
-        visit.came_back = visit.run
+        visit.told_anew = visit.run
         _open(visit, address)
 
 
@@ -620,7 +620,7 @@ def _keyed(
     told = visit.values[key] = told or [(visit.run, value)]
     known = key in visit.controls_in_browser and visit.menu_labels.get(name) == menu
     # a move made just before Back may have got lost: all controls are told what is set
-    last = max(told[-1][0], visit.came_back)
+    last = max(told[-1][0], visit.told_anew)
     shown = st.session_state.get(key, _NOTHING)
     sure = known and last <= visit.heard and shown == value
     if visit.waiting_changes:  # the browser shows already what is to come

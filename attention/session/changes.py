@@ -311,7 +311,7 @@ def _with_words(s: Settings, sentence: str, memory: bool) -> Settings:
     if fitting is None:
         apart = f" ({tokens} with punctuation apart)" if tokens != words else ""
         raise BadInput(
-            f"the sentence has {words} words{apart}, and"
+            f"the sentence has {words} word{'s' * (words != 1)}{apart}, and"
             f" {'these finished weights have' if s.weights_alone else 'this captured head has'}"
             f" {count} {'columns' if memory else 'rows'}; type as many words, or choose an example"
             f" to leave the {'weights' if s.weights_alone else 'head'}."

@@ -24,23 +24,6 @@ FIRST_HALF = (  # of the processor time that the tests in a browser take, by fil
     "test_front_door_browser",
     "test_text_browser",
 )
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--process-per-site",  # scripts are compiled once for all pages of a profile,
-    # so nothing is gained by a thread that compiles them while they arrive, or by one that compiles
-    # better what runs for a second; as two workers keep two cores busy, collecting garbage by
-    # several threads takes a tenth more, and collecting it often another. The other features are
-    # those that Playwright turns off and on, whose lists these two replace
-    "--disable-features=ScriptStreaming,AvoidUnnecessaryBeforeUnloadCheckSync,"
-    "DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,"
-    "MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,OptimizationHints,"
-    "NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch",
-    # a page asks for a hundred files: with one process less each goes a shorter way
-    "--enable-features=CDPScreenshotNewSurface,NetworkServiceInProcess2,MemoryCacheStrongReference",
-    "--js-flags=--no-turbofan --no-maglev --single-threaded --initial-heap-size=500 "
-    "--min-semi-space-size=16 --max-semi-space-size=16",
-]
 
 
 def pytest_collection_modifyitems(items):
@@ -113,7 +96,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
 

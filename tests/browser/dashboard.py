@@ -111,7 +111,7 @@ class Dashboard:
     def settings(self) -> Settings:
         """What the address says, which holds all that the server has taken."""
         found, notices = links.read(dict(parse_qsl(self.page.evaluate("location.search.slice(1)"))))
-        assert notices == []
+        assert not notices, notices
         return found
 
     def tag(self) -> str:

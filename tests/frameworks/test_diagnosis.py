@@ -9,7 +9,7 @@ import re
 import tracemalloc
 import weakref
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 import messages
 import numpy as np
@@ -243,6 +243,12 @@ def planted(count: int):
                 yield pytest.param(system, wrong, what, id=f"{system}: {name}: {what}")
 
 
+def alone():
+    """Each mistake in the first system that has room for it."""
+    first = {case.values[1]: case for case in reversed([*planted(1)])}
+    return [pytest.param(*case.values, id=f"alone: {case.id}") for case in first.values()]
+
+
 def applied(given, mistakes):
     with np.errstate(all="ignore"):
         return theirs(given, frozenset(mistake.name for mistake in mistakes))
@@ -287,7 +293,8 @@ def test_the_commonest_are_twelve():
 
 
 @pytest.mark.parametrize(
-    ("system", "wrong", "what"), some((p for n in (0, 1, 2) for p in planted(n)), of=32)
+    ("system", "wrong", "what"),
+    [*planted(0), *alone(), *some(chain(planted(1), planted(2)), of=32)],
 )
 def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apart(
     system, wrong, what

@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
 from attention.limits import BadInput
-from attention.pages import board, controls, state, store
+from attention.pages import board, controls, parts, state, store
 from attention.session import lesson, links
 from attention.session.examples import EXAMPLES, FIRST
 
@@ -307,6 +307,16 @@ def test_a_page_chosen_by_the_menu_keeps_what_is_set_though_its_first_run_is_ove
         at.switch_page("attention/pages/explore.py").run()
     at.query_params.clear()
     assert settings(at.run()).example == "four-words" != FIRST
+
+
+def test_a_move_made_before_the_browser_hears_of_another_page_counts(at, monkeypatch):
+    explore = at._tree
+    with monkeypatch.context() as overtaken:
+        overtaken.setattr(parts, "opening", lambda *given: st.stop())
+        at.switch_page("attention/pages/variance.py").run()
+    at._tree = explore
+    at.slider(key="set_digits").set_value(5)
+    assert settings(at.switch_page("attention/pages/explore.py").run()).digits == 5
 
 
 def test_a_page_chosen_before_that_of_another_choice_could_begin_keeps_what_is_set(at, monkeypatch):

@@ -43,6 +43,8 @@ def test_explores_inputs_give_explores_output(example):
     rows = seen[settings.item] if settings.batch and seen.ndim > 1 else seen
     rows = rows[0] if rows.ndim > 1 else rows  # −1e9 fills rows that see no key: there ours is 0
     np.testing.assert_allclose(right[rows], expected[rows], rtol=1e-12, atol=1e-14)
+    there = bench(example, settings.mask)
+    assert inputs.explain(there, {"output": str(there.right["output"].tolist())}).correct
 
 
 @pytest.mark.parametrize("name", ["output", "weights"])
