@@ -40,7 +40,7 @@ def test_what_was_typed_in_check_yours_is_there_after_a_reload_also_unsent(visit
     heads = dashboard.page.locator(".st-key-set_check_heads input")
     heads.fill("2")
     heads.press("Enter")
-    dashboard.idle()
+    dashboard.wait_for("() => sessionStorage['attention-stage-by-stage typed check_heads'] === '2'")
     box(dashboard, "check_V").press_sequentially("5 6\n7")  # and reload in the middle of it
     dashboard.page.wait_for_timeout(100)
     dashboard.page.reload()
