@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+from files import npy, stored
 from safetensors.numpy import save as safetensors
 
 from attention.session import links
@@ -38,18 +39,6 @@ TEXTS = [
 ]
 
 
-def npz(**arrays) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
-
-
-def npy(array) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
-
-
 def _checkpoint(rng, kind) -> dict[str, np.ndarray]:
     part = "bert.encoder.layer.{}.attention.self.{}.{}"
     tensors = {}
@@ -71,7 +60,7 @@ def files() -> list[tuple[str, bytes]]:
     """(name, content), the same at every call."""
     rng = np.random.default_rng(11)
     normal = rng.standard_normal
-    weights = npz(X=normal((3, 4)), **{f"W_{name}": normal((4, 5)) for name in "QKV"})
+    weights = stored(X=normal((3, 4)), **{f"W_{name}": normal((4, 5)) for name in "QKV"})
     stacked = {name: normal((2, 3, 4)) for name in "QKV"}
     four = {name: normal((2, 2, 3, 4)).astype(np.float32) for name in "QKV"}
     model = safetensors(_checkpoint(rng, np.float32))
@@ -80,14 +69,14 @@ def files() -> list[tuple[str, bytes]]:
         ("again.npz", weights),
         (
             "mine.npz",
-            npz(X=normal((5, 4)), W_Q=normal((4, 4)), W_K=normal((4, 4)), W_V=normal((4, 4))),
+            stored(X=normal((5, 4)), W_Q=normal((4, 4)), W_K=normal((4, 4)), W_V=normal((4, 4))),
         ),
-        ("qkv.npz", npz(Q=normal((3, 4)), K=normal((3, 4)), V=normal((3, 2)))),
-        ("qkv.npz", npz(**stacked, mask=~np.tri(3, dtype=bool))),
-        ("heads.npz", npz(**four, heads=np.int64(2))),
+        ("qkv.npz", stored(Q=normal((3, 4)), K=normal((3, 4)), V=normal((3, 2)))),
+        ("qkv.npz", stored(**stacked, mask=~np.tri(3, dtype=bool))),
+        ("heads.npz", stored(**four, heads=np.int64(2))),
         (
             "named.npz",
-            npz(tokens=np.array(["a", "b", "c"]), embeddings=normal((3, 4)), other=normal((7,))),
+            stored(tokens=np.array(["a", "b", "c"]), embeddings=normal((3, 4)), other=normal((7,))),
         ),
         ("one.npy", npy(normal((4, 4)))),
         ("three.npy", npy(normal((2, 4, 4)).astype(np.float16))),
@@ -105,7 +94,7 @@ def files() -> list[tuple[str, bytes]]:
         ("causal.json", links.to_file(EXAMPLES["sentence"].build())),
         ("batch.json", links.to_file(EXAMPLES["batch"].build())),
         ("weights.npy", npy(rng.dirichlet(np.ones(4), (3, 4)))),
-        ("attentions.npz", npz(**{f"layer{k}": np.tri(3) / [[1], [2], [3]] for k in (0, 1)})),
+        ("attentions.npz", stored(**{f"layer{k}": np.tri(3) / [[1], [2], [3]] for k in (0, 1)})),
     ]
     bad = [
         ("mine.npz", weights[: len(weights) // 2]),
@@ -116,7 +105,7 @@ def files() -> list[tuple[str, bytes]]:
         ("text.npy", npy(np.array([["a", "b"]]))),
         ("one.npy", b"\x93NUMPY\x01\x00"),
         ("infinite.npy", npy(np.full((3, 4), np.inf))),
-        ("deep.npz", npz(Q=normal((1, 1, 1, 1, 2, 2)))),
+        ("deep.npz", stored(Q=normal((1, 1, 1, 1, 2, 2)))),
         ("wide.npy", npy(np.zeros((3, 700)))),
         ("words.csv", b"a,1,2\nb,3,x\n"),
         ("late.txt", b"caf\xe9 1 2"),

@@ -13,6 +13,7 @@ import numpy as np
 import pypdf
 import pytest
 from browser.dashboard import until
+from files import stored
 from PIL import Image
 
 from attention import causal, self_attention
@@ -51,12 +52,6 @@ def safetensors(**tensors) -> bytes:
         body += array.tobytes()
     text = json.dumps(header).encode()
     return len(text).to_bytes(8, "little") + text + body
-
-
-def npz(**arrays) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
 
 
 def agrees(dashboard, **inputs) -> None:
@@ -179,7 +174,7 @@ def test_what_was_typed_as_the_button_was_pressed_counts_once_it_was_seen(visit)
     rows, others = RNG.standard_normal((7, 4)), RNG.standard_normal((5, 4))
     dashboard = visit().open()
     page, use = dashboard.page, dashboard.page.locator(".st-key-load_use button:enabled").first
-    dashboard.upload("seven.npz", npz(X=rows))
+    dashboard.upload("seven.npz", stored(X=rows))
     until(use)
     dashboard.idle()
     page.locator(".st-key-set_load_cut_X input").fill("2:6")
@@ -226,7 +221,7 @@ UNREADABLE = messages.SOME_ARRAYS_UNREADABLE.format(
 
 def test_arrays_wait_for_a_yes_beside_an_unreadable_one_and_come_by_slices(visit):
     W_Q = RNG.standard_normal((4, 4))
-    mixed = npz(X=X, W_Q=W_Q, W_K=np.array([["a"]]))
+    mixed = stored(X=X, W_Q=W_Q, W_K=np.array([["a"]]))
     go_on = ".st-key-set_load_others label"
     dashboard = visit().open()
     dashboard.upload("mixed.npz", mixed)
@@ -236,7 +231,7 @@ def test_arrays_wait_for_a_yes_beside_an_unreadable_one_and_come_by_slices(visit
     assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
     dashboard.page.locator(go_on).click()
     until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 4"))
-    dashboard.upload("again.npz", npz(X=X, W_Q=np.array([["a"]])))  # another file asks anew
+    dashboard.upload("again.npz", stored(X=X, W_Q=np.array([["a"]])))  # another file asks anew
     until(
         dashboard.page.locator(
             ".said",
@@ -257,7 +252,7 @@ def test_arrays_wait_for_a_yes_beside_an_unreadable_one_and_come_by_slices(visit
     inputs = {"X": X.astype(np.float16)} | {
         f"W_{name}": RNG.standard_normal((4, 5)).astype(np.float32) for name in "QKV"
     }
-    dashboard.upload("mine.npz", npz(**inputs))
+    dashboard.upload("mine.npz", stored(**inputs))
     until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_V, 4 × 5"))
     dashboard.use()
     agrees(dashboard, **{name: matrix.astype(np.float64) for name, matrix in inputs.items()})
@@ -265,7 +260,7 @@ def test_arrays_wait_for_a_yes_beside_an_unreadable_one_and_come_by_slices(visit
     # Q, K and V by slices, and a mask of the other polarity
     stacked = RNG.standard_normal((2, 3, 3, 4))
     mask = ~np.tri(3, dtype=bool)
-    dashboard.upload("qkv.npz", npz(Q=stacked[0], K=stacked[1], V=stacked[0], mask=mask))
+    dashboard.upload("qkv.npz", stored(Q=stacked[0], K=stacked[1], V=stacked[0], mask=mask))
     box = dashboard.page.locator(".st-key-set_load_cut_QKV input")
     box.fill("2")
     box.press("Enter")
