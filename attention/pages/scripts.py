@@ -1,76 +1,80 @@
-"""The scripts of our components, which the browser fetches once by their address.
+"""The scripts of our components, which the browser fetches once: ES modules in one folder.
 
 Streamlit sends a component's script along with every message to it. What it is given here is a few
-lines, which import the script from this server.
+lines, which import the module from this server.
 """
 
 from __future__ import annotations
 
 import hashlib
+import posixpath
+import re
 from functools import cache
 from pathlib import Path
 
-_HERE = Path(__file__).parent
-_PAINTED = "elements.js", "board/scales.js", "board/shades.js", "shaded.js"
-_BOARD = (
-    "text",
-    "fit",
-    "part",
-    "scales",
-    "shades",
-    "paint",
-    "edits",
-    "grid",
-    "tables",
-    "picture",
-    "present",
-    "board",
-)
-FILES: dict[str, tuple[str, ...]] = {  # what the script of each component is made of
-    "board": (
-        "plotly.js",
-        "elements.js",
-        "clipboard.js",
-        "numbers.js",
-        *(f"board/{name}.js" for name in _BOARD),
-    ),
-    "maps": (*_PAINTED, "maps/maps.js"),
-    "copy": ("elements.js", "clipboard.js", "copy/copy.js"),
-    "typed": ("typed/typed.js",),
-    "zoom": (*_PAINTED, "numbers.js", "zoom/zoom.js"),
-}
-# A fetch that failed is tried again after these ms, as what fails here fails until a reload.
-_IMPORT = """const at = new URL('{}', document.baseURI)
-let found = await import(at).catch(() => null)
+_FOLDER = Path(__file__).parent / "js"
+_FROM = re.compile(r"^(?:import .*|\}) from '(\..+)'$", re.MULTILINE)
+# A fetch that failed is tried again after these ms, as what fails here fails until a reload; under
+# another folder, so that the modules which this one imports are fetched again as well.
+_IMPORT = """const [folder, file] = ['scripts/{digest}', '{file}']
+const at = again => new URL(`${{folder}}${{again}}/${{file}}`, document.baseURI)
+let found = await import(at('')).catch(() => null)
 for (const pause of [300, 1200]) {{
   if (found) break
   await new Promise(done => setTimeout(done, pause))
-  found = await import(`${{at}}&${{pause}}`).catch(() => null)
+  found = await import(at(`-${{pause}}`)).catch(() => null)
 }}
+const {{ pathname }} = at('')
 const failed = ({{ parentElement }}) => {{
-  parentElement.textContent = `This part could not be fetched (${{at.pathname}}); reload the page.`
+  parentElement.textContent = `This part could not be fetched (${{pathname}}); reload the page.`
 }}
 export default found?.default ?? failed
 """
 
 
 @cache
-def content(name: str) -> bytes:
-    """The script of a component."""
-    return "\n".join((_HERE / file).read_text(encoding="utf-8") for file in FILES[name]).encode()
+def files() -> dict[str, bytes]:
+    """Return all modules by their paths in the folder."""
+    found = sorted(_FOLDER.rglob("*.js"))
+    return {path.relative_to(_FOLDER).as_posix(): path.read_bytes() for path in found}
 
 
 @cache
-def digest(name: str) -> str:
-    """What tells the script of a component from those of other versions."""
-    return hashlib.blake2b(content(name), digest_size=8).hexdigest()
+def digest() -> str:
+    """Return what tells the modules from those of other versions."""
+    said = hashlib.blake2b(digest_size=8)
+    for file, content in files().items():
+        said.update(b"%s\0%d\0%s" % (file.encode(), len(content), content))
+    return said.hexdigest()
 
 
-def address(name: str) -> str:
-    """Where the script of a component is; it changes with what the script says."""
-    return f"scripts/{name}.js?{digest(name)}"
+def address(file: str) -> str:
+    """Return where a module is; the folder has the digest, so that imports stay inside."""
+    return f"scripts/{digest()}/{file}"
 
 
-def importing(name: str) -> str:
-    """What a component is given in place of its script."""
-    return _IMPORT.format(address(name))
+def importing(file: str) -> str:
+    """Return what a component is given in place of its module."""
+    return _IMPORT.format(digest=digest(), file=file)
+
+
+def imported(file: str) -> list[str]:
+    """Return the modules that one imports, as it names them.
+
+    >>> imported("clipboard.js")
+    ['elements.js']
+    """
+    names = _FROM.findall(files()[file].decode())
+    return [posixpath.normpath(posixpath.join(posixpath.dirname(file), name)) for name in names]
+
+
+def needed(file: str) -> list[str]:
+    """Return a module and all that it needs.
+
+    >>> needed("copy.js")
+    ['copy.js', 'clipboard.js', 'elements.js']
+    """
+    found = [file]
+    for each in found:
+        found += [other for other in imported(each) if other not in found]
+    return found

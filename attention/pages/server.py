@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.limits import MAX_LONG_FILE, MAX_LONG_HELD, MAX_QR
 from attention.pages import internals, scripts
-from attention.pages.board import PLOTLY_URL
+from attention.pages.board import BOARD, PLOTLY_URL
 from attention.pages.navigation import PAGES
 from attention.pages.parts import dress
 from attention.pages.share import QR_URL
@@ -64,13 +64,13 @@ def plotly_js(request: Request) -> Response:
 
 
 def component_js(request: Request) -> Response:
-    """The script of a component; that of another version is not kept under its address."""
-    name = request.path_params["name"]
-    if name not in scripts.FILES:
+    """A module of our components; that of another version is not kept under its address."""
+    script = scripts.files().get(request.path_params["file"])
+    if script is None:
         return Response(status_code=404)
-    is_ours = request.url.query.partition("&")[0] == scripts.digest(name)
+    is_ours = request.path_params["digest"] == scripts.digest()
     kept = "public, max-age=31536000, immutable" if is_ours else "no-store"
-    return _javascript(request, scripts.content(name), kept)
+    return _javascript(request, script, kept)
 
 
 def qr_svg(request: Request) -> Response:
@@ -100,7 +100,10 @@ def _index() -> str:
     the one it serves itself is used.
     """
     index = Path(st.__file__).parent / "static" / "index.html"
-    board = f'<link rel="modulepreload" href="{scripts.address("board")}">'  # of nearly all pages
+    board = "".join(  # of nearly all pages
+        f'<link rel="modulepreload" href="{scripts.address(file)}">'
+        for file in scripts.needed(BOARD)
+    )
     ours = f"<script>{SCRIPT}</script>{STYLE}{board}"
     theirs = index.read_text(encoding="utf-8") if index.is_file() else ""
     if "</head>" not in theirs:
@@ -223,7 +226,8 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     import attention.pages.initialise  # noqa: F401
 
     _packed(_plotly())
-    _packed(scripts.content("board"))
+    for script in scripts.files().values():
+        _packed(script)
     look_up_alone()
     _send_at_once()
     gc.collect()
@@ -235,7 +239,7 @@ def _routes(base: str) -> list[Route]:
     """What is served under the path that all pages of this server stand under, "" for none."""
     answers = {
         PLOTLY_URL: plotly_js,
-        "scripts/{name}.js": component_js,
+        "scripts/{digest}/{file:path}": component_js,
         QR_URL: qr_svg,
         **dict.fromkeys(PAGES if _index() else (), index_html),
     }

@@ -18,12 +18,12 @@ _HERE = Path(__file__).parent
 
 
 def component(name: str) -> Any:
-    """The component with the style and the script of that name in the folder of that name."""
+    """The component with the module of that name, and the style in the folder of that name."""
     return st.components.v2.component(
         f"attention_{name}",
         html=f'<div class="{name}"></div>\n',
         css=(_HERE / name / f"{name}.css").read_text(),
-        js=scripts.importing(name),
+        js=scripts.importing(f"{name}.js"),
         isolate_styles=False,
     )
 

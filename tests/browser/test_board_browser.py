@@ -14,6 +14,7 @@ from test_numbers import VALUES
 import attention.pages
 from attention.limits import MAX_EDITED
 from attention.numbers import number, numbers, rounded
+from attention.pages import scripts
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
@@ -440,27 +441,28 @@ def test_a_flat_drag_shows_columns_and_a_double_click_all_again(look):
 def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_and_pictures(visit):
     dashboard = visit()
     page, fetched, received = dashboard.page, [], []
-    page.route("**/scripts/board.js*", lambda route: route.abort())
-    said = messages.PART_NOT_FETCHED.format(path="/scripts/board.js")
+    page.route("**/board/board.js", lambda route: route.abort())
+    said = messages.PART_NOT_FETCHED.format(path=f"/{scripts.address('board/board.js')}")
     dashboard.open(ready=f"text={said}")
-    page.unroute("**/scripts/board.js*")
+    page.unroute("**/board/board.js")
     page.on("request", lambda request: fetched.append(request.url))
     hear = lambda frame: received.append(frame)  # noqa: E731
     page.on("websocket", lambda socket: socket.on("framereceived", hear))
 
     def second_try(route) -> None:
-        route.continue_() if route.request.url.endswith("&300") else route.abort()
+        route.continue_() if "-300/" in route.request.url else route.abort()
 
-    page.route("**/scripts/board.js*", second_try)
+    page.route("**/board/grid.js", second_try)  # one that the board imports
     dashboard.open().hover("scores", 1, 1)
     page.locator(".st-key-set_digits input").focus()
     dashboard.after(lambda: page.keyboard.press("ArrowRight"))
-    assert len([url for url in fetched if url.endswith("&300")]) == 1
+    again = [url.split("-300/")[1] for url in fetched if "-300/" in url]
+    assert sorted(again) == sorted(scripts.needed("board/board.js"))
     assert received and not [frame for frame in received if b"class Board" in frame]
-    assert not [url for url in fetched if "plotly" in url]
+    assert not [url for url in fetched if "vendor/plotly" in url]
     name, picture = dashboard.download(lambda: dashboard.tool("scores", "Download PNG"))
     assert name.endswith(".png") and picture.startswith(b"\x89PNG")
-    assert len([url for url in fetched if "plotly" in url]) == 1
+    assert len([url for url in fetched if "vendor/plotly" in url]) == 1
 
 
 def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(look):
@@ -652,7 +654,11 @@ def test_numbers_of_usual_decimals_lose_one_before_their_letters_become_small(lo
 
 
 def test_numbers_are_written_in_the_browser_as_in_python(browser):
-    script = (Path(attention.pages.__file__).parent / "numbers.js").read_text(encoding="utf-8")
+    script = (
+        (Path(attention.pages.__file__).parent / "js/numbers.js")
+        .read_text(encoding="utf-8")
+        .replace("export ", "")
+    )
     values = [*VALUES, -0.0, float("inf"), float("-inf"), float("nan")]
     page = browser.new_page()
     for digits in range(13):

@@ -1,5 +1,6 @@
 """The server's start: it looks up no address but its own."""
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -12,8 +13,9 @@ from starlette.routing import Match
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 from attention.pages import scripts
-from attention.pages.board import PLOTLY_URL
+from attention.pages.board import BOARD, PLOTLY_URL
 from attention.pages.server import (
+    _index,
     _routes,
     look_up_alone,
     qr_svg,
@@ -23,6 +25,7 @@ from attention.pages.server import (
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "attention" / "pages"
+MODULES = PAGES / "js"
 STREAMLITS_OWN = SafeSessionState.filtered_state  # which the tests of pages replace later
 # Runs `streamlit run app.py` with a resolver that writes down what is asked and knows this machine
 # alone, and ends it once it has said where it can be opened.
@@ -121,35 +124,50 @@ def asked_for(path: str):
     raise AssertionError(f"nothing answers at {path}")
 
 
-@pytest.mark.parametrize("name", scripts.FILES)
-def test_the_script_of_a_component_is_where_its_lines_look_and_holds_all_its_files(name):
-    assert scripts.address(name) in scripts.importing(name)
-    answer = asked_for("/" + scripts.address(name))
+COMPONENTS = [file for file in scripts.files() if b"\nexport default " in scripts.files()[file]]
+
+
+@pytest.mark.parametrize("file", scripts.files())
+def test_each_module_is_kept_under_the_address_of_this_version_alone(file):
+    answer = asked_for("/" + scripts.address(file))
     assert answer.media_type == "text/javascript"
+    assert answer.body == (MODULES / file).read_bytes()
     assert "immutable" in answer.headers["cache-control"]
-    assert "immutable" in asked_for(f"/{scripts.address(name)}&300").headers["cache-control"]
-    other = asked_for(f"/scripts/{name}.js?0123456789abcdef")  # of another version
-    assert other.headers["cache-control"] == "no-store"
-    for file in scripts.FILES[name]:
-        assert (PAGES / file).read_bytes() in answer.body
-    assert answer.body.count(b"export default") == 1
+    for folder in ("0123456789abcdef", f"{scripts.digest()}-300"):  # another version, a second try
+        other = asked_for(f"/scripts/{folder}/{file}")
+        assert other.body == answer.body and other.headers["cache-control"] == "no-store"
 
 
-def test_every_script_of_the_pages_has_its_place_and_others_are_not_found():
-    used = {file for files in scripts.FILES.values() for file in files}
-    inside = {
+def test_every_import_names_a_module_and_every_module_is_needed():
+    assert {"board/board.js", "maps.js", "store.js"} <= set(COMPONENTS)
+    needed = [file for component in COMPONENTS for file in scripts.needed(component)]
+    assert set(needed) == set(scripts.files())
+    assert {path.name for path in PAGES.rglob("*.js") if MODULES not in path.parents} == {
         "history.js",
         "menu.js",
-        "picture/picture.js",
-        "store/store.js",
     }
-    assert used | inside == {str(file.relative_to(PAGES)) for file in PAGES.rglob("*.js")}
-    assert asked_for("/scripts/history.js").status_code == 404
+
+
+def test_the_page_names_the_board_and_all_that_it_imports():
+    named = re.findall('<link rel="modulepreload" href="(scripts/[^"]+)">', _index())
+    assert named == [scripts.address(file) for file in scripts.needed(BOARD)]
+    for file in scripts.needed(BOARD):
+        sources = re.findall(r"from '(.+)'", scripts.files()[file].decode())
+        found = [(MODULES / file).parent.joinpath(name).resolve() for name in sources]
+        assert {str(path.relative_to(MODULES)) for path in found} <= set(scripts.needed(BOARD))
+
+
+@pytest.mark.parametrize("path", ["history.js", "../history.js", "board/none.js", "globals.d.ts"])
+def test_what_is_no_module_is_not_found(path):
+    assert asked_for(f"/scripts/{scripts.digest()}/{path}").status_code == 404
+
+
+def test_plotly_is_served_out_of_its_package():
     assert asked_for("/" + PLOTLY_URL).body.startswith(b"/**\n* plotly.js")
 
 
 def test_under_a_path_of_its_own_the_server_answers_there():
-    assert "/att/x/scripts/{name}.js" in [route.path for route in _routes("/att/x")]
+    assert "/att/x/scripts/{digest}/{file:path}" in [route.path for route in _routes("/att/x")]
     assert "/att/x/" in [route.path for route in _routes("/att/x")]
 
 

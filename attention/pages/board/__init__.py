@@ -22,13 +22,14 @@ from attention.session.board_edits import Operation, Refusal
 
 _HERE = Path(__file__).parent
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
+BOARD = "board/board.js"
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
 _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
     css=(_HERE / "board.css").read_text(),
-    js=scripts.importing("board"),
+    js=scripts.importing(BOARD),
     isolate_styles=False,
 )
 

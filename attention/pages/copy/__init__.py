@@ -15,7 +15,7 @@ _COMPONENT = st.components.v2.component(
     "attention_copy",
     html='<div class="copy"></div>\n',
     css=(_HERE / "copy.css").read_text(),
-    js=scripts.importing("copy"),
+    js=scripts.importing("copy.js"),
     isolate_styles=False,
 )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
+
+from attention.pages import scripts
 
 _COMPONENT = st.components.v2.component(
     "attention_picture",
     html='<div class="picture"></div>\n',
-    js=(Path(__file__).parent / "picture.js").read_text(),
+    js=scripts.importing("picture.js"),
     isolate_styles=False,
 )
 

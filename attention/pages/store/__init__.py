@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
+
+from attention.pages import scripts
 
 Answer = Callable[[dict[str, Any]], None]
 KEY = "store"
 _COMPONENT = st.components.v2.component(
     "attention_store",
     html="<i hidden></i>\n",
-    js=(Path(__file__).parent / "store.js").read_text(),
+    js=scripts.importing("store.js"),
 )
 
 

@@ -23,7 +23,7 @@ LOST = (
 )
 TURNS = 5  # runs that ask what was kept: an answer to one that is overtaken is lost
 _COMPONENT = st.components.v2.component(
-    "attention_typed", html="<i hidden></i>\n", js=scripts.importing("typed")
+    "attention_typed", html="<i hidden></i>\n", js=scripts.importing("typed.js")
 )
 
 

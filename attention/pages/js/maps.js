@@ -1,5 +1,8 @@
 // Small maps, each a button. They are drawn anew where they or the theme are others.
 
+import { UNTAKEN, connected, make, modeAround } from './elements.js'
+import { Shaded, shadedIn } from './shaded.js'
+
 class Maps extends Shaded {
   show(bytes, send) {
     this.send = send

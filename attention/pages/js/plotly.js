@@ -1,5 +1,5 @@
 // plotly.js, fetched once from the dashboard's own address, for every component that draws.
-const plotly = url => (window.__attentionPlotly ??= new Promise((done, failed) => {
+export const plotly = url => (window.__attentionPlotly ??= new Promise((done, failed) => {
   const script = document.createElement('script')
   script.src = new URL(url, document.baseURI)
   script.onload = () => done(window.Plotly)
@@ -9,4 +9,3 @@ const plotly = url => (window.__attentionPlotly ??= new Promise((done, failed) =
   }
   document.head.appendChild(script)
 }))
-

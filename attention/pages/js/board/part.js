@@ -1,26 +1,46 @@
 // Seeing a part of a pane closer: what a drag over its cells means.
 
-const CLICK = 8 // px: what moves less is a click
+export const CLICK = 8 // px: what moves less is a click
 const BAND = 20 // px: a drag that is narrower takes whole rows, one that is lower whole columns,
 const FLAT = 0.6 // where it is this flat, too
 const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
 
+export const same = (a, b) => a.every((value, k) => value === b[k])
+
 // Where the cells of a pane are in its frame, and how large all of them.
-const areaOf = ({ places: { left, right, top, width, height } }) => {
+export const areaOf = ({ places: { left, right, top, width, height } }) => {
   return { left, top, width: width - left - right, height }
 }
 
+// Where cells stand: x(j) and y(i) are the middle of a column and a row, in the pane's frame.
+export const axesOf = pane => {
+  const { left, right, top, width, height } = pane.places
+  const [x0, x1, y0, y1] = pane.view ?? wholeOf(pane)
+  const [across, down] = [(width - left - right) / (x1 - x0), height / (y1 - y0)]
+  const inside = (value, count) => Math.min(Math.max(value, 0), count - 1)
+  return {
+    x: j => left + (j - x0) * across,
+    y: i => top + (i - y0) * down,
+    column: px => Math.round((px - left) / across + x0),
+    row: px => Math.round((px - top) / down + y0),
+    across,
+    down,
+    columns: [inside(Math.round(x0 + 1e-9), pane.m), inside(Math.round(x1 - 1e-9), pane.m)],
+    rows: [inside(Math.round(y0 + 1e-9), pane.n), inside(Math.round(y1 - 1e-9), pane.n)]
+  }
+}
+
 // Whether a cell is inside of what is seen; of a label, [row, -1], its row.
-const isSeen = (pane, [i, j]) => {
+export const isSeen = (pane, [i, j]) => {
   const { rows, columns } = axesOf(pane)
   const inside = (k, [first, last]) => k >= first && k <= last
   return inside(i, rows) && (j < 0 || inside(j, columns))
 }
 
-const wholeOf = ({ n, m }) => [-0.5, m - 0.5, -0.5, n - 0.5]
+export const wholeOf = ({ n, m }) => [-0.5, m - 0.5, -0.5, n - 0.5]
 
 // From where to where a drag goes across and down an area, or null where it is short.
-const dragged = ([x0, y0], [x1, y1], { width, height }) => {
+export const dragged = ([x0, y0], [x1, y1], { width, height }) => {
   const inside = (value, most) => Math.min(Math.max(value, 0), most)
   const between = (a, b, most) => [inside(Math.min(a, b), most), inside(Math.max(a, b), most)]
   const [across, down] = [between(x0, x1, width), between(y0, y1, height)]
@@ -31,7 +51,7 @@ const dragged = ([x0, y0], [x1, y1], { width, height }) => {
 }
 
 // All cells that a drag meets by more than an edge, as `pane.view` has them; null is all there are.
-const partOf = (pane, [across, down]) => {
+export const partOf = (pane, [across, down]) => {
   const { width, height } = areaOf(pane)
   const [x0, x1, y0, y1] = pane.view ?? wholeOf(pane)
   const cells = (ends, length, first, last, count) => {
@@ -41,4 +61,13 @@ const partOf = (pane, [across, down]) => {
   }
   const part = [...cells(across, width, x0, x1, pane.m), ...cells(down, height, y0, y1, pane.n)]
   return same(part, wholeOf(pane)) ? null : part
+}
+
+// The cells on the straight way from one to another: a quick hand leaves none out.
+export const line = ([i, j], [k, l]) => {
+  const steps = Math.max(Math.abs(k - i), Math.abs(l - j), 1)
+  return Array.from({ length: steps }, (_, s) => {
+    const share = (s + 1) / steps
+    return [Math.round(i + (k - i) * share), Math.round(j + (l - j) * share)]
+  })
 }

@@ -1,24 +1,28 @@
 // How large a heatmap is drawn: room for its labels, and numbers only where they can be read.
 
+import { among } from '../numbers.js'
+import { coded, layers, struck } from './shades.js'
+import { LETTER, escaped, longest, plain, shortened, widest } from './text.js'
+
 const NARROW = 8 // px: numbers smaller than this are left out of the cells
 const READABLE = 11 // px: numbers of up to FEW rows and columns get the room for this
 const FEW = 8
 const DECIMALS = 2 // of a number, as usual
-const LINE = 13 // px: a row that holds a number that can just be read
+export const LINE = 13 // px: a row that holds a number that can just be read
 const USUAL = 2.25 // font sizes: the width of −2.31, for which every cell has room
 const UNSIGNED = 1.75 // and of 0.94
 const PAD = 4 // px of a cell that its number leaves free
-const LEADING = 0.69 // of a row: the most of its height that a number takes
+export const LEADING = 0.69 // of a row: the most of its height that a number takes
 const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
 const PLAIN = 260
 const WIDEST = 384 // one of hundreds of columns, so that fewer of them share a pixel
 const ROWS = 26 // more rows than this get no numbers either
-const ROW = 28 // px: the height of a row, where no window is to be filled
-const LOWEST = 16 // px: of a row that shares a window with others
-const HIGHEST = 56
-const SHORT = 12 // as many rows grow with the window
-const TALL = 250 // px: the cells of a line with more
-const GAP = 8 // px between two lines
+export const ROW = 28 // px: the height of a row, where no window is to be filled
+export const LOWEST = 16 // px: of a row that shares a window with others
+export const HIGHEST = 56
+export const SHORT = 12 // as many rows grow with the window
+export const TALL = 250 // px: the cells of a line with more
+export const GAP = 8 // px between two lines
 const LABELS = 0.35 // of a pane: row labels take no more
 const WORDY = 110 // px: a label takes no more
 const BAR = 38 // px: a colour bar with its numbers
@@ -26,7 +30,7 @@ const SMALL = 9 // px: the letters of a colour bar, and of the names of the axes
 const BELOW = 20 // px: below the cells, for a button
 
 // The names of both axes, in the corner where the labels of rows and columns meet.
-const cornerOf = ({ axes }) => (axes ? [`${axes[1]} →`, `${axes[0]} ↓`] : [])
+export const cornerOf = ({ axes }) => (axes ? [`${axes[1]} →`, `${axes[0]} ↓`] : [])
 
 // The room beside the cells that the labels of their rows take, and what stands in the corner.
 const asideOf = (spec, labelSize, small) =>
@@ -42,7 +46,7 @@ const decode = z => {
 }
 
 // What a figure says, as the board uses it: the numbers of each layer, and one text for each cell.
-const read = pane => {
+export const read = pane => {
   const { figure, rows } = pane.spec
   pane.traces = figure.data.map(trace => (trace.z ? { ...trace, z: decode(trace.z) } : trace))
   if (!rows) return
@@ -81,7 +85,7 @@ const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
 // number has three digits. A few rows and columns get smaller letters than READABLE only where none
 // of these fits, or where more decimals than usual are asked for. The size is 0 where none fits,
 // and the note says in words what is left out.
-const readable = (pane, fitting) => {
+export const readable = (pane, fitting) => {
   const none = { size: 0, note: 'in colours' }
   if (!pane.texts || fitting(LETTER) < NARROW) return none
   pane.decimals ??= decimalsOf(pane.texts)
@@ -129,7 +133,7 @@ const written = (pane, cut) => {
 // The places of a heatmap of this width: `row` is the height of a short one's rows; of one that is
 // presented `tallest` is the height and `label` the size of the words. The room above the cells,
 // `top`, is what its own labels need.
-const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label = 0 } = {}) => {
+export const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label = 0 } = {}) => {
   const { n, m, spec } = pane
   const labelSize = label || (row >= 30 ? 13 : 11)
   const words = label ? 6 * label : WORDY
@@ -168,13 +172,13 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
 const PLACES = /^[\d,–]+$/ // numbers, and ranges of them
 
 // The room above the cells that words of usual length take, which may stand upright.
-const usualTop = ({ spec }) => (spec.columns.every(text => PLACES.test(text)) ? 20 : 38)
+export const usualTop = ({ spec }) => (spec.columns.every(text => PLACES.test(text)) ? 20 : 38)
 
 // Every how manieth label is written, so that each has its room.
-const every = (room, cell) => Math.max(1, Math.ceil(room / cell))
+export const every = (room, cell) => Math.max(1, Math.ceil(room / cell))
 
 // The whole figure for a download, with texts, labels and bar, in the colours of a light page.
-const composed = (pane, palette, width = 900) => {
+export const composed = (pane, palette, width = 900) => {
   const layout = structuredClone(pane.spec.figure.layout)
   layout.width = width
   layout.font = { ...layout.font, color: palette.ink }
@@ -248,7 +252,7 @@ const thin = (axis, cells) => {
 }
 
 // A chart: larger letters where there is room, and the colours of the page's palette.
-const chart = (pane, layout, palette, tallest) => {
+export const chart = (pane, layout, palette, tallest) => {
   layout.height = tallest || layout.height || 320
   layout.font.size = layout.width > 420 ? 14 : 13
   if (!layout.title) layout.margin.t = 12

@@ -1,11 +1,11 @@
 // The colours of a scale, whose stops a palette has.
 
-const STEPS = 256 // of a colour scale
+export const STEPS = 256 // of a colour scale
 
 const rgb = colour => [1, 3, 5].map(k => parseInt(colour.slice(k, k + 2), 16))
 const scales = new Map() // the colours of a scale, in STEPS
 
-const colours = scale => {
+export const colours = scale => {
   const key = scale.join()
   if (!scales.has(key)) {
     const table = Array.from({ length: STEPS + 1 }, (_, k) => {

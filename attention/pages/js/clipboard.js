@@ -1,8 +1,10 @@
-// The ways to the clipboard; goes before the scripts of components that copy.
+// The ways to the clipboard, and to a file.
+
+import { make } from './elements.js'
 
 // Whether a text was copied. Where the address is not https, browsers give no clipboard: then what
 // stands selected in a field is copied the old way, and where that fails too, is left to the hand.
-const copyText = async (text, field) => {
+export const copyText = async (text, field) => {
   try {
     if (navigator.clipboard) {
       await navigator.clipboard.writeText(text)
@@ -20,7 +22,7 @@ const copyText = async (text, field) => {
 }
 
 // Whether a picture, promised as a PNG, was copied; there is no old way for pictures.
-const copyImage = async promised => {
+export const copyImage = async promised => {
   if (!navigator.clipboard?.write || !window.ClipboardItem) return false
   try {
     await navigator.clipboard.write([new ClipboardItem({ 'image/png': promised })])
@@ -30,7 +32,7 @@ const copyImage = async promised => {
   }
 }
 
-const saveFile = (blob, filename) => {
+export const saveFile = (blob, filename) => {
   const link = make('a', '', document.body)
   link.href = URL.createObjectURL(blob)
   link.download = filename

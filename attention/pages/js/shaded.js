@@ -1,6 +1,10 @@
 // What paints cells in shades: it takes what Python sent, JSON and behind a zero the rest, and
 // paints anew where that or the theme is another.
-class Shaded {
+
+import { inks } from './board/shades.js'
+import { callOn, modeAround, watchThemes } from './elements.js'
+
+export class Shaded {
   constructor(root) {
     this.root = root
     this.themes = watchThemes(root, () => {
@@ -34,7 +38,7 @@ class Shaded {
   }
 }
 
-const shadedIn = (selector, Kind) => ({ data, parentElement, setTriggerValue }) => {
+export const shadedIn = (selector, Kind) => ({ data, parentElement, setTriggerValue }) => {
   const root = parentElement.querySelector(selector)
   const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
   return callOn(root, Kind, kind => kind.show(bytes, setTriggerValue))

@@ -1,8 +1,11 @@
 // Lines to copy, each with a button. Where a browser gives no clipboard, as on plain http from
 // another machine, a line stands selected in its field, ready to be copied by hand.
 
+import { copyText } from './clipboard.js'
+import { callOn, make } from './elements.js'
+
 class Copy {
-  constructor (root) {
+  constructor(root) {
     this.root = root
     this.done = make('p', 'copy-done')
     this.done.setAttribute('role', 'status')
@@ -11,7 +14,7 @@ class Copy {
     })
   }
 
-  show ({ lines }) {
+  show({ lines }) {
     if (JSON.stringify(lines) === this.shown) return
     this.shown = JSON.stringify(lines)
     this.root.replaceChildren()
@@ -28,7 +31,7 @@ class Copy {
     this.root.append(this.done)
   }
 
-  async copy (field) {
+  async copy(field) {
     field.focus()
     field.select()
     this.done.textContent = await copyText(field.value, field)
@@ -36,7 +39,7 @@ class Copy {
       : 'It is selected: press Ctrl+C, or press and hold, to copy.'
   }
 
-  end () {
+  end() {
     this.root.replaceChildren()
   }
 }

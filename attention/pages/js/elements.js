@@ -1,5 +1,7 @@
-// Making a part of the page; goes before the scripts of our components.
-const make = (tag, className, parent, text) => {
+// What all components need of the page around them.
+
+// Make a part of the page.
+export const make = (tag, className, parent, text) => {
   const node = document.createElement(tag)
   if (className) node.className = className
   if (text !== undefined) node.textContent = text
@@ -12,7 +14,7 @@ const make = (tag, className, parent, text) => {
 // at once: so the latest counts that has not ended. Where one goes Back in the first moments of a
 // page, Streamlit may end the last call of what stays: a thing ends once its element has left.
 const standing = new WeakMap()
-const callOn = (root, Kind, call) => {
+export const callOn = (root, Kind, call) => {
   const here = standing.get(root) ?? { thing: new Kind(root), calls: [] }
   standing.set(root, here)
   here.calls.push(call)
@@ -35,12 +37,12 @@ const callOn = (root, Kind, call) => {
 }
 
 // The page around a part of it, whether it is light or dark, and who looks when that may turn.
-const pageAround = root => root.closest('.stApp') ?? document.body
-const modeAround = root => {
+export const pageAround = root => root.closest('.stApp') ?? document.body
+export const modeAround = root => {
   const found = getComputedStyle(pageAround(root)).backgroundColor.match(/\d+/g)
   return found && Number(found[0]) + Number(found[1]) + Number(found[2]) < 384 ? 'dark' : 'light'
 }
-const watchThemes = (root, look) => {
+export const watchThemes = (root, look) => {
   const watch = new MutationObserver(look)
   const attributeFilter = ['class', 'style', 'data-theme']
   for (const node of [document.documentElement, document.body, pageAround(root)]) {
@@ -50,9 +52,13 @@ const watchThemes = (root, look) => {
 }
 
 // Streamlit drops what a component sends while the connection is down.
-const connected = () => {
+export const connected = () => {
   const page = document.querySelector('[data-testid=stApp]')
   return (page?.dataset.testConnectionState ?? 'CONNECTED') === 'CONNECTED'
 }
-const UNTAKEN =
+export const UNTAKEN =
   'The server cannot be reached just now, so this was not taken. Try again when it is back.'
+
+// Lengths as a style has them.
+export const px = places =>
+  Object.fromEntries(Object.entries(places).map(([key, length]) => [key, `${length}px`]))

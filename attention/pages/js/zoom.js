@@ -1,6 +1,12 @@
 // A large map in cells: hover reads it, a dragged box or keys zoom, a click chooses a query. What
 // is looked at stands in Python alone; each zoom is asked of it and comes back as other cells.
 
+import { HIDDEN } from './board/shades.js'
+import { STEPS, colours } from './board/scales.js'
+import { UNTAKEN, connected, make, modeAround } from './elements.js'
+import { number } from './numbers.js'
+import { Shaded, shadedIn } from './shaded.js'
+
 const DRAG = 'Drag a box to look closer; double-click or press Enter for four times; Esc goes out.'
 const TAP = 'Tap a cell to read it; then zoom in, or show its query.'
 const NEAREST = 6 // px: less is a click, more a box

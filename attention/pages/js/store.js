@@ -45,17 +45,17 @@ const inTime = promise => {
 }
 
 const isDigest = text => text.startsWith('@')
-const named = link => Object.values(link).filter(isDigest).map(text => text.slice(1))
+export const named = link => Object.values(link).filter(isDigest).map(text => text.slice(1))
 
 const keep = ({ keep: mark, link, parts }) => within('readwrite', async (states, pieces) => {
   const held = new Set(await answer(pieces.getAllKeys()))
   const marks = await answer(states.getAllKeys())
   const known = await answer(states.getAll())
   const lacking = named(link).filter(digest => !held.has(digest) && !(digest in parts))
-  if (lacking.length) return lacking
+  if(lacking.length) return lacking
   // By digest, as the states say them, so that no text is read to be counted.
   const sizes = Object.assign({}, ...known.map(state => state.sizes))
-  for (const [digest, text] of Object.entries(parts)) {
+  for(const [digest, text] of Object.entries(parts)) {
     pieces.put(text, digest)
     sizes[digest] = text.length
     held.add(digest)
@@ -71,7 +71,7 @@ const keep = ({ keep: mark, link, parts }) => within('readwrite', async (states,
 })
 
 // The newest states stay as long as they fit; and of the texts, those that such a state names.
-const drop = (newestFirst, held, states, pieces) => {
+export const drop = (newestFirst, held, states, pieces) => {
   const used = new Set()
   let characters = 0
   newestFirst.forEach(([mark, state], place) => {
@@ -80,24 +80,24 @@ const drop = (newestFirst, held, states, pieces) => {
     if (place > 0 && (place >= STATES || characters > CHARACTERS)) states.delete(mark)
     else for (const digest of Object.keys(state.sizes)) used.add(digest)
   })
-  for (const digest of held) if (!used.has(digest)) pieces.delete(digest)
+  for(const digest of held) if (!used.has(digest)) pieces.delete(digest)
 }
 
 // The state as a file, or null where there is none under this mark.
 const find = mark => within('readonly', async (states, pieces) => {
   const state = await answer(states.get(mark))
-  if (!state) return null
+  if(!state) return null
   const link = {}
-  for (const [name, text] of Object.entries(state.link))
+  for(const [name, text] of Object.entries(state.link))
     link[name] = isDigest(text) ? await answer(pieces.get(text.slice(1))) : text
-  if (Object.values(link).some(text => typeof text !== 'string')) return null
+  if(Object.values(link).some(text => typeof text !== 'string')) return null
   const file = JSON.stringify({ attention: 'stage by stage', link })
-  if (file.length > LONGEST) throw new Error('it is too large for the server')
+  if(file.length > LONGEST) throw new Error('it is too large for the server')
   return file
 })
 
 const forget = () => within('readwrite', async (states, pieces) => {
-  for (const key of Object.keys(sessionStorage)) { // what was typed: typed.js
+  for(const key of Object.keys(sessionStorage)) { // what was typed: typed.js
     if (key.startsWith(NAME)) sessionStorage.removeItem(key)
   }
   states.clear()
@@ -110,10 +110,10 @@ const done = new WeakMap()   // element: the order it carried out last
 export default function ({ data, parentElement, setTriggerValue }) {
   const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
   const order = JSON.parse(new TextDecoder().decode(bytes))
-  if (done.get(parentElement) === order.turn) return
+  if(done.get(parentElement) === order.turn) return
   done.set(parentElement, order.turn)
   const why = error => String(error?.message || error?.name || error)
-  if (order.find) {
+  if(order.find) {
     const mark = order.find
     tried.set(mark, (tried.get(mark) ?? 0) + 1)
     setTimeout(() => tried.set(mark, tried.get(mark) - 1), 60_000)

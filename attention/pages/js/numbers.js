@@ -3,14 +3,14 @@
 
 const LARGE = 1e6 // from here on numbers are written in e-notation
 
-const number = (value, digits) =>
+export const number = (value, digits) =>
   Number.isInteger(value) && Math.abs(value) < LARGE
     ? signed(value, String(Math.abs(value)))
     : among(value, digits)
 
 // With `digits` decimals; in e-notation where the number is large, or where the decimals would show
 // fewer than `least` significant digits.
-const among = (value, digits, least = Math.max(digits >> 1, 1)) => {
+export const among = (value, digits, least = Math.max(digits >> 1, 1)) => {
   if (Number.isNaN(value)) return 'NaN'
   const size = Math.abs(value)
   if (size === Infinity) return signed(value, '∞')

@@ -1,10 +1,12 @@
 // Words and their widths.
 
-const LETTER = 0.5 // of the font size: a digit's width
+import { make } from '../elements.js'
+
+export const LETTER = 0.5 // of the font size: a digit's width
 const POINT = 0.25 // and a decimal point's
 
 // W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
-const mathText = (node, text) => {
+export const mathText = (node, text) => {
   node.replaceChildren()
   for (const part of text.split(/(\b[A-Za-z]_[A-Za-z]\b)/)) {
     if (/^[A-Za-z]_[A-Za-z]$/.test(part)) {
@@ -15,24 +17,28 @@ const mathText = (node, text) => {
 }
 
 const KNOWN = 5000 // widths that are kept: the same labels stand on many panes
-const ruler = document.createElement('canvas').getContext('2d')
 const known = new Map()
+let ruler // made when the first text is measured
 
-const widthOf = (text, size = 11) => {
+export const widthOf = (text, size = 11) => {
   const key = `${size} ${text}`
   let width = known.get(key)
   if (width !== undefined) return width
+  ruler ??= document.createElement('canvas').getContext('2d')
   ruler.font = `${size}px "Source Sans", sans-serif`
   width = ruler.measureText(text).width
   if (known.size > KNOWN) known.clear()
   known.set(key, width)
   return width
 }
-const longest = (texts, size) =>
+// The fonts are others now.
+export const forgetWidths = () => known.clear()
+
+export const longest = (texts, size) =>
   texts.reduce((most, text) => Math.max(most, widthOf(text, size)), 0)
 
 // The width of the widest number, in font sizes.
-const widest = texts => {
+export const widest = texts => {
   let most = 0
   for (const row of texts) {
     for (const text of row) {
@@ -44,7 +50,7 @@ const widest = texts => {
 }
 
 // A text cut to a width.
-const shortened = (text, room, size) => {
+export const shortened = (text, room, size) => {
   if (widthOf(text, size) <= room) return text
   const points = Array.from(text)
   do points.pop()
@@ -53,9 +59,9 @@ const shortened = (text, room, size) => {
 }
 
 // The same for Plotly, which reads entities: what was typed goes in as entities again.
-const plain = html => {
+export const plain = html => {
   const box = document.createElement('textarea')
   box.innerHTML = html
   return box.value
 }
-const escaped = text => text.replace(/[&<>$%]/g, c => `&#${c.charCodeAt(0)};`)
+export const escaped = text => text.replace(/[&<>$%]/g, c => `&#${c.charCodeAt(0)};`)

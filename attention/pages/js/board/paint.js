@@ -1,13 +1,19 @@
 // Painting a heatmap on its canvas: cells, numbers, labels, frames and colour bar. `pane.places`
 // says where, and `pane.view` which rows and columns, where a part is seen closer.
 
+import { number } from '../numbers.js'
+import { LEADING, cornerOf, every, readable } from './fit.js'
+import { axesOf } from './part.js'
+import { STEPS, colours } from './scales.js'
+import { pixels, struck } from './shades.js'
+import { LETTER, longest, shortened } from './text.js'
+
 const GLOW = 900 // ms: what changed is marked that long
 const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
-const APART = 6 // px between the strokes through hidden cells
 const MANY = 4096 // cells: more than this are not marked one by one
 
 // A canvas of this size in CSS pixels, sharp on this screen, and empty.
-const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
+export const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width !== w || canvas.height !== h) {
     Object.assign(canvas, { width: w, height: h })
@@ -19,26 +25,8 @@ const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
   return context
 }
 
-// Where cells stand: x(j) and y(i) are the middle of a column and a row, in the pane's frame.
-const axesOf = pane => {
-  const { left, right, top, width, height } = pane.places
-  const [x0, x1, y0, y1] = pane.view ?? wholeOf(pane)
-  const [across, down] = [(width - left - right) / (x1 - x0), height / (y1 - y0)]
-  const inside = (value, count) => Math.min(Math.max(value, 0), count - 1)
-  return {
-    x: j => left + (j - x0) * across,
-    y: i => top + (i - y0) * down,
-    column: px => Math.round((px - left) / across + x0),
-    row: px => Math.round((px - top) / down + y0),
-    across,
-    down,
-    columns: [inside(Math.round(x0 + 1e-9), pane.m), inside(Math.round(x1 - 1e-9), pane.m)],
-    rows: [inside(Math.round(y0 + 1e-9), pane.n), inside(Math.round(y1 - 1e-9), pane.n)]
-  }
-}
-
 // Paint all of a pane. What was painted is kept on the canvas as `painted`, for whoever asks.
-const paint = (pane, palette, font, waiting) => {
+export const paint = (pane, palette, font, waiting) => {
   const { places } = pane
   const { left, right, top, bottom, width, height } = places
   const context = sized(pane.canvas, width, top + height + bottom, pane.fine)
@@ -80,22 +68,6 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
   for (let i = rows[0]; i <= rows[1] + 1; i++) {
     context.clearRect(x(columns[0] - 0.5) - 1, Math.round(y(i - 0.5)) - 0.5, right, 1)
   }
-}
-
-// Hidden cells are struck through, so that they differ by more than their colour; where they are
-// small, only so many that the lines stay apart. Each is [row, column], of those from the first to
-// the last row and column.
-const struck = (pane, cell, rows = [0, pane.n - 1], columns = [0, pane.m - 1]) => {
-  const found = []
-  if (cell <= 0) return found // a pane without room
-  const step = Math.ceil(APART / cell)
-  for (let i = rows[0]; i <= rows[1]; i++) {
-    const before = (i + columns[0]) % step // the same lines, wherever the part begins
-    for (let j = columns[0] + ((step - before) % step); j <= columns[1]; j += step) {
-      if (isHidden(pane, i, j)) found.push([i, j])
-    }
-  }
-  return found
 }
 
 const paintStrokes = (context, pane, palette, { x, y, across, down, columns, rows }) => {
@@ -245,7 +217,7 @@ const paintBar = (context, pane, palette, font) => {
 const stillness = () => window.matchMedia('(prefers-reduced-motion: reduce)').matches
 
 // Outline for a moment the cells whose number is another than before.
-const glow = (pane, before, colour) => {
+export const glow = (pane, before, colour) => {
   if (
     stillness() ||
     !pane.places ||

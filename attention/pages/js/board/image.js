@@ -1,6 +1,11 @@
 // Panes as pictures: one as it is downloaded, or all of the board as it stands on the screen, in
 // the colours of a light page.
 
+import { make } from '../elements.js'
+import { plotly } from '../plotly.js'
+import { composed } from './fit.js'
+import { paint, sized } from './paint.js'
+
 const FINE = 2 // pixels of the board's picture for each of the screen
 const EDGE = 16 // px of paper around it
 
@@ -13,7 +18,7 @@ const pictured = (pane, palette, width) => {
   return { data, layout, config: { staticPlot: true } }
 }
 
-const panePicture = async (board, pane, format = 'png') => {
+export const panePicture = async (board, pane, format = 'png') => {
   const spec = pictured(pane, board.head.palettes.light)
   const { width, height } = spec.layout
   const scale = format === 'png' ? 3 : 1
@@ -21,7 +26,7 @@ const panePicture = async (board, pane, format = 'png') => {
   return saying(board, await blobOf(await Plotly.toImage(spec, { format, width, height, scale })))
 }
 
-const boardPicture = async board => {
+export const boardPicture = async board => {
   const { light } = board.head.palettes
   const corner = board.root.getBoundingClientRect()
   const { width } = corner

@@ -2,9 +2,11 @@
 // what is not acknowledged goes with the next. Python counts a number once, so nothing is lost or
 // doubled.
 
-const PATIENCE = 5000 // ms without an answer: then a message is sent again
+import { connected } from '../elements.js'
 
-class Edits {
+export const PATIENCE = 5000 // ms without an answer: then a message is sent again
+
+export class Edits {
   constructor(send, changed, say) {
     Object.assign(this, { send, changed, say })
     this.client = Math.random().toString(36).slice(2)

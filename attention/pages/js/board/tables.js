@@ -1,8 +1,10 @@
 // A pane's numbers as a table, and as text for the clipboard.
 
-const TOO_MANY = 'are too many to stand here; “Take it away”, below, saves them.'
+import { make } from '../elements.js'
 
-const fillTable = (board, pane) => {
+export const TOO_MANY = 'are too many to stand here; “Take it away”, below, saves them.'
+
+export const fillTable = (board, pane) => {
   const { rows, columns, symbol } = pane.spec
   pane.table.replaceChildren()
   if (pane.spec.large) return make('p', '', pane.table, `The numbers of ${symbol} ${TOO_MANY}`)
@@ -25,7 +27,7 @@ const fillTable = (board, pane) => {
 }
 
 // As a spreadsheet takes it and as “Your data” reads it: labels and exact numbers between tabs.
-const asText = (board, pane) => {
+export const asText = (board, pane) => {
   const { rows, columns } = pane.spec
   const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label)
   const quoted = label => {

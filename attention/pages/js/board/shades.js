@@ -1,12 +1,15 @@
 // Cells in colours: a byte for each, row by row. Large panes come as these, without their numbers;
 // of the others they are made here.
 
-const LAST = 252 // the shade of the upper limit; 0 is that of the lower one
-const HIDDEN = 254
-const BROKEN = 255
-const BLANK = 253 // to be filled in; what waits for that has the colour of 0
+import { STEPS, colours } from './scales.js'
 
-const coded = ({ traces, n, m }) => {
+export const LAST = 252 // the shade of the upper limit; 0 is that of the lower one
+export const HIDDEN = 254
+export const BROKEN = 255
+export const BLANK = 253 // to be filled in; what waits for that has the colour of 0
+const APART = 6 // px between the strokes through hidden cells
+
+export const coded = ({ traces, n, m }) => {
   const codes = new Uint8Array(n * m)
   for (const { z, zmin, zmax, meta } of traces) {
     const waits = traces[0].meta === 'share' ? 0 : LAST / 2
@@ -23,14 +26,30 @@ const coded = ({ traces, n, m }) => {
   return codes
 }
 
-const isHidden = ({ codes, m }, i, j) => codes[i * m + j] === HIDDEN
+export const isHidden = ({ codes, m }, i, j) => codes[i * m + j] === HIDDEN
 
 // Of a large pane the chosen cell alone has its number: [row, column, as shown, exact].
-const chosenAt = ({ spec: { chosen } }, i, j) =>
+export const chosenAt = ({ spec: { chosen } }, i, j) =>
   chosen?.[0] === i && chosen[1] === j ? chosen : undefined
 
+// Hidden cells are struck through, so that they differ by more than their colour; where they are
+// small, only so many that the lines stay apart. Each is [row, column], of those from the first to
+// the last row and column.
+export const struck = (pane, cell, rows = [0, pane.n - 1], columns = [0, pane.m - 1]) => {
+  const found = []
+  if (cell <= 0) return found // a pane without room
+  const step = Math.ceil(APART / cell)
+  for (let i = rows[0]; i <= rows[1]; i++) {
+    const before = (i + columns[0]) % step // the same lines, wherever the part begins
+    for (let j = columns[0] + ((step - before) % step); j <= columns[1]; j += step) {
+      if (isHidden(pane, i, j)) found.push([i, j])
+    }
+  }
+  return found
+}
+
 // The heatmaps of a pane, as Plotly takes them; of a large one out of its shades.
-const layers = ({ spec, codes, traces, n, m }) => {
+export const layers = ({ spec, codes, traces, n, m }) => {
   if (!spec.large) return traces
   const [main] = traces
   const rows = value =>
@@ -48,7 +67,7 @@ const layers = ({ spec, codes, traces, n, m }) => {
 }
 
 // The colour of each shade, as four bytes of a picture in one number.
-const inks = (meta, palette) => {
+export const inks = (meta, palette) => {
   const table = colours(palette[meta])
   const shown = Array.from({ length: LAST + 1 }, (_, k) => table[Math.round((k / LAST) * STEPS)])
   shown[HIDDEN] = colours(palette.hidden)[0]
@@ -61,7 +80,7 @@ const inks = (meta, palette) => {
 
 // The shades in fewer rows and columns. Of the cells that share a pixel the one furthest from 0 is
 // shown, so that no single large weight is lost; a hidden one only where all are.
-const strongest = ({ codes, n, m, traces }, rows, columns) => {
+export const strongest = ({ codes, n, m, traces }, rows, columns) => {
   const middle = traces[0].meta === 'share' ? 0 : LAST / 2
   const rank = Uint16Array.from({ length: 256 }, (_, code) => 1 + Math.abs(code - middle))
   rank[HIDDEN] = 0
@@ -80,7 +99,7 @@ const strongest = ({ codes, n, m, traces }, rows, columns) => {
 
 // The cells, one pixel each, to be drawn on so many pixels of the screen; or as many as these are.
 // They are kept until they are others.
-const pixels = (pane, palette, wide, high) => {
+export const pixels = (pane, palette, wide, high) => {
   const canvas = (pane.pixels ??= document.createElement('canvas'))
   const { codes, n, m } = pane
   const dots = (count, room) => Math.max(Math.min(count, Math.round(room)), 1)

@@ -1,7 +1,15 @@
 // A pane as a grid: the chosen cell, keys, clicks, and numbers typed, pasted, dragged or turned in
 // place. Column -1 is the label of a row, where it is a token that can be renamed.
 
-const MOVES = {
+import { make, px } from '../elements.js'
+import { CLICK, areaOf, axesOf, dragged, isSeen, line, partOf, same } from './part.js'
+import { NUMBER, pointed } from './pasted.js'
+import { follow } from './pointer.js'
+import { isHidden } from './shades.js'
+import { TOO_MANY } from './tables.js'
+import { shortened, widest } from './text.js'
+
+export const MOVES = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
   ArrowLeft: [0, -1],
@@ -11,7 +19,7 @@ const TWICE = 400 // ms between the clicks of a double click
 const STRIDE = 4 // px of a scrub for each step
 let grids = 0
 
-class Grid {
+export class Grid {
   constructor(board, pane) {
     Object.assign(this, { board, pane, at: null, between: false, began: null, last: null })
     this.awaited = null // the cell that is opened once its number has come
@@ -437,114 +445,5 @@ class Grid {
       this.choose(...next)
     }
     follow(event, move, () => this.edits.release())
-  }
-}
-
-const NUMBER = /^[+\-\u2212]?(\d+(\.\d*)?|\.\d+)(e[+\-\u2212]?\d+)?$/i
-const COMMA = /^[+\-\u2212]?\d*,\d+(e[+\-\u2212]?\d+)?$/i
-
-// A block with decimal commas, as half the world's spreadsheets copy one: with points. Where every
-// comma has three digits behind it, it may group thousands, and stays, to be refused.
-const pointed = rows => {
-  const commas = rows.flat().filter(text => COMMA.test(text.trim()))
-  const points = rows.flat().some(text => text.includes('.'))
-  if (points || commas.every(text => /,\d{3}$/.test(text.trim()))) return rows
-  return rows.map(row => row.map(text => text.replace(',', '.')))
-}
-
-const px = places => Object.fromEntries(Object.entries(places).map(([key, v]) => [key, `${v}px`]))
-const same = (a, b) => a.every((value, k) => value === b[k])
-
-// The cells on the straight way from one to another: a quick hand leaves none out.
-const line = ([i, j], [k, l]) => {
-  const steps = Math.max(Math.abs(k - i), Math.abs(l - j), 1)
-  return Array.from({ length: steps }, (_, s) => {
-    const share = (s + 1) / steps
-    return [Math.round(i + (k - i) * share), Math.round(j + (l - j) * share)]
-  })
-}
-
-// Follow the pointer of this event until it is let go.
-const follow = ({ pointerId }, move, over) => {
-  const ended = new AbortController()
-  const end = event => {
-    ended.abort()
-    over(event)
-  }
-  const heard = event => {
-    if (event.pointerId !== pointerId) return
-    if (event.type !== 'pointermove') end(event)
-    else if (event.buttons) move(event)
-    else end(new PointerEvent('pointercancel')) // it was let go where nobody heard it
-  }
-  const how = { capture: true, signal: ended.signal }
-  for (const type of ['pointermove', 'pointerup', 'pointercancel'])
-    window.addEventListener(type, heard, how)
-}
-
-// The box that a number or a token is typed into, over its cell.
-class Editor {
-  constructor() {
-    this.holder = make('div')
-    this.holder.setAttribute('role', 'gridcell')
-    this.box = make('input', 'board-input', this.holder)
-    Object.assign(this.box, { autocomplete: 'off', spellcheck: false })
-    this.box.onkeydown = event => this.key(event)
-    this.box.onblur = () => this.keep()
-    this.open = null
-  }
-
-  begin(grid, i, j, text, before) {
-    this.keep()
-    this.open = { grid, i, j, before, whole: text !== '' }
-    grid.line.append(this.holder)
-    this.box.value = text
-    this.box.setAttribute('aria-label', grid.cell.textContent)
-    this.place()
-    this.box.focus({ preventScroll: true })
-    this.box.select()
-  }
-
-  place() {
-    if (!this.open) return
-    const { grid, i, j } = this.open
-    if (i >= grid.pane.n || j >= grid.pane.m) return this.giveUp()
-    const { left, top, width, height } = grid.box(i, j)
-    const [x, y, w, h] = [left, top, width, height].map(parseFloat)
-    const [wide, high] = [Math.max(w, 64), Math.max(h, 22)]
-    const most = grid.pane.places.width - wide
-    const corner = { left: Math.max(0, Math.min(x, most)), top: y + (h - high) / 2 }
-    Object.assign(this.box.style, px({ ...corner, width: wide, height: high }))
-  }
-
-  // Close it; what was typed is kept where it is another text than before.
-  keep() {
-    const { open } = this
-    if (!open) return null
-    const text = this.box.value.trim()
-    this.giveUp()
-    if (text !== open.before && (open.whole || text)) open.grid.typed(open.i, open.j, text)
-    return open.grid
-  }
-
-  giveUp() {
-    const { grid } = this.open
-    const focused = document.activeElement === this.box
-    this.open = null
-    if (focused) grid.pane.frame.focus({ preventScroll: true })
-    this.holder.remove()
-  }
-
-  key(event) {
-    if (!this.open || event.isComposing) return
-    const { key, shiftKey } = event
-    const back = shiftKey ? -1 : 1
-    const typed = !this.open.whole
-    const ways = { Enter: [back, 0], Tab: [0, back], ...(typed ? MOVES : {}) }
-    if (key === 'Escape') this.giveUp()
-    else if (ways[key]) this.keep().goOn(key, ways[key])
-    else return
-    event.preventDefault()
-    event.stopPropagation()
   }
 }

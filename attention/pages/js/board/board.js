@@ -2,6 +2,31 @@
 // at once, charts are drawn by Plotly, which is fetched for the first of them. Hovers are linked,
 // and Python is told what was clicked, typed, dragged and turned.
 
+import { copyImage, copyText, saveFile } from '../clipboard.js'
+import {
+  UNTAKEN,
+  callOn,
+  connected,
+  make,
+  modeAround,
+  pageAround,
+  px,
+  watchThemes
+} from '../elements.js'
+import { number } from '../numbers.js'
+import { plotly } from '../plotly.js'
+import { Editor } from './editor.js'
+import { Edits, PATIENCE } from './edits.js'
+import { GAP, HIGHEST, LOWEST, ROW, SHORT, TALL, chart, fitted, read, usualTop } from './fit.js'
+import { Grid } from './grid.js'
+import { boardPicture, panePicture } from './image.js'
+import { glow, paint } from './paint.js'
+import { areaOf, axesOf, isSeen } from './part.js'
+import { Presenter } from './present.js'
+import { chosenAt, isHidden } from './shades.js'
+import { TOO_MANY, asText, fillTable } from './tables.js'
+import { forgetWidths, mathText, widthOf } from './text.js'
+
 const SOON = 500 // ms: what takes longer is said to be made
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SEEN = 3 // px: a frame around a smaller cell
@@ -54,7 +79,7 @@ class Board {
     this.ended = new AbortController()
     const { signal } = this.ended
     const loaded = () => {
-      known.clear() // widths of another font
+      forgetWidths()
       if (this.head) this.soon(true)
     }
     document.fonts?.addEventListener('loadingdone', loaded, { signal })

@@ -1,6 +1,10 @@
 // Present: one stage at a time over the whole window, for a room; keys go through stages and
 // queries. What is seen are the board's own panes, so hovers, edits and answers go on in them.
 
+import { make } from '../elements.js'
+import { GAP } from './fit.js'
+import { follow } from './pointer.js'
+
 const BESIDE = /_(a|ours|theirs|difference|inf)$/ // ends the names of the same stage elsewhere
 const STAGES = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 } // clickers page
 const QUERIES = { ArrowDown: 1, ArrowUp: -1 }
@@ -13,7 +17,7 @@ const ROLE = { role: 'dialog', ariaModal: 'true', ariaLabel: 'Presentation', tab
 
 const stageOf = spec => spec.name.replace(BESIDE, '')
 
-class Presenter {
+export class Presenter {
   constructor(board) {
     Object.assign(this, { board, stage: null, query: -1 }) // of no query all rows are lit
     const { root } = board
