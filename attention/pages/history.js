@@ -5,11 +5,11 @@
   const push = history.pushState.bind(history)
   let left = '' // the page that Python led away from: a busy browser says its path once more, late
   history.pushState = (state, title, url) => {
-    const next = new URL(url ?? '', location)
+    const next = new URL(url ?? '', location.href)
     const to = /[?&]to=([^&]*)$/.exec(next.search)
     if (to) { // Python leads to that page, and Streamlit says its address before it is there
       left = location.pathname
-      next.pathname = new URL(to[1] || '.', location).pathname
+      next.pathname = new URL(to[1] || '.', location.href).pathname
       next.search = next.search.slice(0, to.index)
     } else if (next.pathname !== location.pathname) {
       if (next.pathname === left) return

@@ -5,7 +5,9 @@ if (!window.attentionMenu) {
   const chosen = '[data-testid=stSidebarNavLink], .st-key-set_example button'
   const close = () => {
     if (document.querySelector('[data-testid=stExpandSidebarButton]')) return // it is closed
-    document.querySelector('[data-testid=stSidebarCollapseButton] button')?.click()
+    /** @type {HTMLElement} */
+    const button = document.querySelector('[data-testid=stSidebarCollapseButton] button')
+    button?.click()
   }
   // on the way down, as lists keep their clicks to themselves; after the choice was made
   const heard = ({ target }) => {

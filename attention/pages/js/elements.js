@@ -1,6 +1,14 @@
 // What all components need of the page around them.
 
-// Make a part of the page.
+/**
+ * Make a part of the page.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} [className]
+ * @param {Element} [parent]
+ * @param {string} [text]
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export const make = (tag, className, parent, text) => {
   const node = document.createElement(tag)
   if (className) node.className = className
@@ -53,11 +61,14 @@ export const watchThemes = (root, look) => {
 
 // Streamlit drops what a component sends while the connection is down.
 export const connected = () => {
-  const page = document.querySelector('[data-testid=stApp]')
+  const page = /** @type {HTMLElement} */ (document.querySelector('[data-testid=stApp]'))
   return (page?.dataset.testConnectionState ?? 'CONNECTED') === 'CONNECTED'
 }
 export const UNTAKEN =
   'The server cannot be reached just now, so this was not taken. Try again when it is back.'
+
+/** @param {Element} node @returns {HTMLElement[]} */
+export const childrenOf = node => /** @type {any[]} */ ([...node.children])
 
 // Lengths as a style has them.
 export const px = places =>

@@ -8,7 +8,7 @@ class Maps extends Shaded {
     this.send = send
     const rest = this.take(bytes)
     if (!rest) return
-    const focused = document.activeElement?.dataset.map
+    const focused = document.activeElement?.getAttribute('data-map')
     this.maps = []
     this.root.replaceChildren()
     let at = 0

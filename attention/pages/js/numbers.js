@@ -3,13 +3,18 @@
 
 const LARGE = 1e6 // from here on numbers are written in e-notation
 
+/** @param {number} value @param {number} digits */
 export const number = (value, digits) =>
   Number.isInteger(value) && Math.abs(value) < LARGE
     ? signed(value, String(Math.abs(value)))
     : among(value, digits)
 
-// With `digits` decimals; in e-notation where the number is large, or where the decimals would show
-// fewer than `least` significant digits.
+/**
+ * With `digits` decimals; in e-notation where the number is large, or where the decimals would show
+ * fewer than `least` significant digits.
+ * @param {number} value
+ * @param {number} digits
+ */
 export const among = (value, digits, least = Math.max(digits >> 1, 1)) => {
   if (Number.isNaN(value)) return 'NaN'
   const size = Math.abs(value)

@@ -5,12 +5,16 @@ import { inks } from './board/shades.js'
 import { callOn, modeAround, watchThemes } from './elements.js'
 
 export class Shaded {
+  drawn = '' // the theme it was painted in
+
   constructor(root) {
     this.root = root
     this.themes = watchThemes(root, () => {
       if (this.head && modeAround(root) !== this.drawn) this.paint()
     })
   }
+
+  paint() {} // each kind has its own
 
   // The bytes behind the JSON, which becomes the head; nothing where the same stands already.
   take(bytes) {

@@ -39,12 +39,14 @@ const read = names => {
   return found
 }
 const nameOf = box => box.closest('[class*=st-key-set_]')?.className.match(/st-key-set_(\w+)/)?.[1]
+const focused = () => /** @type {HTMLTextAreaElement} */ (document.activeElement)
 const isTyped = name => {
-  const box = document.activeElement
+  const box = focused()
   return box?.tagName === 'TEXTAREA' && nameOf(box) === name
 }
 
-document.addEventListener('input', ({ target }) => {
+document.addEventListener('input', event => {
+  const target = /** @type {HTMLTextAreaElement} */ (event.target)
   const name = target.tagName === 'TEXTAREA' ? nameOf(target) : undefined
   if (!known.has(name)) return
   waiting.set(name, target.value)
@@ -80,7 +82,7 @@ export default function ({ data, setTriggerValue }) {
     const value = values[name]
     if (told.has(name) && told.get(name) === value) continue
     told.set(name, value)
-    write(name, isTyped(name) ? document.activeElement.value : value)
+    write(name, isTyped(name) ? focused().value : value)
   }
   report()
 }

@@ -3,7 +3,7 @@
 
 import { HIDDEN } from './board/shades.js'
 import { STEPS, colours } from './board/scales.js'
-import { UNTAKEN, connected, make, modeAround } from './elements.js'
+import { UNTAKEN, childrenOf, connected, make, modeAround } from './elements.js'
 import { number } from './numbers.js'
 import { Shaded, shadedIn } from './shaded.js'
 
@@ -42,7 +42,9 @@ class Zoom extends Shaded {
     if (!rest) return
     const { head } = this
     const [rows, columns] = [head.rowEdges.length - 1, head.keyEdges.length - 1]
-    Object.assign(this, { rows, columns, at: null })
+    this.rows = rows
+    this.columns = columns
+    this.at = null
     this.codes = rest.slice(0, rows * columns)
     // a copy, as numbers begin at a place that four divides
     this.values = new Float32Array(rest.slice(rows * columns).buffer)
@@ -60,7 +62,7 @@ class Zoom extends Shaded {
     const { head, rows, columns } = this
     this.drawn = modeAround(this.root)
     this.fill(this.canvas, rows, columns, this.codes)
-    this.stage.style.aspectRatio = Math.min(Math.max(columns / rows, 0.8), 3)
+    this.stage.style.aspectRatio = String(Math.min(Math.max(columns / rows, 0.8), 3))
     this.axis(this.top, head.keyTicks, 'left')
     this.axis(this.left, head.queryTicks, 'top')
     this.scale(head.palettes[this.drawn])
@@ -163,7 +165,8 @@ class Zoom extends Shaded {
   enable() {
     const whole = this.spans().every(({ size, most }) => size === most)
     const disabled = { in: this.isClosest(), out: whole, whole }
-    for (const button of this.bar.children) button.disabled = disabled[button.dataset.does] ?? false
+    for (const button of childrenOf(this.bar))
+      button.toggleAttribute('disabled', disabled[button.dataset.does] ?? false)
   }
 
   isClosest() {

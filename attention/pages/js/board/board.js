@@ -6,6 +6,7 @@ import { copyImage, copyText, saveFile } from '../clipboard.js'
 import {
   UNTAKEN,
   callOn,
+  childrenOf,
   connected,
   make,
   modeAround,
@@ -59,6 +60,7 @@ class Board {
     )
     this.presenter = new Presenter(this)
     this.width = 0
+    this.byTouch = false // the last click
     this.watch()
   }
 
@@ -214,7 +216,7 @@ class Board {
       remark.before(part)
       mathText(part, words)
       if (!stage) continue
-      part.type = 'button'
+      part.setAttribute('type', 'button')
       part.dataset.stage = stage
       part.title = `Show ${stage}`
       part.onmouseenter = part.onfocus = () => this.light(stage)
@@ -229,7 +231,7 @@ class Board {
 
   light(stage) {
     for (const [name, pane] of this.panes) pane.element.classList.toggle('lit', name === stage)
-    for (const part of this.formula.children)
+    for (const part of childrenOf(this.formula))
       part.classList.toggle('lit', !!stage && part.dataset.stage === stage)
   }
 
@@ -241,7 +243,7 @@ class Board {
       if (name === lit) element.setAttribute('aria-current', 'step')
       else element.removeAttribute('aria-current')
     }
-    for (const part of this.formula.children)
+    for (const part of childrenOf(this.formula))
       part.classList.toggle('walked', !!lit && part.dataset.stage === lit)
     if (lit && this.lit && lit !== this.lit)
       this.panes.get(lit)?.element.scrollIntoView({ block: 'nearest' })
@@ -257,7 +259,7 @@ class Board {
       pane.element.remove()
       this.panes.delete(name)
     }
-    const groups = new Map([...this.groups.children].map(node => [node.dataset.group, node]))
+    const groups = new Map(childrenOf(this.groups).map(node => [node.dataset.group, node]))
     for (const spec of this.head.panes) {
       let group = groups.get(spec.group)
       if (!group) {
@@ -281,7 +283,7 @@ class Board {
       if (!inside.length) group.remove()
     }
     const place = name => this.head.panes.findIndex(p => p.group === name)
-    const sorted = [...this.groups.children].sort(
+    const sorted = childrenOf(this.groups).sort(
       (a, b) => place(a.dataset.group) - place(b.dataset.group)
     )
     sorted.forEach((node, k) => {
@@ -294,7 +296,7 @@ class Board {
     element.dataset.stage = spec.name
     element.tabIndex = -1
     const body = make('div', 'board-body', element)
-    const pane = { element, body, spec }
+    const pane = /** @type {any} */ ({ element, body, spec })
     const header = make('header', 'board-head', body)
     pane.symbol = make('strong', 'board-symbol', header)
     pane.equals = make('span', 'board-equals', header)
@@ -372,7 +374,7 @@ class Board {
     const toggle = on => {
       menu.hidden = !on
       open.setAttribute('aria-expanded', String(on))
-      if (on) menu.firstElementChild.focus()
+      if (on) childrenOf(menu)[0].focus()
     }
     const away = event => {
       if (!menu.contains(event.relatedTarget) && event.relatedTarget !== open) toggle(false)
@@ -434,7 +436,7 @@ class Board {
 
   // Say beside the shape of a pane, or in its place where it is narrow, what its cells have no room
   // for; whether that is news.
-  note(pane, note = '', { width } = {}) {
+  note(pane, note = '', { width = Infinity } = {}) {
     const both = [pane.spec.shape, note].filter(Boolean).join(', ')
     const said = note && widthOf(both, SHAPE) > width ? note : both
     pane.noted = [note, { width }]
@@ -659,8 +661,8 @@ class Board {
   // Give each pane the width it needs: a group that does not fit takes more lines, as even as can
   // be. Only the board's width is asked, not the groups', so that no layout follows from another.
   settle() {
-    for (const group of this.groups.children) {
-      const inside = [...group.children].map(node => this.panes.get(node.dataset.stage))
+    for (const group of childrenOf(this.groups)) {
+      const inside = childrenOf(group).map(node => this.panes.get(node.dataset.stage))
       if (!inside.every(pane => pane.need)) continue // charts
       const { tracks, dense, total } = this.fitting(inside)
       const columns = tracks.length

@@ -7,10 +7,18 @@ import { connected } from '../elements.js'
 export const PATIENCE = 5000 // ms without an answer: then a message is sent again
 
 export class Edits {
+  /**
+   * @param {(message: { client: string, operations: any[][], more: boolean }) => void} send
+   * @param {(stage: string) => void} changed
+   * @param {(sentence: string) => void} say
+   */
   constructor(send, changed, say) {
-    Object.assign(this, { send, changed, say })
+    this.send = send
+    this.changed = changed
+    this.say = say
     this.client = Math.random().toString(36).slice(2)
     this.number = 0
+    /** @type {Operation[]} */
     this.queue = [] // not acknowledged yet
     this.flying = 0 // the last number of the message in the air
     this.most = Infinity // operations of one message
@@ -76,7 +84,7 @@ export class Edits {
   }
 
   // Python's answer: what it has counted is on the board now, or was refused.
-  heard(answer) {
+  heard(/** @type {Answer | null} */ answer) {
     this.most = answer?.most ?? this.most
     this.edited = answer?.edited ?? this.edited
     if (answer?.client !== this.client) return

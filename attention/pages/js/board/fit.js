@@ -45,7 +45,10 @@ const decode = z => {
   return Array.from({ length: rows }, (_, r) => flat.subarray(r * columns, (r + 1) * columns))
 }
 
-// What a figure says, as the board uses it: the numbers of each layer, and one text for each cell.
+/**
+ * What a figure says, as the board uses it: the numbers of each layer, and one text for each cell.
+ * @param {Pane} pane
+ */
 export const read = pane => {
   const { figure, rows } = pane.spec
   pane.traces = figure.data.map(trace => (trace.z ? { ...trace, z: decode(trace.z) } : trace))
@@ -130,10 +133,17 @@ const written = (pane, cut) => {
   return { write, texts, note, ems: widest(texts) }
 }
 
-// The places of a heatmap of this width: `row` is the height of a short one's rows; of one that is
-// presented `tallest` is the height and `label` the size of the words. The room above the cells,
-// `top`, is what its own labels need.
-export const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label = 0 } = {}) => {
+/**
+ * The places of a heatmap of this width: `row` is the height of a short one's rows; of one that is
+ * presented `tallest` is the height and `label` the size of the words. The room above the cells,
+ * `top`, is what its own labels need.
+ * @param {Pane} pane
+ * @param {number} width
+ * @param {{ row?: number, tallest?: number, download?: boolean, label?: number }} how
+ * @returns {Places}
+ */
+export const fitted = (pane, width, how = {}) => {
+  const { row = ROW, tallest = 0, download = false, label = 0 } = how
   const { n, m, spec } = pane
   const labelSize = label || (row >= 30 ? 13 : 11)
   const words = label ? 6 * label : WORDY

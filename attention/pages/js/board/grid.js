@@ -20,8 +20,15 @@ const STRIDE = 4 // px of a scrub for each step
 let grids = 0
 
 export class Grid {
+  /** @param {any} board @param {Pane} pane */
   constructor(board, pane) {
-    Object.assign(this, { board, pane, at: null, between: false, began: null, last: null })
+    this.board = board
+    this.pane = pane
+    /** @type {Cell | null} */
+    this.at = null // the chosen cell
+    this.between = false // from one edit to the next
+    this.began = null // the column of the first of them
+    this.last = null // the last click
     this.awaited = null // the cell that is opened once its number has come
     const { frame } = pane
     frame.setAttribute('role', 'grid')
@@ -67,6 +74,7 @@ export class Grid {
   choose(i, j, named = true) {
     const { n, m, spec } = this.pane
     const inside = (value, least, most) => Math.min(Math.max(value, least), most)
+    /** @type {Cell} */
     const at = [inside(i, 0, n - 1), inside(j, spec.tokens ? -1 : 0, m - 1)]
     if (this.pane.view && !isSeen(this.pane, at)) this.board.see(this.pane, null)
     this.at = at
@@ -85,9 +93,9 @@ export class Grid {
     this.offer()
     if (!this.at) return frame.removeAttribute('aria-activedescendant')
     const [i, j] = this.at
-    this.line.setAttribute('aria-rowindex', i + 1)
+    this.line.setAttribute('aria-rowindex', String(i + 1))
     this.cell.setAttribute('role', j < 0 ? 'rowheader' : 'gridcell')
-    this.cell.setAttribute('aria-colindex', j + 2)
+    this.cell.setAttribute('aria-colindex', String(j + 2))
     this.cell.setAttribute('aria-selected', 'true')
     const value = j < 0 ? '' : this.board.text(this.pane, i, j)
     const called = () => `${this.board.called(this.pane, i, j, ', ')}: ${value}`
@@ -116,8 +124,8 @@ export class Grid {
   // A button that deletes the chosen token: no finger finds the key for it.
   offer() {
     const { less, frame, spec, n } = this.pane
-    const token = this.at && this.at[1] < 0 && spec.tokens?.[this.at[0]]
-    less.hidden = token == null || token === false || n < 2 || document.activeElement !== frame
+    const token = this.at?.[1] < 0 ? spec.tokens?.[this.at[0]] : null
+    less.hidden = token == null || n < 2 || document.activeElement !== frame
     if (less.hidden) return
     less.textContent = `\u2212 ${token}`
     less.title = `Delete the token ${token}`
@@ -298,7 +306,10 @@ export class Grid {
 
   // ---- the mouse ------------------------------------------------------------------------------
 
-  // The cell under the mouse, [row, -1] on a label that is a token, or null.
+  /**
+   * The cell under the mouse, [row, -1] on a label that is a token, or null.
+   * @returns {Cell | null}
+   */
   under(event) {
     const { frame, n, m, spec, places } = this.pane
     if (!places) return null

@@ -105,7 +105,7 @@ const words = (context, node) => {
   context.save()
   Object.assign(context, { textAlign: 'left', textBaseline: 'alphabetic' })
   while (texts.nextNode()) {
-    const text = texts.currentNode
+    const text = /** @type {Text} */ (texts.currentNode)
     const { fontWeight, fontSize, fontFamily } = getComputedStyle(text.parentElement)
     context.font = `${fontWeight} ${fontSize} ${fontFamily}`
     for (const { 0: word, index } of text.data.matchAll(/\S+/g)) {

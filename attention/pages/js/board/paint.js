@@ -12,7 +12,12 @@ const GLOW = 900 // ms: what changed is marked that long
 const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
 const MANY = 4096 // cells: more than this are not marked one by one
 
-// A canvas of this size in CSS pixels, sharp on this screen, and empty.
+/**
+ * A canvas of this size in CSS pixels, sharp on this screen, and empty.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ */
 export const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width !== w || canvas.height !== h) {
@@ -25,7 +30,13 @@ export const sized = (canvas, width, height, ratio = window.devicePixelRatio || 
   return context
 }
 
-// Paint all of a pane. What was painted is kept on the canvas as `painted`, for whoever asks.
+/**
+ * Paint all of a pane. What was painted is kept on the canvas as `painted`, for whoever asks.
+ * @param {Pane} pane
+ * @param {Palette} palette
+ * @param {string} font
+ * @param {Operation[]} waiting
+ */
 export const paint = (pane, palette, font, waiting) => {
   const { places } = pane
   const { left, right, top, bottom, width, height } = places
@@ -80,7 +91,10 @@ const paintStrokes = (context, pane, palette, { x, y, across, down, columns, row
   context.stroke()
 }
 
-// A cell without its edge; one that has no room for an edge is all of it.
+/**
+ * A cell without its edge; one that has no room for an edge is all of it.
+ * @returns {[left: number, top: number, width: number, height: number]}
+ */
 const within = (left, top, wide, high) => {
   const [across, down] = [wide, high].map(side => (side > 4 ? 1 : 0))
   return [left + across, top + down, wide - 2 * across, high - 2 * down]
@@ -118,7 +132,11 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   return { texts: size ? texts : null, size, note }
 }
 
-// Take most of what is painted away from all rows but one, whose label is then seen, if no other.
+/**
+ * Take most of what is painted away from all rows but one, whose label is then seen, if no other.
+ * @param {any} context
+ * @param {Pane} pane
+ */
 const fade = (context, { places, row, spec }, palette, font, { y }) => {
   const { left, width, right, top, height, labelSize } = places
   const [above, below, cells] = [y(row - 0.5), y(row + 0.5), width - left - right + 1]
@@ -216,7 +234,12 @@ const paintBar = (context, pane, palette, font) => {
 // Whether the person asked for less motion.
 const stillness = () => window.matchMedia('(prefers-reduced-motion: reduce)').matches
 
-// Outline for a moment the cells whose number is another than before.
+/**
+ * Outline for a moment the cells whose number is another than before.
+ * @param {Pane} pane
+ * @param {Float64Array[] | undefined} before
+ * @param {string} colour
+ */
 export const glow = (pane, before, colour) => {
   if (
     stillness() ||

@@ -5,14 +5,21 @@ const BAND = 20 // px: a drag that is narrower takes whole rows, one that is low
 const FLAT = 0.6 // where it is this flat, too
 const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
 
+/** @param {any[]} a @param {any[]} b */
 export const same = (a, b) => a.every((value, k) => value === b[k])
 
-// Where the cells of a pane are in its frame, and how large all of them.
+/**
+ * Where the cells of a pane are in its frame, and how large all of them.
+ * @param {Pane} pane
+ */
 export const areaOf = ({ places: { left, right, top, width, height } }) => {
   return { left, top, width: width - left - right, height }
 }
 
-// Where cells stand: x(j) and y(i) are the middle of a column and a row, in the pane's frame.
+/**
+ * Where cells stand: x(j) and y(i) are the middle of a column and a row, in the pane's frame.
+ * @param {Pane} pane
+ */
 export const axesOf = pane => {
   const { left, right, top, width, height } = pane.places
   const [x0, x1, y0, y1] = pane.view ?? wholeOf(pane)
@@ -30,16 +37,27 @@ export const axesOf = pane => {
   }
 }
 
-// Whether a cell is inside of what is seen; of a label, [row, -1], its row.
+/**
+ * Whether a cell is inside of what is seen; of a label, [row, -1], its row.
+ * @param {Pane} pane
+ * @param {Cell} cell
+ */
 export const isSeen = (pane, [i, j]) => {
   const { rows, columns } = axesOf(pane)
-  const inside = (k, [first, last]) => k >= first && k <= last
+  const inside = (k, /** @type {number[]} */ [first, last]) => k >= first && k <= last
   return inside(i, rows) && (j < 0 || inside(j, columns))
 }
 
+/** @param {{ n: number, m: number }} pane @returns {Part} */
 export const wholeOf = ({ n, m }) => [-0.5, m - 0.5, -0.5, n - 0.5]
 
-// From where to where a drag goes across and down an area, or null where it is short.
+/**
+ * From where to where a drag goes across and down an area, or null where it is short.
+ * @param {number[]} from
+ * @param {number[]} to
+ * @param {{ width: number, height: number }} area
+ * @returns {[across: number[], down: number[]] | null}
+ */
 export const dragged = ([x0, y0], [x1, y1], { width, height }) => {
   const inside = (value, most) => Math.min(Math.max(value, 0), most)
   const between = (a, b, most) => [inside(Math.min(a, b), most), inside(Math.max(a, b), most)]
@@ -50,7 +68,11 @@ export const dragged = ([x0, y0], [x1, y1], { width, height }) => {
   return [isBand(wide, high) ? [0, width] : across, isBand(high, wide) ? [0, height] : down]
 }
 
-// All cells that a drag meets by more than an edge, as `pane.view` has them; null is all there are.
+/**
+ * All cells that a drag meets by more than an edge, as `pane.view` has them; null is all there are.
+ * @param {Pane} pane
+ * @param {[across: number[], down: number[]]} drag
+ */
 export const partOf = (pane, [across, down]) => {
   const { width, height } = areaOf(pane)
   const [x0, x1, y0, y1] = pane.view ?? wholeOf(pane)
@@ -63,7 +85,12 @@ export const partOf = (pane, [across, down]) => {
   return same(part, wholeOf(pane)) ? null : part
 }
 
-// The cells on the straight way from one to another: a quick hand leaves none out.
+/**
+ * The cells on the straight way from one to another: a quick hand leaves none out.
+ * @param {Cell} from
+ * @param {Cell} to
+ * @returns {Cell[]}
+ */
 export const line = ([i, j], [k, l]) => {
   const steps = Math.max(Math.abs(k - i), Math.abs(l - j), 1)
   return Array.from({ length: steps }, (_, s) => {

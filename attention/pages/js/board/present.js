@@ -19,7 +19,9 @@ const stageOf = spec => spec.name.replace(BESIDE, '')
 
 export class Presenter {
   constructor(board) {
-    Object.assign(this, { board, stage: null, query: -1 }) // of no query all rows are lit
+    this.board = board
+    this.stage = null
+    this.query = -1 // of no query all rows are lit
     const { root } = board
     this.foot = make('div', 'board-foot', root)
     this.line = make('p', 'board-line', this.foot)
@@ -68,7 +70,7 @@ export class Presenter {
     const { board } = this
     const { root, head } = board
     if (this.stage || document.querySelector('.board.presenting')) return
-    this.from = document.activeElement
+    this.from = /** @type {HTMLElement} */ (document.activeElement)
     const focused = [...board.panes.values()].find(({ element }) => element.contains(this.from))
     const name = (pane ?? focused)?.spec.name ?? (head.lit || head.spokenOf[0])
     const spec = head.panes.find(found => found.name === name) ?? head.panes[0]

@@ -5,6 +5,7 @@ export const STEPS = 256 // of a colour scale
 const rgb = colour => [1, 3, 5].map(k => parseInt(colour.slice(k, k + 2), 16))
 const scales = new Map() // the colours of a scale, in STEPS
 
+/** @param {Scale} scale @returns {number[][]} */
 export const colours = scale => {
   const key = scale.join()
   if (!scales.has(key)) {

@@ -9,6 +9,7 @@ export const BROKEN = 255
 export const BLANK = 253 // to be filled in; what waits for that has the colour of 0
 const APART = 6 // px between the strokes through hidden cells
 
+/** @param {Pick<Pane, 'traces' | 'n' | 'm'>} pane */
 export const coded = ({ traces, n, m }) => {
   const codes = new Uint8Array(n * m)
   for (const { z, zmin, zmax, meta } of traces) {
@@ -26,16 +27,22 @@ export const coded = ({ traces, n, m }) => {
   return codes
 }
 
+/** @param {Pick<Pane, 'codes' | 'm'>} pane @param {number} i @param {number} j */
 export const isHidden = ({ codes, m }, i, j) => codes[i * m + j] === HIDDEN
 
 // Of a large pane the chosen cell alone has its number: [row, column, as shown, exact].
 export const chosenAt = ({ spec: { chosen } }, i, j) =>
   chosen?.[0] === i && chosen[1] === j ? chosen : undefined
 
-// Hidden cells are struck through, so that they differ by more than their colour; where they are
-// small, only so many that the lines stay apart. Each is [row, column], of those from the first to
-// the last row and column.
+/**
+ * Hidden cells are struck through, so that they differ by more than their colour; where they are
+ * small, only so many that the lines stay apart. Each is [row, column], of those from the first to
+ * the last row and column.
+ * @param {Pane} pane
+ * @param {number} cell
+ */
 export const struck = (pane, cell, rows = [0, pane.n - 1], columns = [0, pane.m - 1]) => {
+  /** @type {Cell[]} */
   const found = []
   if (cell <= 0) return found // a pane without room
   const step = Math.ceil(APART / cell)
@@ -48,7 +55,10 @@ export const struck = (pane, cell, rows = [0, pane.n - 1], columns = [0, pane.m 
   return found
 }
 
-// The heatmaps of a pane, as Plotly takes them; of a large one out of its shades.
+/**
+ * The heatmaps of a pane, as Plotly takes them; of a large one out of its shades.
+ * @param {Pane} pane
+ */
 export const layers = ({ spec, codes, traces, n, m }) => {
   if (!spec.large) return traces
   const [main] = traces
@@ -66,7 +76,11 @@ export const layers = ({ spec, codes, traces, n, m }) => {
   ]
 }
 
-// The colour of each shade, as four bytes of a picture in one number.
+/**
+ * The colour of each shade, as four bytes of a picture in one number.
+ * @param {string} meta
+ * @param {Palette} palette
+ */
 export const inks = (meta, palette) => {
   const table = colours(palette[meta])
   const shown = Array.from({ length: LAST + 1 }, (_, k) => table[Math.round((k / LAST) * STEPS)])
@@ -78,8 +92,13 @@ export const inks = (meta, palette) => {
   return new Uint32Array(bytes.buffer)
 }
 
-// The shades in fewer rows and columns. Of the cells that share a pixel the one furthest from 0 is
-// shown, so that no single large weight is lost; a hidden one only where all are.
+/**
+ * The shades in fewer rows and columns. Of the cells that share a pixel the one furthest from 0 is
+ * shown, so that no single large weight is lost; a hidden one only where all are.
+ * @param {Pick<Pane, 'codes' | 'n' | 'm' | 'traces'>} pane
+ * @param {number} rows
+ * @param {number} columns
+ */
 export const strongest = ({ codes, n, m, traces }, rows, columns) => {
   const middle = traces[0].meta === 'share' ? 0 : LAST / 2
   const rank = Uint16Array.from({ length: 256 }, (_, code) => 1 + Math.abs(code - middle))
@@ -97,8 +116,14 @@ export const strongest = ({ codes, n, m, traces }, rows, columns) => {
   return found
 }
 
-// The cells, one pixel each, to be drawn on so many pixels of the screen; or as many as these are.
-// They are kept until they are others.
+/**
+ * The cells, one pixel each, to be drawn on so many pixels of the screen; or as many as these are.
+ * They are kept until they are others.
+ * @param {Pane} pane
+ * @param {Palette} palette
+ * @param {number} wide
+ * @param {number} high
+ */
 export const pixels = (pane, palette, wide, high) => {
   const canvas = (pane.pixels ??= document.createElement('canvas'))
   const { codes, n, m } = pane

@@ -4,6 +4,7 @@ import { make } from '../elements.js'
 
 export const TOO_MANY = 'are too many to stand here; “Take it away”, below, saves them.'
 
+/** @param {any} board @param {Pane} pane */
 export const fillTable = (board, pane) => {
   const { rows, columns, symbol } = pane.spec
   pane.table.replaceChildren()
@@ -26,7 +27,11 @@ export const fillTable = (board, pane) => {
   })
 }
 
-// As a spreadsheet takes it and as “Your data” reads it: labels and exact numbers between tabs.
+/**
+ * As a spreadsheet takes it and as “Your data” reads it: labels and exact numbers between tabs.
+ * @param {any} board
+ * @param {Pane} pane
+ */
 export const asText = (board, pane) => {
   const { rows, columns } = pane.spec
   const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label)

@@ -5,7 +5,11 @@ import { make } from '../elements.js'
 export const LETTER = 0.5 // of the font size: a digit's width
 const POINT = 0.25 // and a decimal point's
 
-// W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
+/**
+ * W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
+ * @param {Element} node
+ * @param {string} text
+ */
 export const mathText = (node, text) => {
   node.replaceChildren()
   for (const part of text.split(/(\b[A-Za-z]_[A-Za-z]\b)/)) {
@@ -20,6 +24,7 @@ const KNOWN = 5000 // widths that are kept: the same labels stand on many panes
 const known = new Map()
 let ruler // made when the first text is measured
 
+/** @param {string} text @param {number} size */
 export const widthOf = (text, size = 11) => {
   const key = `${size} ${text}`
   let width = known.get(key)
@@ -34,10 +39,14 @@ export const widthOf = (text, size = 11) => {
 // The fonts are others now.
 export const forgetWidths = () => known.clear()
 
+/** @param {string[]} texts @param {number} [size] */
 export const longest = (texts, size) =>
   texts.reduce((most, text) => Math.max(most, widthOf(text, size)), 0)
 
-// The width of the widest number, in font sizes.
+/**
+ * The width of the widest number, in font sizes.
+ * @param {string[][]} texts
+ */
 export const widest = texts => {
   let most = 0
   for (const row of texts) {
@@ -49,7 +58,12 @@ export const widest = texts => {
   return most
 }
 
-// A text cut to a width.
+/**
+ * A text cut to a width.
+ * @param {string} text
+ * @param {number} room
+ * @param {number} [size]
+ */
 export const shortened = (text, room, size) => {
   if (widthOf(text, size) <= room) return text
   const points = Array.from(text)
