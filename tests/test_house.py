@@ -263,8 +263,25 @@ def test_the_number_that_tutorials_add_is_written_once():
     assert writing == ["masks"]
 
 
+def imports_of_modules(root: Path) -> dict[str, set[str]]:
+    """Return the files that each module of a folder imports, as paths in it."""
+    return {
+        str(path.relative_to(root)): {
+            str((path.parent / name).resolve().relative_to(root.resolve()))
+            for name in re.findall(r" from '(\.[^']+)'$", path.read_text(encoding="utf-8"), re.M)
+        }
+        for path in root.rglob("*.js")
+    }
+
+
+def test_no_circle_of_imports_is_among_the_modules_of_the_browser():
+    imports = imports_of_modules(HOUSE / "pages" / "js")
+    assert "board/scales.js" in imports["board/shades.js"]
+    TopologicalSorter(imports).prepare()
+
+
 COLUMNS = 100
-WRITTEN = {".py", ".js", ".css", ".md", ".toml"}
+WRITTEN = {".py", ".js", ".mjs", ".ts", ".css", ".md", ".toml"}
 UNBREAKABLE = re.compile(r"\||.*\]\(|.*https?://| {4}.*&& ")  # Markdown's rows, links, commands
 
 
@@ -425,6 +442,14 @@ def test_a_planted_import_is_found_by_the_fresh_interpreter(other_house, line):
     (other_house / "trace.py").write_text(line + "\n")
     assert "pandas" in loads(import_all(other_house, "maths"), other_house.parent)
     assert "pandas" in loads(import_all(other_house, "session"), other_house.parent)
+
+
+def test_a_planted_circle_of_modules_is_found(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a.js").write_text("import { b } from './b/b.js'\n")
+    (tmp_path / "b" / "b.js").write_text("import {\n  a\n} from '../a.js'\n")
+    with pytest.raises(CycleError):
+        TopologicalSorter(imports_of_modules(tmp_path)).prepare()
 
 
 def test_planted_long_lines_are_found_and_what_cannot_be_broken_is_left(tmp_path):

@@ -2,18 +2,15 @@
 
 import re
 import struct
-from pathlib import Path
 
 import messages
 import numpy as np
 import pytest
 from browser.conftest import CLIPBOARD
 from browser.dashboard import IN_COLOURS, TABS, clipboard, in_colours, until
-from test_numbers import VALUES
 
-import attention.pages
 from attention.limits import MAX_EDITED
-from attention.numbers import number, numbers, rounded
+from attention.numbers import number, rounded
 from attention.pages import scripts
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -282,9 +279,6 @@ def test_a_block_that_is_not_all_numbers_is_refused_whole_and_decimal_commas_are
     box, dock = refused.bounding_box(), dashboard.page.locator(".st-key-dock").bounding_box()
     assert box["y"] > 0 and box["y"] + box["height"] < dock["y"]
     assert np.array_equal(dashboard.numbers("W_Q"), before)
-    clipboard(dashboard, "1,234\t2,500")  # thousands, perhaps
-    odd = messages.BLOCK_HOLDS_NO_NUMBER.format(row=1, column=1, found="1,234")
-    until(refused.get_by_text(odd))
     dashboard.after(lambda: clipboard(dashboard, "0,5\t1,25\n-2\t3"))
     assert dashboard.numbers("W_Q")[1:3, 1:3].tolist() == [[0.5, 1.25], [-2, 3]]
 
@@ -651,25 +645,6 @@ def test_numbers_of_usual_decimals_lose_one_before_their_letters_become_small(lo
     assert max(abs(scaled.ravel())) > 60  # −65.25 takes more room than usual
     assert texts == rounded(scaled, 1)
     assert min(dashboard.sizes("scaled")) >= 11
-
-
-def test_numbers_are_written_in_the_browser_as_in_python(browser):
-    script = (
-        (Path(attention.pages.__file__).parent / "js/numbers.js")
-        .read_text(encoding="utf-8")
-        .replace("export ", "")
-    )
-    values = [*VALUES, -0.0, float("inf"), float("-inf"), float("nan")]
-    page = browser.new_page()
-    for digits in range(13):
-        alone, mixed = page.evaluate(
-            f"""([values, digits]) => {{ {script}
-            return [number, among].map(write => values.map(value => write(value, digits))) }}""",
-            [values, digits],
-        )
-        assert alone == [number(value, digits) for value in values]
-        assert mixed == numbers(np.array([*values, 0.5]), digits)[:-1]
-    page.close()
 
 
 NOTED = """stage => {

@@ -246,7 +246,7 @@ def renamed(text: str) -> None:
 
 def number_in_browser() -> re.Pattern[str]:
     """What the board takes for a number when cells are pasted."""
-    script = (Path(pages.__file__).parent / "js/board/pasted.js").read_text(encoding="utf-8")
+    script = (Path(pages.__file__).parent / "js/board/entered.js").read_text(encoding="utf-8")
     return re.compile(re.search(r"const NUMBER = /(.*)/i\n", script)[1], re.IGNORECASE)
 
 

@@ -14,8 +14,8 @@ import {
   px,
   watchThemes
 } from '../elements.js'
-import { number } from '../numbers.js'
 import { plotly } from '../plotly.js'
+import { calledOf, textOf } from './cells.js'
 import { Editor } from './editor.js'
 import { Edits, PATIENCE } from './edits.js'
 import { GAP, HIGHEST, LOWEST, ROW, SHORT, TALL, chart, fitted, read, usualTop } from './fit.js'
@@ -24,7 +24,6 @@ import { boardPicture, panePicture } from './image.js'
 import { glow, paint } from './paint.js'
 import { areaOf, axesOf, isSeen } from './part.js'
 import { Presenter } from './present.js'
-import { chosenAt, isHidden } from './shades.js'
 import { TOO_MANY, asText, fillTable } from './tables.js'
 import { forgetWidths, mathText, widthOf } from './text.js'
 
@@ -709,30 +708,13 @@ class Board {
     if (pane.spec.picks) this.emit('picked', { stage: pane.spec.name, i, j })
   }
 
-  text(pane, i, j) {
-    const written = pane.texts?.[i][j]
-    if (written) return written
-    if (pane.spec.large) {
-      const nothing = pane.spec.picks ? 'click for its number' : ''
-      return chosenAt(pane, i, j)?.[2] ?? (isHidden(pane, i, j) ? 'hidden' : nothing)
-    }
-    const value = pane.z[i][j]
-    if (Number.isNaN(value)) return 'hidden'
-    return number(value, pane.spec.digits)
-  }
-
-  // The words of a cell's row and column.
-  called({ spec: { rows, columns } }, i, j, between = ' · ') {
-    return rows[i] + between + columns[j]
-  }
-
   mark(pane, i, j, named = true) {
     this.unmark()
     this.marked = [pane, i, j, named]
     this.box(pane, pane.cursor, i, i, j, j)
     this.follow(pane, i, j, new Map())
     if (!named) return
-    this.tip.textContent = `${this.called(pane, i, j)}   ${this.text(pane, i, j)}`
+    this.tip.textContent = `${calledOf(pane, i, j)}   ${textOf(pane, i, j)}`
     const area = this.root.getBoundingClientRect()
     const box = pane.cursor.getBoundingClientRect()
     this.tip.style.display = 'block'
@@ -845,23 +827,10 @@ class Board {
     this.draw(true)
   }
 
-  // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only
-  // as text.
-  exact(pane, i, j) {
-    if (pane.spec.large) return chosenAt(pane, i, j)?.[3] ?? ''
-    const value = pane.z[i][j]
-    if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)
-    const trace = pane.traces.find(t => t.z && !Number.isNaN(t.z[i][j]))
-    if (['blank', 'waits'].includes(trace?.meta)) return '' // there is none yet
-    const text = trace?.text?.[i][j] ?? ''
-    if (!/^[\u2212-]?∞$|^NaN$/.test(text)) return String(trace?.z[i][j] ?? 'nan')
-    return text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase()
-  }
-
   async copyNumbers(pane) {
     const numbers = `The numbers of ${pane.spec.symbol}`
     if (pane.spec.large) return this.say(`${numbers} ${TOO_MANY}`)
-    if (await copyText(asText(this, pane))) this.say(`${numbers} were copied.`, true)
+    if (await copyText(asText(pane))) this.say(`${numbers} were copied.`, true)
     else this.say(`${numbers} could not be copied: this browser gives no clipboard here.`)
   }
 

@@ -2,8 +2,9 @@
 // place. Column -1 is the label of a row, where it is a token that can be renamed.
 
 import { make, px } from '../elements.js'
+import { calledOf, exactOf, textOf } from './cells.js'
 import { CLICK, areaOf, axesOf, dragged, isSeen, line, partOf, same } from './part.js'
-import { NUMBER, pointed } from './pasted.js'
+import { NUMBER, pointed, scrubbed } from './entered.js'
 import { follow } from './pointer.js'
 import { isHidden } from './shades.js'
 import { TOO_MANY } from './tables.js'
@@ -97,8 +98,8 @@ export class Grid {
     this.cell.setAttribute('role', j < 0 ? 'rowheader' : 'gridcell')
     this.cell.setAttribute('aria-colindex', String(j + 2))
     this.cell.setAttribute('aria-selected', 'true')
-    const value = j < 0 ? '' : this.board.text(this.pane, i, j)
-    const called = () => `${this.board.called(this.pane, i, j, ', ')}: ${value}`
+    const value = j < 0 ? '' : textOf(this.pane, i, j)
+    const called = () => `${calledOf(this.pane, i, j, ', ')}: ${value}`
     this.cell.textContent = j < 0 ? spec.rows[i] : called()
     Object.assign(this.cell.style, this.box(i, j))
     frame.setAttribute('aria-activedescendant', this.cell.id)
@@ -214,7 +215,7 @@ export class Grid {
   newest(i, j) {
     const typed = this.edits.of(this.pane.spec.name)
     const own = typed.filter(op => op.kind === 'cell' && op.row === i && op.column === j).at(-1)
-    return own?.text ?? this.board.exact(this.pane, i, j)
+    return own?.text ?? exactOf(this.pane, i, j)
   }
 
   // Whether the number of a cell is here: of a large pane only the chosen one has its.
@@ -415,7 +416,6 @@ export class Grid {
   // A drag changes the number by steps fit to its size; with Shift, by tenths of them.
   scrub(event, [i, j], again) {
     const begun = Number(this.newest(i, j))
-    const place = Math.floor(Math.log10(Math.max(Math.abs(begun), 0.1)))
     let [last, value, steps, moved] = [event.clientX, begun, 0, false]
     const move = now => {
       if (!moved && Math.abs(now.clientX - event.clientX) < STRIDE) return
@@ -423,14 +423,10 @@ export class Grid {
       moved = true
       steps += ((now.clientX - last) / STRIDE) * (now.shiftKey ? 0.1 : 1)
       last = now.clientX
-      const fine = now.shiftKey ? 10 : 1
-      const step = 10 ** (place - 1)
-      const text = String(
-        Number((begun + (Math.round(steps * fine) / fine) * step).toPrecision(12))
-      )
-      if (Number(text) === value) return
-      value = Number(text)
-      this.edits.add('cell', this.pane.spec.name, i, j, text)
+      const next = scrubbed(begun, steps, now.shiftKey ? 10 : 1)
+      if (next === value) return
+      value = next
+      this.edits.add('cell', this.pane.spec.name, i, j, String(value))
     }
     const over = up => {
       if (moved) this.edits.end()

@@ -30,10 +30,6 @@ export const coded = ({ traces, n, m }) => {
 /** @param {Pick<Pane, 'codes' | 'm'>} pane @param {number} i @param {number} j */
 export const isHidden = ({ codes, m }, i, j) => codes[i * m + j] === HIDDEN
 
-// Of a large pane the chosen cell alone has its number: [row, column, as shown, exact].
-export const chosenAt = ({ spec: { chosen } }, i, j) =>
-  chosen?.[0] === i && chosen[1] === j ? chosen : undefined
-
 /**
  * Hidden cells are struck through, so that they differ by more than their colour; where they are
  * small, only so many that the lines stay apart. Each is [row, column], of those from the first to

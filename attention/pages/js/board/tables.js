@@ -1,6 +1,7 @@
 // A pane's numbers as a table, and as text for the clipboard.
 
 import { make } from '../elements.js'
+import { exactOf, textOf } from './cells.js'
 
 export const TOO_MANY = 'are too many to stand here; “Take it away”, below, saves them.'
 
@@ -20,7 +21,7 @@ export const fillTable = (board, pane) => {
     const line = make('tr', '', body)
     make('th', '', line, row).scope = 'row'
     columns.forEach((_, j) => {
-      const button = make('button', '', make('td', '', line), board.text(pane, i, j))
+      const button = make('button', '', make('td', '', line), textOf(pane, i, j))
       button.type = 'button'
       button.onclick = () => board.pick(pane, i, j)
     })
@@ -29,17 +30,16 @@ export const fillTable = (board, pane) => {
 
 /**
  * As a spreadsheet takes it and as “Your data” reads it: labels and exact numbers between tabs.
- * @param {any} board
  * @param {Pane} pane
  */
-export const asText = (board, pane) => {
+export const asText = pane => {
   const { rows, columns } = pane.spec
   const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label)
   const quoted = label => {
     const flat = safe(label).replace(/[\t\r\n]/g, ' ')
     return flat.includes('"') ? `"${flat.replaceAll('"', '""')}"` : flat
   }
-  const numbers = i => columns.map((_, j) => board.exact(pane, i, j))
+  const numbers = i => columns.map((_, j) => exactOf(pane, i, j))
   const lines = [['', ...columns.map(quoted)]]
   rows.forEach((row, i) => lines.push([quoted(row), ...numbers(i)]))
   return lines.map(line => line.join('\t')).join('\n')

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+
+import { NUMBER, pointed, scrubbed } from '../../../../attention/pages/js/board/entered.js'
+
+test('numbers are decimals with a sign and a power of ten', () => {
+  for (const text of ['0', '-1', '+2.5', '\u22122', '.5', '3.', '1e9', '2E-3', '1e\u22127']) {
+    assert.ok(NUMBER.test(text), text)
+  }
+  for (const text of ['', '-', '.', '1,5', '1 2', 'x', '1e', '0x1', 'nan', 'inf', '1.2.3']) {
+    assert.ok(!NUMBER.test(text), text)
+  }
+})
+
+test('decimal commas of a block become points', () => {
+  assert.deepEqual(pointed([['0,5', '1,25'], ['-2', ' 3,0 ']]), [['0.5', '1.25'], ['-2', ' 3.0 ']])
+  assert.deepEqual(pointed([['1,234', '2,5']]), [['1.234', '2.5']])
+})
+
+test('commas that may group thousands stay, and with them the refusal', () => {
+  for (const rows of [[['1,234', '2,500']], [['0.5', '1,25']], [['1,2,3']], [['a,b']]]) {
+    assert.deepEqual(pointed(rows), rows)
+  }
+})
+
+test('a dragged number goes by steps of a tenth of its size', () => {
+  assert.deepEqual([1, -3].map(steps => scrubbed(2, steps, 1)), [2.1, 1.7])
+  assert.equal(scrubbed(250, 1, 1), 260)
+  assert.equal(scrubbed(-0.3, 2, 1), -0.28)
+  assert.equal(scrubbed(0, 1, 1), 0.01)
+})
+
+test('with Shift it goes by hundredths, and leaves no rounding behind', () => {
+  assert.equal(scrubbed(2, 0.1, 10), 2.01)
+  assert.equal(scrubbed(0.1, 0.2, 10), 0.102)
+  assert.equal(String(scrubbed(0.7, 1, 1)), '0.71')
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+
+// A page whose letters are as wide as half the size of their font, wide ones twice that.
+const measured = []
+globalThis.document = {
+  createElement: tag => ({
+    tag,
+    getContext: () => ({
+      measureText(text) {
+        measured.push(text)
+        const letters = Array.from(text, letter => (/[猫坐😀]/u.test(letter) ? 2 : 1))
+        return { width: (letters.reduce((a, b) => a + b, 0) * parseFloat(this.font)) / 2 }
+      }
+    })
+  })
+}
+const { escaped, forgetWidths, longest, mathText, shortened, widest, widthOf } = await import(
+  '../../../../attention/pages/js/board/text.js'
+)
+
+test('a text that fits stays whole, another ends in …', () => {
+  assert.equal(shortened('attention', 45, 10), 'attention')
+  assert.equal(shortened('attention', 44, 10), 'attenti…')
+  assert.equal(shortened('', 0, 10), '')
+})
+
+test('one letter stays even where it has no room', () => {
+  assert.equal(shortened('attention', 0, 10), 'a…')
+})
+
+test('a letter of two code units is never cut in half', () => {
+  assert.equal(shortened('😀😀😀', 26, 10), '😀😀…')
+  assert.equal(shortened('😀😀😀', 16, 10), '😀…')
+})
+
+test('the longest of texts is the widest, not the one of most letters', () => {
+  assert.equal(longest(['cat', '猫坐'], 10), 20)
+  assert.equal(longest([], 10), 0)
+})
+
+test('a width is measured once until the fonts are others', () => {
+  forgetWidths()
+  measured.length = 0
+  assert.deepEqual([widthOf('once', 10), widthOf('once', 10), widthOf('once', 20)], [20, 20, 40])
+  assert.equal(measured.length, 2)
+  forgetWidths()
+  widthOf('once', 10)
+  assert.equal(measured.length, 3)
+})
+
+test('the widest number counts its point as half a digit', () => {
+  assert.equal(widest([['0.50', '12'], ['3', '\u22121.25']]), 4 * 0.5 + 0.25)
+  assert.equal(widest([['100', '0.5']]), 1.5)
+  assert.equal(widest([]), 0)
+})
+
+test('what Plotly would read as markup goes in as entities', () => {
+  assert.equal(escaped('<b> & $x$ %{y}'), '&#60;b&#62; &#38; &#36;x&#36; &#37;{y}')
+})
+
+test('names with an index get it as a subscript, all else stays text', () => {
+  const parts = []
+  const node = {
+    replaceChildren: () => parts.splice(0),
+    append: part => parts.push(part.tag ? [part.tag, part.textContent] : part)
+  }
+  const written = text => {
+    mathText(node, text)
+    return parts.filter(part => part !== '')
+  }
+  assert.deepEqual(written('X W_Q'), ['X ', 'W', ['sub', 'Q']])
+  assert.deepEqual(written('QKᵀ / √d_k'), ['QKᵀ / √', 'd', ['sub', 'k']])
+  assert.deepEqual(written('the_cat <b>'), ['the_cat <b>'])
+})
