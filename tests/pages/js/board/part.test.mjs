@@ -69,6 +69,8 @@ test('a part is all cells that a drag meets by more than an edge', () => {
   // of columns 1 and 4 less than 0.15 of a cell
   assert.deepEqual(partOf(pane(), cells([75, 40, 165, 80])), [1.5, 3.5, 0.5, 2.5])
   assert.deepEqual(partOf(pane(), cells([62, 62, 70, 70])), [0.5, 1.5, 1.5, 2.5])
+  // of two columns less than that: one cell is seen all the same
+  assert.deepEqual(partOf(pane(), cells([36, 40, 44, 80])), [0.5, 1.5, 0.5, 2.5])
 })
 
 test('a part of a part is counted from the first', () => {
