@@ -58,16 +58,6 @@ def importing(file: str) -> str:
     return _IMPORT.format(digest=digest(), file=file)
 
 
-def imported(file: str) -> list[str]:
-    """Return the modules that one imports, as it names them.
-
-    >>> imported("clipboard.js")
-    ['elements.js']
-    """
-    names = _FROM.findall(files()[file].decode())
-    return [posixpath.normpath(posixpath.join(posixpath.dirname(file), name)) for name in names]
-
-
 def needed(file: str) -> list[str]:
     """Return a module and all that it needs.
 
@@ -76,5 +66,8 @@ def needed(file: str) -> list[str]:
     """
     found = [file]
     for each in found:
-        found += [other for other in imported(each) if other not in found]
+        for name in _FROM.findall(files()[each].decode()):
+            other = posixpath.normpath(posixpath.join(posixpath.dirname(each), name))
+            if other not in found:
+                found.append(other)
     return found
