@@ -6,25 +6,29 @@ its board.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
+
+from attention.figures.heatmap import to_plotly
+from attention.figures.pane import Pane
 
 NINE = ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 FITS = json.loads((Path(__file__).parent / "fits.json").read_text())
 
 
-def draw(panes: Sequence[Mapping[str, Any]]) -> None:
+def draw(panes: Sequence[Pane], tag: str = "") -> None:
     """The nine in two lines; sizes, ticks and numbers are those for this many tokens."""
-    chosen = [pane for pane in panes if pane["name"] in NINE]
-    fits = FITS.get(str(len(chosen[0]["rows"])), {})
+    chosen = [pane for pane in panes if pane.name in NINE]
+    fits = FITS.get(str(len(chosen[0].rows)), {})
     for row in (chosen[:4], chosen[4:]):
         for place, pane in zip(st.columns(len(row)), row, strict=True):
+            figure = to_plotly(pane)
+            figure["layout"]["meta"] = tag
             place.plotly_chart(
-                fitted(pane["figure"], fits[pane["name"]]) if fits else large(pane["figure"]),
-                key=pane["name"],
+                fitted(figure, fits[pane.name]) if fits else large(figure),
+                key=pane.name,
                 theme=None,
                 width="content",
                 config={"displayModeBar": False},
@@ -49,8 +53,8 @@ def fitted(figure: dict, fit: dict) -> dict:
 def large(figure: dict) -> dict:
     """A figure of hundreds of tokens: no numbers in its cells, and a mark of those it holds."""
     size = {"width": 270, "height": 380, "margin": {"l": 60, "r": 40, "t": 60, "b": 4}}
-    numbers = "".join(trace["z"]["bdata"] for trace in figure["data"])
-    layout = figure["layout"] | size | {"meta": hashlib.blake2b(numbers.encode()).hexdigest()}
+    numbers = b"".join(trace["z"].tobytes() for trace in figure["data"])
+    layout = figure["layout"] | size | {"meta": hashlib.blake2b(numbers).hexdigest()}
     data = [{k: v for k, v in t.items() if not k.startswith("text")} for t in figure["data"]]
     return {"data": [t | {"xgap": 0, "ygap": 0} for t in data], "layout": layout}
 

@@ -35,15 +35,13 @@ typed = st.number_input("The first number of X", key="typed")
 X = s.matrices["X"].values.copy()
 X[0, 0] += typed
 s = replace(s, matrices=s.matrices | {"X": Matrix(X)})
-panes = [p for p in figures.panes(view(s, run(s)), query=0) if p["name"] in charts.NINE]
+found = figures.panes(view(s, run(s)), query=0, only=charts.NINE)
+panes = [replace(pane, edit="cells" if pane.name == "X" else "") for pane in found]
 tag = f"{st.session_state['seed']} {typed:g}"  # what the browser waits for, in all nine
-for pane in panes:
-    pane["figure"]["layout"]["meta"] = tag
-    pane["edit"] = "cells" if pane["name"] == "X" else ""
 
 if asked["draw"] == "board":
     board.show("board", panes, tag=tag, on_edited=edit)
 elif asked["draw"] == "charts":
-    charts.draw(panes)
+    charts.draw(panes, tag)
 else:
     st.html(f"<p id='seed'>{tag}</p>")

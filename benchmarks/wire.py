@@ -20,7 +20,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Common_pb2 import FileUploaderState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attention.figures.heatmap import unpack
+from attention.figures.shades import LAST
 from attention.session import links
 from attention.session.run import run, view
 from attention.session.settings import Settings
@@ -223,9 +223,18 @@ def standing(answer: Answer) -> Settings:
 
 def panes(answer: Answer) -> dict[str, np.ndarray]:
     """The numbers on the board, NaN where a cell is hidden; stages drawn in shades are left out."""
-    head = json.loads(answer.boards["board"].partition(b"\0")[0])
-    figures = {pane["name"]: pane["figure"]["data"] for pane in head["panes"]}
-    return {name: unpack(data[0]["z"]) for name, data in figures.items() if "z" in data[0]}
+    head, _, raw = answer.boards["board"].partition(b"\0")
+    found, at = dict[str, np.ndarray](), 0
+    for pane in json.loads(head)["panes"]:
+        shape = len(pane["rows"]), len(pane["columns"])
+        count = shape[0] * shape[1]
+        codes = np.frombuffer(raw[at : at + count], np.uint8).reshape(shape)
+        at += count
+        if not pane["large"]:
+            values = np.frombuffer(raw[at : at + 8 * count], "<f8").reshape(shape)
+            found[pane["name"]] = np.where(codes > LAST, np.nan, values)
+            at += 8 * count
+    return found
 
 
 def wrong(answer: Answer, settings: Settings) -> str:

@@ -88,9 +88,9 @@ def test_board_arithmetic_latex_markdown_report_and_notebooks_print_it_and_the_n
     cancelled, tmp_path
 ):
     view = View.of(cancelled)
-    pane = next(pane for pane in panes(view) if pane["name"] == "scores")
-    assert pane["figure"]["data"][0]["text"] == [["0"]]
-    assert "largest 0 at" in pane["alt"]
+    pane = next(pane for pane in panes(view) if pane.name == "scores")
+    assert pane.texts == [["0"]]
+    assert "largest 0 at" in pane.alt
     assert cell(view, "scores", 0, 0)[-1] == "= 0"
     assert walk(view, 0).scores.tolist() == walk(view, 0).masked.tolist() == [0]
     assert "e−17" not in cancelled._repr_html_()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attention.conversion import shown
 from attention.figures.across import layer_pane
 from attention.figures.arguments import need
-from attention.figures.panes import Pane
+from attention.figures.pane import Pane
 from attention.figures.paper import of_panes
 from attention.limits import MAX_PRINTED
 from attention.models.labels import words_of

@@ -13,7 +13,7 @@ from attention import program
 from attention.captions import formula
 from attention.exports import bounds, code, paper, tables, text
 from attention.exports.report import to_report
-from attention.figures.panes import Pane
+from attention.figures.pane import Pane
 from attention.html import looks
 from attention.limits import BadInput
 from attention.paper import Paper

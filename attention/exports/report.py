@@ -14,15 +14,14 @@ import numpy as np
 
 from attention import program
 from attention.colours import PALETTES, between, shade
-from attention.figures.heatmap import unpack
-from attention.figures.panes import Pane
+from attention.figures.pane import Kind, Pane
 from attention.html.document import document
 from attention.html.tables import line, table
 from attention.session.about import About
 
 STEPS = 40  # of each scale
 ROLES = {"share": "s", "diverging": "d"}  # classes of cells, with their step
-OTHERS = {"hidden": "h", "broken": "b"}
+OTHERS = {Kind.HIDDEN: "h", Kind.BROKEN: "b"}
 STYLE = """:root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
   padding: 0 1rem; color: #1f2430; background: #fff; }
@@ -57,7 +56,7 @@ def to_report(
 
     Parameters
     ----------
-    panes : the board's, each with its figure, symbol, formula and sentence
+    panes : the board's, each with its numbers, symbol, formula and sentence
     facts : what is set, by name
     code : the script that recomputes the stages; "" where there is none
     lines : an SVG of who looks at whom; "" where there is none
@@ -98,50 +97,37 @@ def _rules(name: str) -> str:
 
 def _stage(pane: Pane) -> str:
     """Heading, formula, sentence and numbers of one stage."""
-    formula = f"{pane['symbol']} = {pane['formula']}" if pane["formula"] else pane["symbol"]
-    text = f'<section><h2 id="{html.escape(pane["name"])}">{html.escape(formula)}</h2>'
-    text += f"<p>{html.escape(pane['sentence'])}</p>"
-    layers = pane["figure"]["data"]
-    if any(layer.get("text") is None for layer in layers):
-        size = html.escape(pane["shape"])
+    formula = f"{pane.symbol} = {pane.formula}" if pane.formula else pane.symbol
+    text = f'<section><h2 id="{html.escape(pane.name)}">{html.escape(formula)}</h2>'
+    text += f"<p>{html.escape(pane.sentence)}</p>"
+    if pane.texts is None:
+        size = "{} × {}".format(*pane.shape)
         many = f"{size} numbers are too many to print; NPZ holds them all."
         return f'{text}<p class="fine">{many}</p></section>\n'
-    texts, classes = _cells(pane)
-    text += _table(pane, texts, classes)
-    if (classes == "h").any():
+    text += _table(pane, pane.texts)
+    if (pane.kinds == Kind.HIDDEN).any():
         text += '<p class="fine">Struck through: hidden by the mask.</p>'
     return f"{text}</section>\n"
 
 
-def _cells(pane: Pane) -> tuple[list[list[str]], np.ndarray]:
-    """Return what is printed in each cell, and its class."""
-    shape = len(pane["rows"]), len(pane["columns"])
-    texts = [[""] * shape[1] for _ in range(shape[0])]
-    classes = np.full(shape, "", "<U3")
-    for layer in pane["figure"]["data"]:
-        values = unpack(layer["z"])
-        here = ~np.isnan(values)
-        if layer["meta"] in ROLES:
-            place = between(values, layer["zmin"], layer["zmax"])
-            steps = np.rint(np.where(here, place, 0) * STEPS).astype(int)
-            names = np.array([f"{ROLES[layer['meta']]}{k}" for k in range(STEPS + 1)])
-            classes[here] = names[steps[here]]
-        else:
-            classes[here] = OTHERS[layer["meta"]]
-        for i, j in np.argwhere(here).tolist():
-            texts[i][j] = layer["text"][i][j]
-    return texts, classes
+def _classes(pane: Pane) -> np.ndarray:
+    """Return the class of each cell."""
+    steps = np.rint(between(np.nan_to_num(pane.values), *pane.limits) * STEPS).astype(int)
+    classes = np.array([f"{ROLES[pane.role]}{k}" for k in range(STEPS + 1)])[steps]
+    for kind, letter in OTHERS.items():
+        classes[pane.kinds == kind] = letter
+    return classes
 
 
-def _table(pane: Pane, texts: list[list[str]], classes: np.ndarray) -> str:
-    heads = "".join(f'<th scope="col">{html.escape(label)}</th>' for label in pane["columns"])
+def _table(pane: Pane, texts: list[list[str]]) -> str:
+    heads = "".join(f'<th scope="col">{html.escape(label)}</th>' for label in pane.columns)
     rows = []
-    for label, cells, kinds in zip(pane["rows"], texts, classes.tolist(), strict=True):
+    for label, cells, kinds in zip(pane.rows, texts, _classes(pane).tolist(), strict=True):
         each = "".join(
             f"<td class={kind}>{html.escape(cell)}</td>"
             for cell, kind in zip(cells, kinds, strict=True)
         )
         rows.append(f'<tr><th scope="row">{html.escape(label)}</th>{each}</tr>')
-    words = f' aria-label="{html.escape(pane["alt"])}"'
+    words = f' aria-label="{html.escape(pane.alt)}"'
     body = f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f'<div class="scroll"><table class="heat"{words}>{body}</table></div>'

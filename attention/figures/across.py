@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from attention.figures.panes import QUERY_KEY, Pane, Words, pane
+from attention.figures.pane import QUERY_KEY, Pane
 from attention.trace import AttentionTrace
 from attention.view import distinct
 
@@ -24,19 +24,23 @@ def layer_pane(
     >>> from attention import scaled_dot_product_attention
     >>> trace = scaled_dot_product_attention([[1.0]], [[1.0], [1.0]], [[1.0], [1.0]])
     >>> made = layer_pane("Layer 3, head 5", trace, (("cat",), ("the", "cat")))
-    >>> made["name"], made["symbol"], made["shape"], made["axes"]
-    ('layer_3_head_5', 'Layer 3, head 5', '1 × 2', ('query', 'key'))
+    >>> made.name, made.symbol, made.shape, made.axes
+    ('layer_3_head_5', 'Layer 3, head 5', (1, 2), ('query', 'key'))
     """
-    said: Words = {"group": "across", "symbol": heading, "formula": "", "sentence": sentence}
     name = re.sub(r"\W+", "_", heading.lower()).strip("_")
-    made = pane(
-        name,
-        trace.weights,
-        *map(distinct, words),
+    rows, columns = map(distinct, words)
+    return Pane(
+        name=name,
+        values=trace.weights,
+        rows=rows,
+        columns=columns,
         limits=(0, 1),
+        group="across",
+        symbol=heading,
+        sentence=sentence,
         hidden=~trace.allowed,
-        words=said,
         in_colours=True,
+        filename=f"attention_{file or name}",
+        stage="weights",
+        axes=QUERY_KEY,
     )
-    made |= {"filename": f"attention_{file or name}", "stage": "weights", "axes": QUERY_KEY}
-    return made

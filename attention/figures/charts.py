@@ -6,6 +6,7 @@ A figure is Plotly's own JSON as a dict, and ``go.Figure(…)`` opens it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from attention.colours import LIGHT
@@ -16,8 +17,28 @@ from attention.numbers import number
 DIGITS = 4  # of the numbers of a point
 
 
-def chart_pane(name: str, title: str, sentence: str, figure: dict) -> dict:
-    """A chart with its words, as the board takes it."""
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A chart with its words; ``figure`` is Plotly's JSON."""
+
+    name: str
+    symbol: str  # over it
+    sentence: str
+    figure: dict[str, Any]
+    group: str = "charts"
+    heading: None = None  # in print it has its symbol
+
+    @property
+    def alt(self) -> str:
+        return f"Chart. {self.symbol}. {self.sentence}"
+
+    @property
+    def filename(self) -> str:
+        return f"attention_{self.name}"
+
+
+def chart(name: str, title: str, sentence: str, figure: dict) -> Chart:
+    """A chart with its words, its title written into it."""
     frame = figure["layout"]
     heading = {
         "text": subscripts(title),
@@ -30,15 +51,7 @@ def chart_pane(name: str, title: str, sentence: str, figure: dict) -> dict:
         "pad": {"t": 14},
     }
     titled = frame | {"title": heading, "margin": frame["margin"] | {"t": 84}}
-    return {
-        "name": name,
-        "group": "charts",
-        "symbol": title,
-        "sentence": sentence,
-        "alt": f"Chart. {title}. {sentence}",
-        "filename": f"attention_{name}",
-        "figure": figure | {"layout": titled},
-    }
+    return Chart(name, title, sentence, figure | {"layout": titled})
 
 
 def axis(title: str, **options: Any) -> dict:

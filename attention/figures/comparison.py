@@ -9,7 +9,8 @@ import numpy as np
 
 from attention.captions import describe
 from attention.colours import around_zero, hidden_cells
-from attention.figures.panes import Cell, Pane, Words, marks_of, name_axes, pane
+from attention.figures.pane import Pane
+from attention.figures.panes import Cell, marks_of, name_axes
 from attention.frameworks.beside import Both
 from attention.frameworks.differing import limits_of
 from attention.frameworks.distance import largest_finite
@@ -58,18 +59,19 @@ def compared(
     panes = []
     for (key, matrix, limits, hidden), (symbol, sentence) in zip(matrices, words, strict=False):
         rows, columns = labels(matrix)
-        made = pane(
-            f"{name}_{key}",
-            matrix,
-            rows,
-            columns,
+        pane = Pane(
+            name=f"{name}_{key}",
+            values=matrix,
+            rows=tuple(rows),
+            columns=tuple(columns),
             limits=limits,
+            group=name,
+            symbol=symbol,
+            sentence=sentence,
             digits=digits,
             hidden=hidden,
-            words=_words(name, symbol, sentence),
         )
-        name_axes(made, name)
-        panes.append(made)
+        panes.append(name_axes(pane, name))
     return panes
 
 
@@ -95,18 +97,19 @@ def beside_ours(
     panes = []
     for name, title, answer in everyone:
         for stage, columns in (("weights", "keys"), ("output", "d_v")):
-            made = pane(
-                f"{stage}_{name}",
-                getattr(answer, stage),
-                labels["queries"],
-                labels[columns],
+            pane = Pane(
+                name=f"{stage}_{name}",
+                values=getattr(answer, stage),
+                rows=labels["queries"],
+                columns=labels[columns],
                 limits=limits[stage],
+                group=name,
+                symbol=title if stage == "weights" else "",
+                sentence=stage,
                 digits=digits,
                 hidden=~ours.allowed if answer is ours and stage == "weights" else None,
-                words=_words(name, title if stage == "weights" else "", stage),
             )
-            name_axes(made, stage)
-            panes.append(made)
+            panes.append(name_axes(pane, stage))
     return panes
 
 
@@ -146,29 +149,26 @@ def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = 
     for name, M, side, limits, hidden, symbol, sentence in sides:
         if M is None:
             continue
-        made = pane(
-            name,
-            M,
-            side.rows(both.name),
-            side.columns(both.name),
+        pane = Pane(
+            name=name,
+            values=M,
+            rows=tuple(side.rows(both.name)),
+            columns=tuple(side.columns(both.name)),
             limits=limits,
+            group=ALIKE if both.is_alike else heading,
+            symbol=symbol,
+            sentence=sentence,
             digits=digits,
             hidden=hidden,
-            printed=M if M is less else side.printed(both.name),
+            printed=None if M is less else side.printed(both.name),
             marks=marks_of(both.name, None, cell),
-            words=_words(ALIKE if both.is_alike else heading, symbol, sentence),
             in_colours=True,
+            sources=[(other, "same") for other in names if other != name],
         )
-        made["sources"] = [(other, "same") for other in names if other != name]
-        name_axes(made, both.name)
-        panes.append(made)
+        panes.append(name_axes(pane, both.name))
     return panes
 
 
 def _limits(most: float, share: bool) -> tuple[float, float]:
     """The colours' range: of shares, unless one is above 1; else as far on both sides of 0."""
     return (0, 1) if share and most <= 1 else around_zero(most)
-
-
-def _words(group: str, symbol: str, sentence: str) -> Words:
-    return {"group": group, "symbol": symbol, "formula": "", "sentence": sentence}

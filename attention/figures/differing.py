@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from attention.figures.comparison import Labels, compared
-from attention.figures.panes import Pane
+from attention.figures.pane import Pane
 from attention.frameworks.differing import differing
 from attention.frameworks.result import Diagnosis
 

@@ -1,119 +1,79 @@
-"""One matrix as a heatmap.
+"""A pane as Plotly takes it: its own JSON as a dict, with arrays; ``go.Figure(…)`` opens it.
 
-A figure here is Plotly's own JSON as a dict: ``go.Figure(heatmap(…))`` opens it.
 Plain dicts, because building nine ``go.Figure`` costs twenty times what a slider move may take.
 """
 
 from __future__ import annotations
 
-import base64
 import html
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from attention.colours import LIGHT
+from attention.figures.pane import Kind, Pane
 from attention.figures.theme import layout
-from attention.numbers import rounded
 from attention.sentences import shortened
 
-MOST_TEXTS = 16_384  # cells; a larger matrix is drawn without numbers in its cells
 MOST_LABELS = 24
-WAITS = "…"  # stands in a cell that waits for another
-Blank = Mapping[tuple[int, int], str]  # (row, column) → what stands there
-Mark = tuple[str, int, int | None]  # what the frame is for, a row and, for one cell, a column
 
 
-def heatmap(
-    matrix: np.ndarray,
-    rows: tuple[str, ...],
-    columns: tuple[str, ...],
-    *,
-    limits: tuple[float, float],
-    title: str = "",
-    printed: np.ndarray | None = None,
-    digits: int = 2,
-    hidden: np.ndarray | None = None,
-    marks: tuple[Mark, ...] = (),
-    bar: bool = True,
-    blank: Blank | None = None,
-) -> dict:
-    """A Plotly figure, as a dict, of a (rows, columns) matrix.
+def to_plotly(pane: Pane) -> dict[str, Any]:
+    """A heatmap, and one more for the cells of each kind that has no colour of the scale.
 
-    Parameters
-    ----------
-    matrix : (r, c)
-    rows, columns : r and c labels, shown as typed (nothing in them is read as markup)
-    printed : (r, c), what is written in the cells, where that is not the matrix
-    limits : the colour range; (0, 1) is a share, anything else is taken to diverge about 0
-    hidden : (r, c), True where the cell stands behind a mask: grey, with its number
-    marks : ("query", row, None) frames a row, ("cell", row, column) frames a cell
-    bar : whether it has a colour bar
-    blank : what stands in cells whose number is to be filled in, or waits for one that is; there
-        the matrix is NaN
+    The first has the numbers to the bit, NaN where a cell is of another kind. The ``z`` of the
+    others are those of their cells, 0 where these are not finite. Each prints its own texts.
 
-    >>> figure = heatmap(np.eye(2), ("a", "b"), ("c", "d"), limits=(0, 1))
+    >>> pane = Pane(
+    ...     name="", values=np.eye(2), rows=("a", "b"), columns=("c", "d"), limits=(0, 1)
+    ... )
+    >>> figure = to_plotly(pane)
     >>> figure["data"][0]["text"]
     [['1', '0'], ['0', '1']]
     """
-    text = cells(matrix if printed is None else printed, digits)
-    asked, waits = _blank(blank or {}, matrix.shape)
-    shut = asked | waits
-    covered = np.zeros(matrix.shape, bool) if hidden is None else hidden & ~shut
-    broken = ~np.isfinite(matrix) & ~covered & ~shut
-    if text:
-        for (i, j), written in (blank or {}).items():
-            text[i][j] = written
-    there = np.isfinite(matrix) & ~shut
-    others = ("hidden", covered), ("broken", broken), ("blank", asked), ("waits", waits)
-    main = scale(limits, bar) | {
-        "z": pack(np.where(covered | broken | shut, np.nan, matrix)),
-        "hovertemplate": f"%{{y}} · %{{x}}<br>{hover_of(text, 'z', digits)}",
-    }
-    data = [main] + [
-        {
+    texts, kinds = pane.texts, pane.kinds
+    values = np.asarray(pane.values, float)
+    there = np.where(np.isfinite(values) & (kinds < Kind.BLANK), values, 0.0)
+    data = []
+    for kind in Kind:
+        here = kinds == kind
+        if kind != Kind.SHOWN and not here.any():
+            continue
+        trace = {
             "type": "heatmap",
-            "meta": name,
-            "z": pack(np.where(where, np.where(there, matrix, 0.0), np.nan)),
-            "colorscale": LIGHT[name],
-            "showscale": False,
+            "z": np.where(here, there, np.nan),
             "xgap": 1,
             "ygap": 1,
             "hoverongaps": False,
-            "hovertemplate": "%{y} · %{x}<br><b>" + name + "</b><extra></extra>",
         }
-        for name, where in others
-        if where.any()
-    ]
-    if text is not None:
-        wheres = [~(covered | broken | shut), *(where for _, where in others if where.any())]
-        for trace, where in zip(data, wheres, strict=True):
-            shown = text if where.all() else _only(text, where)
+        trace |= _grey(kind.name.lower()) if kind else _scale(pane)
+        if texts is not None:
+            shown = texts if here.all() else _only(texts, here)
             trace |= {"text": shown, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
-    return {"data": data, "layout": around(rows, columns, title, marks)}
+        data.append(trace)
+    return {"data": data, "layout": _around(pane)}
 
 
-def _blank(blank: Blank, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Where a number is to be filled in, and where one waits for that."""
-    asked, waits = np.zeros(shape, bool), np.zeros(shape, bool)
-    for cell, text in blank.items():
-        (waits if text == WAITS else asked)[cell] = True
-    return asked, waits
-
-
-def scale(limits: tuple[float, float], bar: bool) -> dict[str, Any]:
-    """The heatmap's trace without its numbers: its colours and what they stand for."""
-    role = "share" if limits == (0, 1) else "diverging"
+def _grey(name: str) -> dict[str, Any]:
+    """What tells the cells of a kind from the others."""
     return {
-        "type": "heatmap",
-        "meta": role,
-        "zmin": limits[0],
-        "zmax": limits[1],
-        "colorscale": LIGHT[role],
-        "showscale": bar,
+        "meta": name,
+        "colorscale": LIGHT[name],
+        "showscale": False,
+        "hovertemplate": f"%{{y}} · %{{x}}<br><b>{name}</b><extra></extra>",
+    }
+
+
+def _scale(pane: Pane) -> dict[str, Any]:
+    """The colours of the numbers, and what they stand for."""
+    return {
+        "meta": pane.role,
+        "zmin": pane.limits[0],
+        "zmax": pane.limits[1],
+        "colorscale": LIGHT[pane.role],
+        "showscale": pane.has_bar,
         "colorbar": {
             "thickness": 5,
             "x": 1,
@@ -122,26 +82,22 @@ def scale(limits: tuple[float, float], bar: bool) -> dict[str, Any]:
             "tickfont": {"size": 9},
             "nticks": 5,
         },
-        "xgap": 1,
-        "ygap": 1,
-        "hoverongaps": False,
+        "hovertemplate": f"%{{y}} · %{{x}}<br>{hover_of(pane.texts, 'z', pane.digits)}",
     }
 
 
-def around(
-    rows: tuple[str, ...], columns: tuple[str, ...], title: str, marks: tuple[Mark, ...]
-) -> dict[str, Any]:
+def _around(pane: Pane) -> dict[str, Any]:
     """Plotly's layout: title, labels and frames."""
     return layout(
         title={
-            "text": subscripts(escape(title)),
+            "text": subscripts(escape(pane.title_line)),
             "font": {"size": 14},
             "x": 0,
             "xref": "paper",
         },
-        xaxis=_axis(columns, side="top"),
-        yaxis=_axis(rows, autorange="reversed"),
-        shapes=[_frame(*mark, len(columns)) for mark in marks],
+        xaxis=_axis(pane.columns, side="top"),
+        yaxis=_axis(pane.rows, autorange="reversed"),
+        shapes=[_frame(*mark, len(pane.columns)) for mark in pane.marks],
     )
 
 
@@ -153,11 +109,6 @@ def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:
     ]
 
 
-def cells(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
-    """The number of each cell as text; None where there are too many to print."""
-    return None if matrix.size > MOST_TEXTS else rounded(matrix, digits)
-
-
 def hover_of(text: list[list[str]] | None, numbers: str, digits: int) -> str:
     """Return the end of the template of a cell that is pointed at: its text, where it has one.
 
@@ -166,23 +117,6 @@ def hover_of(text: list[list[str]] | None, numbers: str, digits: int) -> str:
     """
     said = "%{text}" if text else f"%{{{numbers}:.{digits + 4}~g}}"
     return f"<b>{said}</b><extra></extra>"
-
-
-def pack(values: np.ndarray) -> dict:
-    """An array as Plotly's typed array: raw float64, exact, far quicker than a list of numbers."""
-    values = np.ascontiguousarray(values, dtype="<f8")
-    shape = ", ".join(map(str, values.shape))
-    return {"dtype": "f8", "bdata": base64.b64encode(values.tobytes()).decode(), "shape": shape}
-
-
-def unpack(packed: dict[str, str]) -> np.ndarray:
-    """The inverse of :func:`pack`.
-
-    >>> unpack(pack(np.array([[0.5, 2.0]])))
-    array([[0.5, 2. ]])
-    """
-    shape = [int(side) for side in packed["shape"].split(",")]
-    return np.frombuffer(base64.b64decode(packed["bdata"]), "<f8").reshape(shape)
 
 
 def label(text: str) -> str:

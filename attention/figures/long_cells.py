@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attention.colours import FAINTEST
-from attention.figures.charts import axis, chart_layout, chart_pane, pointed_at
+from attention.figures.charts import Chart, axis, chart, chart_layout, pointed_at
 from attention.figures.shades import SHARE, shades
 from attention.figures.theme import LINES
 from attention.long import Cells, LongAttention
@@ -165,7 +165,7 @@ def _pairs(edges: np.ndarray) -> zip:
 
 def row_pane(
     weights: np.ndarray, begin: int, query: int, words: tuple[Sequence[str], Sequence[str]]
-) -> dict:
+) -> Chart:
     """One query's weights of the keys from ``begin`` on; of many, the largest of each cell."""
     n = len(weights)
     cell = max(1, -(-n // 1024))
@@ -188,12 +188,12 @@ def row_pane(
 
 def panes_along(
     record: LongAttention, head: int, past: int = 0, numbers: Sequence[int] = ()
-) -> list[dict]:
+) -> list[Chart]:
     """What was asked for of every query, as charts; the first query stands at key ``past``.
 
     ``numbers``: of its heads, where these are not counted from 0.
     """
-    panes = []
+    panes = list[Chart]()
     keys = record.shape[-1]
     if record.entropy is not None:
         most, mean = number(math.log(keys)), number(float(record.entropy[head].mean()))
@@ -229,7 +229,7 @@ def along_pane(
     shown: int,
     unit: str,
     numbers: Sequence[int] = (),
-) -> dict:
+) -> Chart:
     """Figures of each query, (h, n_q), along the queries: the mean of each cell, a line a head."""
     n = values.shape[-1]
     cell = max(1, -(-n // 512))
@@ -244,7 +244,7 @@ def along_pane(
 
 def profile_pane(
     distances: np.ndarray, profile: np.ndarray, shown: int, numbers: Sequence[int] = ()
-) -> dict:
+) -> Chart:
     """The mean weight by how far a key stands before its query, (h, distances), on two logarithmic
     axes; equal ratios of distances have one point."""
     behind = distances >= 0
@@ -265,7 +265,7 @@ def profile_pane(
     pane = _pane(
         "long_distance", "By distance", said, lines, "distance + 1", "mean weight", type="log"
     )
-    pane["figure"]["layout"]["xaxis"] |= {"type": "log", "dtick": 1}
+    pane.figure["layout"]["xaxis"] |= {"type": "log", "dtick": 1}
     return pane
 
 
@@ -302,7 +302,7 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: int, opacity: float =
 
 def _pane(
     name: str, title: str, said: str, lines: list[dict], x: str, y: str, **yaxis: Any
-) -> dict:
+) -> Chart:
     ends = [at for line in lines for at in (line["x"][0], line["x"][-1]) if line["x"]]
     # Plotly would write some whole numbers twice where there are few
     few = {"dtick": 1} if ends and max(ends) - min(ends) <= FEW else {}
@@ -311,4 +311,4 @@ def _pane(
         axis(y, exponentformat="power", **yaxis),
         showlegend=len(lines) in range(2, 9),
     )
-    return chart_pane(name, title, said, {"data": lines, "layout": layout})
+    return chart(name, title, said, {"data": lines, "layout": layout})

@@ -9,7 +9,8 @@ import numpy as np
 
 from attention.colours import FAINTEST, LIGHT
 from attention.figures.charts import DIGITS
-from attention.figures.heatmap import cells, escape, hover_of
+from attention.figures.heatmap import escape, hover_of
+from attention.figures.pane import cell_texts
 from attention.figures.theme import layout
 from attention.long import LongAttention
 
@@ -39,7 +40,7 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
     with np.errstate(all="ignore"):
         shades = np.log10(np.where(values > 0, np.maximum(values, low), np.nan))
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    text = cells(values, DIGITS)
+    text = cell_texts(values, DIGITS)
     heatmap = go.Heatmap(
         z=shades,
         x=attended.key_edges,

@@ -6,13 +6,15 @@ Matplotlib is imported when the first is drawn.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attention.conversion import shown
 from attention.figures import printing
 from attention.figures.arguments import checked_digits, chosen_stages, need
+from attention.figures.charts import Chart
+from attention.figures.pane import Pane
 from attention.figures.panes import panes
 from attention.figures.paper_long import long_paper_figure
 from attention.figures.paper_panels import OnPanel, panels_of
@@ -132,20 +134,20 @@ def of_views(
     of = None if paper.title else views[0].recorded
     if of:
         paper = replace(paper, title=of.words(*(view.head_number for view in views)))
-    to_draw: list[dict[str, Any]] = []
+    to_draw: list[Pane] = []
     for view in views:
         shown = view if paper.count_repeats else plain(view, *words)
         for pane in panes(shown, digits=digits, only=chosen):
-            is_shared = pane["name"] in OF_ALL_HEADS
-            if is_shared and view is not views[0 if pane["group"] == "inputs" else -1]:
+            is_shared = pane.name in OF_ALL_HEADS
+            if is_shared and view is not views[0 if pane.group == "inputs" else -1]:
                 continue
-            title = [pane["symbol"]] * (len(chosen) > 1)
+            title = [pane.symbol] * (len(chosen) > 1)
             if not is_shared and len(views) > 1 and of:
                 title.append(numbered("head", [view.head_number]))
             elif not is_shared and (len(chosen) == 1 or len(views) > 1) and not of:
                 title += [view.head_title] * bool(view.head_title)
-            group = f"{view.head} {pane['group']}"
-            to_draw.append(pane | {"title": ", ".join(title), "group": group})
+            group = f"{view.head} {pane.group}"
+            to_draw.append(replace(pane, heading=", ".join(title), group=group))
     return of_panes(to_draw, paper, on_panel=on_panel)
 
 
@@ -157,7 +159,7 @@ def plain(view: View, *words: Sequence[str] | None) -> View:
 
 
 def of_panes(
-    panes: Sequence[Mapping[str, Any]],
+    panes: Sequence[Pane | Chart],
     paper: Paper,
     about: str = "",
     on_panel: OnPanel | None = None,
@@ -169,9 +171,10 @@ def of_panes(
     printing.load()
     from attention.figures.paper_drawing import draw, draw_charts
 
-    is_charts = panes[0]["group"] == "charts"
-    figure = (
-        draw_charts(panes, paper) if is_charts else draw(panels_of(panes, paper), paper, on_panel)
-    )
+    heatmaps = [pane for pane in panes if isinstance(pane, Pane)]
+    if heatmaps:
+        figure = draw(panels_of(heatmaps, paper), paper, on_panel)
+    else:
+        figure = draw_charts([pane for pane in panes if isinstance(pane, Chart)], paper)
     figure.about = about
     return figure

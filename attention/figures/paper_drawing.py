@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 
+from attention.figures.charts import Chart
 from attention.figures.paper_layout import BAR, Block, Layout, ticks_of
 from attention.figures.paper_panels import OnPanel, Panel, headings_of
 from attention.figures.paper_sheet import INK, MARGIN, THIN, PaperFigure, Sheet, settings
@@ -178,7 +179,7 @@ def _bar(figure: PaperFigure, cells: QuadMesh, block: Block, layout: Layout) -> 
 # ---- charts --------------------------------------------------------------------------------------
 
 
-def draw_charts(panes: Sequence[Mapping[str, Any]], paper: Paper) -> PaperFigure:
+def draw_charts(panes: Sequence[Chart], paper: Paper) -> PaperFigure:
     """The charts in reading order as one figure."""
     headings = headings_of(panes, paper)
     with settings():
@@ -188,12 +189,12 @@ def draw_charts(panes: Sequence[Mapping[str, Any]], paper: Paper) -> PaperFigure
         tall = min(max(0.75 * wide, least), sheet.height / lines)
         if tall < least:
             raise sheet.too_many(len(panes))
-        figure = sheet.figure(lines * tall, "; ".join(pane["alt"] for pane in panes))
+        figure = sheet.figure(lines * tall, "; ".join(pane.alt for pane in panes))
         inside = sheet.share(MARGIN, sheet.top, sheet.room, lines * tall)
         figure.set_layout_engine("constrained", rect=inside)
         for k, (pane, heading) in enumerate(zip(panes, headings, strict=True)):
-            axes = figure.add_subplot(lines, across, k + 1, label=pane["name"])
-            _chart(axes, **pane["figure"])
+            axes = figure.add_subplot(lines, across, k + 1, label=pane.name)
+            _chart(axes, **pane.figure)
             names = axes.get_legend_handles_labels()[1]
             half = sheet.letters.widest(names, paper.tick_size) + 4 * paper.tick_size
             columns = 1 + (2 * half < wide - 5 * paper.font_size)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from attention.colours import FAINTEST, around_zero
-from attention.figures.heatmap import unpack
+from attention.figures.charts import Chart
+from attention.figures.pane import Kind, Pane
 from attention.figures.paper_text import clean, subscripted
 from attention.numbers import number
 from attention.paper import DIVERGING, Paper
@@ -31,26 +32,21 @@ class Scale(NamedTuple):
 class Panel:
     """One matrix with its words: a stage of one head, or what is compared with it."""
 
-    def __init__(self, pane: Mapping[str, Any], heading: str, paper: Paper) -> None:
-        main, *others = pane["figure"]["data"]  # the cells of one kind each: shown, hidden, broken
-        self.name, self.heading = pane.get("stage", pane["name"]), heading
-        self.group = pane["group"]  # panels of one stand in a line where there is room
+    def __init__(self, pane: Pane, heading: str, paper: Paper) -> None:
+        self.name, self.heading = pane.stage or pane.name, heading
+        self.group = pane.group  # panels of one stand in a line where there is room
         self.is_attention = self.group.endswith("attention")
         # (rows, columns), masked where the colour does not say the number
-        self.values = np.ma.masked_invalid(unpack(main["z"]))
-        self.hidden = np.zeros(self.values.shape, bool)  # where the mask hides
-        for one in others:
-            if one["meta"] == "hidden":
-                self.hidden = ~np.isnan(unpack(one["z"]))
+        self.values = np.ma.array(pane.values, mask=pane.kinds != Kind.SHOWN)
+        self.hidden = pane.kinds == Kind.HIDDEN
         # (rows, columns), the numbers as the screen prints them; empty for very many
-        printed = [one for one in (main, *others) if "text" in one]
-        self.texts = np.array([one["text"] for one in printed] or [[[]]], dtype=object).sum(axis=0)
-        self.numbers = np.nansum([unpack(one["z"]) for one in (main, *others)], axis=0)  # of texts
+        self.texts = np.array(pane.texts or [[]], dtype=object)
+        self.numbers = pane.values  # of texts
         self.is_rounded = False  # whether tiny numbers lost digits for want of room
-        self.labels: tuple[tuple[str, ...], tuple[str, ...]] = pane["rows"], pane["columns"]
+        self.labels: tuple[tuple[str, ...], tuple[str, ...]] = pane.rows, pane.columns
         self.titles = _titles(self.name, paper)  # of both axes
         self.rows = self.titles[0], self.labels[0]  # which neighbours may share
-        self.scale = Scale(main["zmin"], main["zmax"], main["meta"])  # its own, on the screen
+        self.scale = Scale(*pane.limits, pane.role)  # its own, on the screen
 
     def shorten(self) -> None:
         """Write tiny numbers with the decimals of the others, or as ≈0."""
@@ -58,12 +54,12 @@ class Panel:
             mantissa, is_tiny, _ = text.partition("e−")
             if is_tiny:
                 digits = sum(map(str.isdigit, mantissa))
-                shorter = number(self.numbers[place], digits, least=1)
+                shorter = number(float(self.numbers[place]), digits, least=1)
                 self.texts[place] = "≈0" if "e−" in shorter else shorter
                 self.is_rounded = True
 
 
-def panels_of(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[Panel]:
+def panels_of(panes: Sequence[Pane], paper: Paper) -> list[Panel]:
     """The panes of a page as panels; what can be compared has one range of colours."""
     headings = headings_of(panes, paper)
     found = [Panel(*both, paper) for both in zip(panes, headings, strict=True)]
@@ -108,15 +104,16 @@ def scale_of(panels: Sequence[Any], paper: Paper) -> Scale:
     return Scale(float(low), float(high), colours, bool(is_log), extend)
 
 
-def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str:
+def title_of(pane: Pane | Chart, panes: Sequence[Pane | Chart]) -> str:
     """What a pane shows, in words that hold without the panes around it."""
-    others = (other["symbol"] for other in panes if other["group"] == pane["group"])
+    if pane.heading is not None:
+        return pane.heading
+    others = (other.symbol for other in panes if other.group == pane.group)
     whose = next(filter(None, others), "")
-    words = str(pane["symbol"]) or ", ".join(filter(None, (pane["sentence"], whose)))
-    return pane.get("title", words)
+    return pane.symbol or ", ".join(filter(None, (pane.sentence, whose)))
 
 
-def headings_of(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[str]:
+def headings_of(panes: Sequence[Pane | Chart], paper: Paper) -> list[str]:
     """Their titles with (a), (b) … (z), (aa), (ab) … before them, where there are several."""
     titles = [subscripted(title_of(pane, panes)) for pane in panes]
     if not paper.letters or len(titles) < 2:

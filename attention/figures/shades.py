@@ -1,4 +1,4 @@
-"""A large matrix in colours alone: one byte for each cell, in place of its number."""
+"""A matrix in colours: one byte for each cell."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ MOST_NUMBERED = 8192  # cells; a matrix of more goes to the board without its nu
 LAST = 252  # the shade of the upper limit; that of the middle is 126
 SHARE = (0, 1)
 # What stands beside the colour bar of shares: of 512 keys each gets a 512th, which would look as 0.
-ROOTS = {"tickmode": "array", "tickvals": [0, 0.5, 1], "ticktext": ["0", "0.25", "1"]}
+ROOTS = "0", "0.25", "1"
 BY_ROOT = "Colours follow the square root."
-HIDDEN, BROKEN = 254, 255  # behind a mask; neither hidden nor finite
+BLANK, HIDDEN, BROKEN = 253, 254, 255  # to be filled in; behind a mask; not finite
 
 
 def shades(
-    matrix: np.ndarray, limits: tuple[float, float], hidden: np.ndarray | None = None
+    matrix: np.ndarray,
+    limits: tuple[float, float],
+    hidden: np.ndarray | None = None,
+    by_root: bool = True,
 ) -> bytes:
     """(rows, columns) as bytes, row by row: 0 to 252 on the way between the limits, 254 or 255.
 
-    Shares, from 0 to 1, have the shades of their square roots.
+    Shares, from 0 to 1, have the shades of their square roots where they go ``by_root``.
 
     >>> matrix = np.array([[-2.0, -1, 0, 1, 2, 9, np.inf, 1]])
     >>> list(shades(matrix, (-2, 2), np.array([[False] * 7 + [True]])))
@@ -30,7 +33,7 @@ def shades(
     """
     finite = np.isfinite(matrix)
     place = between(np.where(finite, matrix, limits[0]), *limits)
-    if limits == SHARE:
+    if by_root and limits == SHARE:
         place = np.sqrt(place)
     codes = np.rint(place * LAST).astype(np.uint8)
     codes[~finite] = BROKEN

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attention.colours import LIGHT
-from attention.figures.charts import axis, chart_layout, chart_pane, pointed_at
+from attention.figures.charts import Chart, axis, chart, chart_layout, pointed_at
 from attention.figures.heatmap import subscripts
 from attention.figures.theme import LINES
 from attention.numbers import number
@@ -26,7 +26,7 @@ FURTHEST = 1024
 _DIMENSION = subscripts("d_k")
 
 
-def spread_panes(points: tuple[Point, ...], counts: np.ndarray, edges: np.ndarray) -> list[dict]:
+def spread_panes(points: tuple[Point, ...], counts: np.ndarray, edges: np.ndarray) -> list[Chart]:
     """Variance against d_k, and how the scores of the last point lie around 0."""
     last, samples = points[-1], int(np.sum(counts))
     d_k, raw, scaled = last.d_k, last.raw, last.scaled
@@ -43,14 +43,12 @@ def spread_panes(points: tuple[Point, ...], counts: np.ndarray, edges: np.ndarra
     if d_k == 1:
         squeezed = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
     return [
-        chart_pane("variances", "Variance against d_k", measured, variances(points)),
-        chart_pane(
-            "histogram", f"The scores at d_k = {d_k}", squeezed, histogram(counts, edges, d_k)
-        ),
+        chart("variances", "Variance against d_k", measured, variances(points)),
+        chart("histogram", f"The scores at d_k = {d_k}", squeezed, histogram(counts, edges, d_k)),
     ]
 
 
-def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
+def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[Chart]:
     """One row of weights, and three measures of how sharp the rows are against d_k."""
     last = points[-1]
     d_k, raw, scaled = last.d_k, last.raw, last.scaled
@@ -72,16 +70,16 @@ def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
         " At 0 no gradient comes through."
     )
     return [
-        chart_pane("row", f"One query, {N_KEYS} keys, d_k = {d_k}", one, row_of_weights(row)),
-        chart_pane("largest", "Largest weight", top, largest(points)),
-        chart_pane("entropy", "Entropy", nats, entropy(points)),
-        chart_pane("slope", "Gradient of the softmax", slope, slope_left(points)),
+        chart("row", f"One query, {N_KEYS} keys, d_k = {d_k}", one, row_of_weights(row)),
+        chart("largest", "Largest weight", top, largest(points)),
+        chart("entropy", "Entropy", nats, entropy(points)),
+        chart("slope", "Gradient of the softmax", slope, slope_left(points)),
     ]
 
 
-def explored_pane(measured: dict[str, float], predicted: dict[str, float], sentence: str) -> dict:
+def explored_pane(measured: dict[str, float], predicted: dict[str, float], sentence: str) -> Chart:
     """The variances of Q, K, scores and scaled on Explore, with what theory makes of Q and K."""
-    return chart_pane("explored", "Variances on Explore", sentence, explored(measured, predicted))
+    return chart("explored", "Variances on Explore", sentence, explored(measured, predicted))
 
 
 def variances(points: tuple[Point, ...]) -> dict:

@@ -12,9 +12,10 @@ import numpy as np
 from attention.colours import LIGHT
 from attention.figures.arguments import checked_digits, checked_title, chosen_stages, need
 from attention.figures.differing import panes_of
-from attention.figures.heatmap import escape, subscripts, unpack
+from attention.figures.heatmap import escape, subscripts, to_plotly
 from attention.figures.long_map import long_figure
-from attention.figures.panes import Pane, panes
+from attention.figures.pane import Pane
+from attention.figures.panes import panes
 from attention.figures.theme import layout
 from attention.frameworks.result import Diagnosis
 from attention.long import LongAttention
@@ -93,16 +94,13 @@ def figure(
         found = panes_of(
             shown, item=item, head=head, tokens=tokens, key_tokens=key_tokens, digits=digits
         )
-        chosen = chosen_stages(stages, {pane["group"]: _cells(pane) for pane in found}, "diagnosis")
-        return whole_figure([pane for pane in found if pane["group"] in chosen], title)
+        cells = {pane.group: 3 * pane.values.size for pane in found}
+        chosen = chosen_stages(stages, cells, "diagnosis")
+        return whole_figure([pane for pane in found if pane.group in chosen], title)
     view = View.of(shown, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     chosen = chosen_stages(stages, {name: M.size for name, M in view.stages.items()}, "trace")
     title = title or (view.recorded.words(view.head_number) if view.recorded else "")
     return whole_figure(panes(view, digits=digits, only=chosen), title)
-
-
-def _cells(pane: Pane) -> int:
-    return 3 * len(pane["rows"]) * len(pane["columns"])
 
 
 def whole_figure(panes: Sequence[Pane], title: str = "") -> go.Figure:
@@ -138,6 +136,7 @@ class _Slot(NamedTuple):
     """The room of a pane, in px."""
 
     pane: Pane
+    figure: dict[str, Any]  # of the pane alone
     heading: str
     left: int  # for the labels of the rows
     above: int  # for the heading and the labels of the columns
@@ -155,17 +154,18 @@ class _Slot(NamedTuple):
 
 def _slot(pane: Pane, alone: bool) -> _Slot:
     """How much room a pane takes."""
-    axes = pane["figure"]["layout"]
-    wide = _side(len(pane["columns"]), alone, int(_longest(pane) * DIGIT * 10) + 6)
-    tall = _side(len(pane["rows"]), alone)
+    drawn, (rows, columns) = to_plotly(pane), pane.shape
+    axes = drawn["layout"]
+    wide = _side(columns, alone, int(_longest(pane) * DIGIT * 10) + 6)
+    tall = _side(rows, alone)
     left, longest = (_length(axes[axis]["ticktext"]) for axis in ("yaxis", "xaxis"))
     turned = longest > wide / max(len(axes["xaxis"]["ticktext"]), 1)
     above = HEADING + (longest if turned else 18)
-    heading = " = ".join(filter(None, (pane["symbol"], pane["formula"])))
+    heading = " = ".join(filter(None, (pane.symbol, pane.formula)))
     letters = _letters(pane, wide, tall)
     heading += "" if letters else " · in colours"
     width = max(left + wide + BAR * alone, int(len(heading) * CHARACTER[13]))
-    return _Slot(pane, heading, left, above, wide, tall, turned, alone, width, letters)
+    return _Slot(pane, drawn, heading, left, above, wide, tall, turned, alone, width, letters)
 
 
 def _side(cells: int, alone: bool, needed: int = 0) -> int:
@@ -176,8 +176,7 @@ def _side(cells: int, alone: bool, needed: int = 0) -> int:
 
 def _longest(pane: Pane) -> int:
     """The letters of the longest number that is printed in a cell."""
-    texts = [heatmap["text"] for heatmap in pane["figure"]["data"] if "text" in heatmap]
-    return max((len(text) for rows in texts for row in rows for text in row), default=1)
+    return max((len(text) for row in pane.texts or () for text in row), default=1)
 
 
 def _length(labels: Iterable[str]) -> int:
@@ -193,7 +192,7 @@ def _lines(slots: Iterable[_Slot]) -> list[list[_Slot]]:
     for slot in slots:
         line = lines[-1] if lines else []
         room = sum(before.width + GAP for before in line) + slot.width <= WIDEST
-        if line and room and line[-1].pane["group"] == slot.pane["group"]:
+        if line and room and line[-1].pane.group == slot.pane.group:
             line.append(slot)
         else:
             lines.append([slot])
@@ -202,7 +201,7 @@ def _lines(slots: Iterable[_Slot]) -> list[list[_Slot]]:
 
 def _letters(pane: Pane, wide: int, tall: int) -> int:
     """Return one size for the numbers of all heatmaps of a pane; 0 where they are too small."""
-    across, up = wide / len(pane["columns"]), tall / len(pane["rows"])
+    across, up = wide / len(pane.columns), tall / len(pane.rows)
     size = min(LARGEST, int((across - 4) / (DIGIT * _longest(pane))), int(up - 4))
     return size if size >= SMALLEST else 0
 
@@ -216,13 +215,13 @@ def _place(
 ) -> None:
     """Put a pane's heatmaps, axes, frames and heading into the whole; ``corner``: of its cells."""
     (left, top), width, height = corner, whole["width"], whole["height"]
-    axes, x, y = slot.pane["figure"]["layout"], f"x{number}", f"y{number}"
+    axes, x, y = slot.figure["layout"], f"x{number}", f"y{number}"
     across = [left / width, (left + slot.wide) / width]
     up = [1 - (top + slot.tall) / height, 1 - top / height]
     letters: dict[str, Any] = {"texttemplate": None}  # the text is still there for the pointer
     if slot.letters:
         letters = {"textfont": {"color": LIGHT["ink"], "size": slot.letters}}
-    for k, heatmap in enumerate(slot.pane["figure"]["data"]):
+    for k, heatmap in enumerate(slot.figure["data"]):
         scale = {"showscale": slot.alone and k == 0 and heatmap["showscale"]}
         if scale["showscale"]:
             bar = {"thickness": 8, "x": across[1], "xpad": 10, "len": slot.tall / height}
@@ -230,8 +229,7 @@ def _place(
             scale["colorbar"] = {**heatmap["colorbar"], **bar, **middle, "tickfont": {"size": 11}}
         if "text" in heatmap and not slot.letters:
             letters["text"] = np.array(heatmap["text"], object) if k == 0 else None
-        numbers = {"z": unpack(heatmap["z"])}  # an array, for those who compute with the figure
-        data.append({**heatmap, **numbers, **scale, **letters, "xaxis": x, "yaxis": y})
+        data.append({**heatmap, **scale, **letters, "xaxis": x, "yaxis": y})
     angle = -90 if slot.turned else 0
     whole[f"xaxis{number}"] = {**axes["xaxis"], "domain": across, "anchor": y, "tickangle": angle}
     whole[f"yaxis{number}"] = {**axes["yaxis"], "domain": up, "anchor": x}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
 
 from attention.arithmetic import cell as cell_arithmetic
-from attention.figures.panes import Cell, Pane
+from attention.figures.pane import Pane
+from attention.figures.panes import Cell
 from attention.html.cell import panel as panel_of
 from attention.numbers import number, rounded
 from attention.pages import state
@@ -61,14 +63,12 @@ def edit(operations: list[Operation], goes_on: bool) -> list[Refusal]:
     return refused
 
 
-def let_edit(pane: Pane, s: Settings) -> None:
+def let_edit(pane: Pane, s: Settings) -> Pane:
     """Let one type into the pane of an input, and paint on that of the masked scores."""
-    pane["edit"] = "mask" if pane["name"] == "masked" else ""
-    if pane["name"] in s.matrices:
-        pane["edit"] = "cells"
-        sequence = token_sequence(s, pane["name"])
-        if sequence:
-            pane["tokens"] = getattr(s, sequence)
+    if pane.name not in s.matrices:
+        return replace(pane, edit="mask" if pane.name == "masked" else "")
+    sequence = token_sequence(s, pane.name)
+    return replace(pane, edit="cells", tokens=getattr(s, sequence) if sequence else None)
 
 
 def panel(s: Settings, shown: View) -> None:

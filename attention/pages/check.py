@@ -1,11 +1,12 @@
 """Check yours: both sides' inputs, another code's numbers, and which mistake explains them."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from attention.figures import differing
-from attention.figures.panes import Pane
+from attention.figures.pane import Pane
 from attention.frameworks.bench import Bench
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.result import Diagnosis
@@ -245,9 +246,7 @@ def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
         panes = differing.panes_of(
             diagnosis, head=head, tokens=s.tokens, key_tokens=s.key_tokens, names=s.names
         )
-    for pane in panes:
-        pane["filename"] = f"attention_check_{pane['name']}"
-    return panes
+    return [replace(pane, filename=f"attention_check_{pane.name}") for pane in panes]
 
 
 s = state.begin()

@@ -13,6 +13,7 @@ from attention.arithmetic import cell as cell_arithmetic
 from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.figures.comparison import apart
+from attention.figures.pane import Pane
 from attention.figures.panes import Cell
 from attention.frameworks import beside
 from attention.html import pairs as tables
@@ -174,20 +175,22 @@ if is_right:
 stages = list(beside.stages(a, b))
 alike = [both for both in stages if both.is_alike]
 wanted = state.page_value("alike", False) or alike == stages or is_step(pair.a, pair.b)
+
+
+def dressed(pane: Pane) -> Pane:
+    """The pane with its file's name, what is wrong in it, and what can be done in it."""
+    pane = replace(cells.let_edit(pane, s), filename=f"{name}_{pane.name}", picks=True)
+    if pane.name in STAGES and pairs.is_wrong(pair, b, pane.name):
+        return replace(pane, sentence="B does this wrong.")
+    return pane
+
+
 panes = [
-    pane
+    dressed(pane)
     for both in stages
     if wanted or not both.is_alike
     for pane in apart(both, a, b, digits=s.digits, cell=s.cell)
 ]
-for pane in panes:
-    pane["filename"] = f"{name}_{pane['name']}"
-    pane["picks"] = True
-    if pane["name"] in STAGES and pairs.is_wrong(pair, b, pane["name"]):
-        pane["sentence"] = "B does this wrong."
-    cells.let_edit(pane, s)
-
-
 there = cells.shapes(a), cells.shapes(b)
 
 

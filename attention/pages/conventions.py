@@ -1,5 +1,7 @@
 """Conventions: the example of Explore as each framework would answer it."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention.figures import comparison
@@ -105,9 +107,10 @@ for row in compared:
         parts.message_box("flag", f"{title} gives no answer: {row.answer.refused}")
     else:
         beside.append((row.name, title, row.answer))
-panes = comparison.beside_ours(ours, beside, labels(s), s.digits)
-for pane in panes:
-    pane["filename"] = f"attention_conventions_{pane['name']}"
+panes = [
+    replace(pane, filename=f"attention_conventions_{pane.name}")
+    for pane in comparison.beside_ours(ours, beside, labels(s), s.digits)
+]
 board.show("conventions_board", panes, about=what_it_is(s))
 if panes:
     paper.offer(s, panes, "attention_conventions")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -274,13 +275,9 @@ def filled(operations: list[Operation], goes_on: bool) -> list[Refusal]:
 def the_board(done: Exercise, cell: Cell | None) -> None:
     query = None if done.asks_every_row else done.settings.query
     texts = {name: done.texts(name) for name in done.seen.stages}
-    panes = figures.panes(done.seen, digits=done.digits, query=query, cell=cell, blanks=texts)
     chooses = state.page_value(CHOOSES, False)  # then nothing is typed
-    for pane in panes:
-        pane["picks"] = True
-        if not chooses:
-            pane["edit"] = "blanks"
-            pane["blanks"] = [(i, j) for stage, i, j in done.open if stage == pane["name"]]
+    made = figures.panes(done.seen, digits=done.digits, query=query, cell=cell, blanks=texts)
+    panes = [replace(pane, picks=True, edit="" if chooses else "blanks") for pane in made]
     first = done.open[0].stage if done.open and not chooses else ""
     made_of = [source for source, _ in done.shown.sources(first)] if first else []
 
@@ -351,9 +348,10 @@ def find() -> None:
             st.html(verdict(is_right, planted.of_mistake(found, said.mistake)))
     parts.sentences(*state.sentences())
     cell = found.cell if is_found else None
-    panes = figures.panes(found.wrong, digits=found.settings.digits, cell=cell)
-    for pane in panes:  # with the words of what it should be: its own could name the mistake
-        pane["sentence"] = describe(found.right, pane["name"])["sentence"]
+    panes = [  # with the words of what it should be: its own could name the mistake
+        replace(pane, sentence=describe(found.right, pane.name)["sentence"])
+        for pane in figures.panes(found.wrong, digits=found.settings.digits, cell=cell)
+    ]
     board.show("board", panes, about=what_it_is(found.settings))
 
 

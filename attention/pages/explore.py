@@ -1,6 +1,6 @@
 """Explore: inputs, every stage on one board, a cell's arithmetic, a query's walk, exports."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -14,6 +14,7 @@ from attention.exports import citation
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
 from attention.figures import panes as figures
+from attention.figures.pane import Pane
 from attention.finite import listed, troubles
 from attention.html import looks
 from attention.html import walk as tables
@@ -94,13 +95,13 @@ def notice() -> str:
     return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
 
 
-def board_order(pane: Mapping[str, Any]) -> int:
+def board_order(pane: Pane) -> int:
     """In reading order; what a setting adds stands where it moves the others least."""
-    name = pane["name"] if s.weights_alone else BEFORE.get(pane["name"], pane["name"])
+    name = pane.name if s.weights_alone else BEFORE.get(pane.name, pane.name)
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
-def drawn(shown: View, in_colours: bool) -> list[figures.Pane]:
+def drawn(shown: View, in_colours: bool) -> list[Pane]:
     """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
     look["in_colours"] = in_colours
@@ -133,14 +134,16 @@ if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
 head = f" · head {s.head}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)
 title = called + head
-panes = drawn(shown, in_colours=True)
-for pane in panes:
-    cells.let_edit(pane, s)
-    pane["picks"] = pane["name"] in shown.stages
-    pane["added"] = pane["name"] in ADDED and not s.weights_alone
-    pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
-    if head:
-        pane["filename"] += f"_head{s.head}"
+of_head = f"_head{s.head}" if head else ""
+panes = [
+    replace(
+        cells.let_edit(pane, s),
+        picks=pane.name in shown.stages,
+        added=pane.name in ADDED and not s.weights_alone,
+        filename=f"attention_{called_in_files}_{pane.name}{of_head}",
+    )
+    for pane in drawn(shown, in_colours=True)
+]
 
 walking = state.page_value("below", CELL) == WALK
 board.show(

@@ -94,12 +94,14 @@ def live_board(shown: View, hidden: Collection[str]) -> None:
     """The stages of the step, and dim below them the others; but not those ``hidden``."""
     there = [name for name in shown.stages if name not in hidden]
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "cell": s.cell}
-    panes = figures.panes(shown, only=there, **look)
-    for pane in panes:
-        cells.let_edit(pane, s)
-        pane["picks"] = True
-        if pane["name"] in step.stages:
-            pane["group"] = SPOKEN_OF
+    panes = [
+        replace(
+            cells.let_edit(pane, s),
+            picks=True,
+            group=SPOKEN_OF if pane.name in step.stages else pane.group,
+        )
+        for pane in figures.panes(shown, only=there, **look)
+    ]
 
     def show_cell(clicked: object) -> None:
         cell = cells.existing(clicked, cells.shapes(shown))
@@ -109,7 +111,7 @@ def live_board(shown: View, hidden: Collection[str]) -> None:
 
     board.show(
         "board",
-        sorted(panes, key=lambda pane: pane["group"] != SPOKEN_OF),
+        sorted(panes, key=lambda pane: pane.group != SPOKEN_OF),
         spoken_of=step.stages,
         about=what_it_is(s),
         on_picked=show_cell,

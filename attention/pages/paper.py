@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attention.exports.paper import FORMS, figure_of, to_bytes, too_many_dots
+from attention.figures.charts import Chart
+from attention.figures.pane import Pane
 from attention.figures.paper import of_panes
 from attention.figures.paper_panels import title_of
 from attention.limits import MAX_CAPTION, BadInput
@@ -79,7 +81,7 @@ def _all_heads(settings: Settings) -> Settings:
 
 def offer(
     s: Settings,
-    panes: Sequence[Mapping[str, Any]],
+    panes: Sequence[Pane] | Sequence[Chart],
     filename: str,
     about: About | None = None,
     suffix: str = "",
@@ -93,13 +95,13 @@ def offer(
     opened = f"paper_open_{filename}"
     if not state.page_control(st.toggle, "Save a figure", opened, False, help=help):
         return
-    is_charts = panes[0]["group"] == "charts"
+    is_charts = isinstance(panes[0], Chart)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        titled = {pane["name"]: parts.plain(title_of(pane, panes)) for pane in panes}
+        titled = {pane.name: parts.plain(title_of(pane, panes)) for pane in panes}
         labels = {name: f"{k}. {title}" for k, (name, title) in enumerate(titled.items(), 1)}
         options = _several(labels, "What stands on the figure. None chosen: all of it.")
-        first = [panes[0]["name"]] if is_charts else []
+        first = [panes[0].name] if is_charts else []
         chosen = state.page_control(st.pills, "On it", f"paper_panes_{filename}", first, **options)
         _settings(s.paper, OF_CHARTS if is_charts else OF_HEATMAPS)
         words = {
@@ -107,7 +109,7 @@ def offer(
             for name in WORDS
         }
     paper, said = replace(s.paper, **words), (about or what_it_is(s)).lines()[1:]
-    kept = [pane for pane in panes if pane["name"] in chosen] or list(panes)
+    kept = [pane for pane in panes if pane.name in chosen] or list(panes)
     with right, st.container(key="paper_preview"):
         _show(
             filename + suffix, (paper, kept, said), partial(of_panes, kept, paper, "; ".join(said))

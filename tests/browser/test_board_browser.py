@@ -1,14 +1,20 @@
 """The board as a spreadsheet, with real keys and a real mouse."""
 
+import io
 import re
 import struct
+from functools import partial
+from xml.etree import ElementTree
 
 import messages
 import numpy as np
 import pytest
 from browser.conftest import CLIPBOARD
 from browser.dashboard import IN_COLOURS, TABS, clipboard, in_colours, until
+from PIL import Image
 
+from attention.captions import describe
+from attention.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.limits import MAX_EDITED
 from attention.numbers import number, rounded
 from attention.pages import scripts
@@ -432,7 +438,7 @@ def test_a_flat_drag_shows_columns_and_a_double_click_all_again(look):
     page.locator("[data-stage=X] header").get_by_text("Zoom out").click()
 
 
-def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_and_pictures(visit):
+def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_alone(visit):
     dashboard = visit()
     page, fetched, received = dashboard.page, [], []
     page.route("**/board/board.js", lambda route: route.abort())
@@ -453,10 +459,64 @@ def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_a
     again = [url.split("-300/")[1] for url in fetched if "-300/" in url]
     assert sorted(again) == sorted(scripts.needed("board/board.js"))
     assert received and not [frame for frame in received if b"class Board" in frame]
+    for form, begin in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        name, picture = dashboard.download(partial(dashboard.tool, "scores", f"Download {form}"))
+        assert name.endswith(f".{form.lower()}") and picture.startswith(begin)
     assert not [url for url in fetched if "vendor/plotly" in url]
-    name, picture = dashboard.download(lambda: dashboard.tool("scores", "Download PNG"))
-    assert name.endswith(".png") and picture.startswith(b"\x89PNG")
+    dashboard.open("why")
+    chart = "Variance against d_k"
+    for _ in range(2):
+        name, picture = dashboard.download(lambda: dashboard.tool(chart, "Download PNG"))
+        assert name.endswith(".png") and struct.unpack(">2I", picture[16:24]) == (2700, 1560)
     assert len([url for url in fetched if "vendor/plotly" in url]) == 1
+
+
+@pytest.mark.parametrize(
+    ("link", "stage"),
+    [
+        ({"example": "cat-sat", "mask": "causal", "digits": "8"}, "masked"),
+        ({"example": "sentence"}, "weights"),
+    ],
+)
+def test_a_pane_is_downloaded_with_the_numbers_labels_and_colours_of_the_trace(look, link, stage):
+    dashboard = look(**link)
+    s = dashboard.settings()
+    now = view(s, run(s))
+    matrix, hidden = now.stages[stage], hidden_cells(now, stage)
+    covered = np.zeros(matrix.shape, bool) if hidden is None else hidden
+    limits = colour_limits(now)[stage]
+    role = "share" if limits == (0, 1) else "diverging"
+    expected = [
+        LIGHT["hidden"][0][1] if behind else shade(value, limits, role)
+        for value, behind in zip(matrix.ravel(), covered.ravel(), strict=True)
+    ]
+
+    def rgb(colour: str) -> list[int]:
+        return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+
+    _, drawing = dashboard.download(lambda: dashboard.tool(stage, "Download SVG"))
+    root, svg = ElementTree.fromstring(drawing), "{http://www.w3.org/2000/svg}"
+    (body,) = root.findall(svg + "g")
+    rects = [r for r in body.findall(svg + "rect") if r.get("fill").startswith("#")]
+    colours = [rgb(rect.get("fill")) for rect in rects]
+    assert np.abs(np.subtract(colours, [*map(rgb, expected)])).max() <= 2  # of 255: a shade
+    groups = {group.get("class"): group for group in body.findall(svg + "g")}
+    texts = {name: [text.text for text in groups[name]] for name in groups}
+    assert texts["numbers"] == [text for row in rounded(matrix, s.digits) for text in row]
+    assert texts["rows"] == list(now.rows(stage))
+    assert texts["columns"] == list(now.columns(stage))
+    heading = "".join(root.find(svg + "text").itertext())
+    assert heading.startswith(f"{stage} = {describe(now, stage)['formula']} · ".replace("_", ""))
+
+    _, png = dashboard.download(lambda: dashboard.tool(stage, "Download PNG"))
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    assert picture.size == tuple(3 * round(float(root.get(side))) for side in ("width", "height"))
+    above = float(re.search(r"translate\(0 ([\d.]+)\)", body.get("transform"))[1])
+    for rect, colour in zip(rects, colours, strict=True):  # near the corner that no stroke meets
+        x, y = (3 * (float(rect.get(at)) + 3) for at in "xy")
+        assert (
+            np.abs(np.subtract(picture.getpixel((int(x), int(y + 3 * above))), colour)).max() <= 1
+        )
 
 
 def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(look):
@@ -739,7 +799,8 @@ CALLS = """async name => {
   const begin = tag => {
     const head = { tag, panes: [], palettes: { light: {}, dark: {} }, link: tag, embed: '' }
     const sent = name === 'copy' ? { lines: [['The link', tag]] } : head
-    const data = new TextEncoder().encode(JSON.stringify(sent))
+    const behind = name === 'copy' ? '' : '\\0' // where the numbers of panes would come
+    const data = new TextEncoder().encode(JSON.stringify(sent) + behind)
     return call({ data, parentElement: place, setTriggerValue: () => {} }) }
   const [first, second] = [begin('one'), begin('two')]
   const count = () => place.firstChild.childElementCount

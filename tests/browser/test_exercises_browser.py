@@ -1,6 +1,5 @@
 """Exercises in a real browser: filled in by keys, and a mistake that is found."""
 
-import base64
 import re
 import struct
 
@@ -22,10 +21,9 @@ def holds(frames: list[bytes], value: float) -> bool:
     """Whether a number was received: as it is printed, or as the eight bytes of a heatmap."""
     text = number(value).encode()
     for frame in frames:
-        packed = re.findall(rb'"bdata":"([^"]+)"', frame)
         raw = struct.pack("<d", value)
         printed = re.search(rb"(?<![\d.])" + re.escape(text) + rb"(?!\d)", frame)
-        if printed or any(raw in base64.b64decode(each) for each in packed):
+        if printed or raw in frame:
             return True
     return False
 

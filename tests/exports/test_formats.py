@@ -168,10 +168,10 @@ def test_a_small_weight_is_printed_alike_everywhere():
     """Word 1 gives 3.06e−7 of its attention to itself."""
     s = shown(replace(FOUR, digits=8))
     drawn = panes.panes(s.view, digits=8)
-    (weights,) = (pane for pane in drawn if pane["name"] == "weights")
+    (weights,) = (pane for pane in drawn if pane.name == "weights")
     drawn_on_paper = paper_figure(s.trace, digits=8, paper=Paper(width=12))
     printed = {
-        "board": str(weights["figure"]["data"][0]["text"]),
+        "board": str(weights.texts),
         "arithmetic": str(arithmetic.cell(s.view, "weights", 0, 0, 8)),
         "walk": tables.walk_table(s.view, arithmetic.walk(s.view, 0), 8),
         "Plotly": str(figure(s.trace, digits=8).data),

@@ -6,6 +6,7 @@ import pytest
 
 from attention import scaled_dot_product_attention
 from attention.figures.comparison import beside_ours, compared
+from attention.figures.heatmap import to_plotly
 from attention.frameworks.records import answer
 
 inf, nan = np.inf, np.nan
@@ -29,7 +30,8 @@ def drawn(ours, theirs, difference, name="scores"):
 
 
 def limits(pane):
-    return pane["figure"]["data"][0]["zmin"], pane["figure"]["data"][0]["zmax"]
+    (main, *_) = to_plotly(pane)["data"]
+    return main["zmin"], main["zmax"]
 
 
 def test_compared_matrices_share_their_colours_and_the_difference_has_its_own():
@@ -45,12 +47,12 @@ def test_weights_are_shares_unless_they_are_not():
 
 def test_minus_infinity_is_hidden_but_an_infinite_difference_is_broken():
     ours, _, difference = drawn([[1.0, -inf]], [[1.0, 2.0]], [[0.0, inf]])
-    assert [t["meta"] for t in ours["figure"]["data"]] == ["diverging", "hidden"]
-    assert [t["meta"] for t in difference["figure"]["data"]] == ["diverging", "broken"]
+    assert [t["meta"] for t in to_plotly(ours)["data"]] == ["diverging", "hidden"]
+    assert [t["meta"] for t in to_plotly(difference)["data"]] == ["diverging", "broken"]
 
 
 def test_two_shapes_have_no_difference():
-    assert [pane["name"] for pane in drawn([[1.0]], [[1.0, 2.0]], None)] == [
+    assert [pane.name for pane in drawn([[1.0]], [[1.0, 2.0]], None)] == [
         "scores_ours",
         "scores_theirs",
     ]
@@ -62,19 +64,19 @@ def test_each_framework_is_a_group_of_weights_and_output_with_its_own_numbers(na
     ours = scaled_dot_product_attention(Q, K, V, allowed=[[True, False], [True, False]])
     theirs = answer(name, Q, K, V, mask=ours.allowed)
     panes = beside_ours(ours, [(name, "Theirs", theirs)], LABELS)
-    assert [pane["name"] for pane in panes] == [
+    assert [pane.name for pane in panes] == [
         "weights_ours",
         "output_ours",
         f"weights_{name}",
         f"output_{name}",
     ]
-    assert [pane["group"] for pane in panes] == ["ours", "ours", name, name]
+    assert [pane.group for pane in panes] == ["ours", "ours", name, name]
     for pane in panes:
-        go.Figure(pane["figure"])
-        assert pane["alt"]
-        assert pane["sentence"] in ("weights", "output")
+        go.Figure(to_plotly(pane))
+        assert pane.alt
+        assert pane.sentence in ("weights", "output")
     assert limits(panes[1]) == limits(panes[3])
-    assert [t["meta"] for t in panes[0]["figure"]["data"]] == ["share", "hidden"]
+    assert [t["meta"] for t in to_plotly(panes[0])["data"]] == ["share", "hidden"]
 
 
 def test_nan_is_drawn_as_broken():
@@ -83,4 +85,4 @@ def test_nan_is_drawn_as_broken():
     panes = beside_ours(
         ours, [("torch_mha", "nn", theirs)], {"queries": ("a",), "keys": ("a",), "d_v": ("1",)}
     )
-    assert [t["meta"] for t in panes[2]["figure"]["data"]] == ["share", "broken"]
+    assert [t["meta"] for t in to_plotly(panes[2])["data"]] == ["share", "broken"]

@@ -101,10 +101,10 @@ def test_a_row_of_many_keys_keeps_its_largest_weights():
     weights = np.zeros(5000, np.float32)
     weights[[17, 4099]] = 0.25, 0.75
     pane = row_pane(weights, 100, 3, ((), ()))
-    (line,) = pane["figure"]["data"]
+    (line,) = pane.figure["data"]
     assert max(line["y"]) == 0.75 and line["y"].count(0.25) == 1 and len(line["y"]) <= 1024
     most = messages.KEY_WITH_MOST.format(key="4,199", most="0.7500", total=1)
-    assert f"{most} {messages.POINT_IS_LARGEST.format(count=5)}" in pane["sentence"]
+    assert f"{most} {messages.POINT_IS_LARGEST.format(count=5)}" in pane.sentence
 
 
 @pytest.mark.parametrize(("n", "dtick"), [(1, 1), (4, 1), (9, 1), (10, None), (300, None)])
@@ -114,24 +114,22 @@ def test_few_places_have_a_tick_each_and_no_number_twice(n, dtick):
         along_pane("long_entropy", "Entropy", "", np.ones((1, n)), 0, "nats"),
         row_pane(np.ones(n), 0, 0, ((), ())),
     ]
-    assert [pane["figure"]["layout"]["xaxis"].get("dtick") for pane in panes] == [dtick] * 2
+    assert [pane.figure["layout"]["xaxis"].get("dtick") for pane in panes] == [dtick] * 2
 
 
 def test_lines_along_the_queries_are_means_of_all_heads():
     Q, K = np.random.default_rng(0).standard_normal((2, 2, 1100, 4)).astype("f4")
     record = long_attention(Q, K, allowed=places.causal(), results=["entropy", "first", "profile"])
     entropy, first, profile = panes_along(record, 1)
-    lines = {line["name"]: line for line in entropy["figure"]["data"]}
+    lines = {line["name"]: line for line in entropy.figure["data"]}
     assert set(lines) == {"head 0", "head 1"}
     assert [lines[name]["legendrank"] for name in sorted(lines)] == [0, 1]
     for head in range(2):
         for k, mean in enumerate(lines[f"head {head}"]["y"]):
             some = record.entropy[head, 3 * k : 3 * k + 3]
             assert mean == pytest.approx(float(some.mean()), rel=1e-6)
-    assert (
-        first["symbol"] == "Share of the first token" and messages.IN_THE_MEAN in first["sentence"]
-    )
-    shown = profile["figure"]["data"][-1]
+    assert first.symbol == "Share of the first token" and messages.IN_THE_MEAN in first.sentence
+    shown = profile.figure["data"][-1]
     at = record.distances.tolist().index(0)
     assert shown["y"][0] == pytest.approx(float(record.profile[1, at]), rel=1e-6)
 
@@ -139,10 +137,10 @@ def test_lines_along_the_queries_are_means_of_all_heads():
 def test_no_two_heads_have_one_line():
     Q, K = np.random.default_rng(0).standard_normal((2, 8, 30, 4))
     (pane,) = panes_along(long_attention(Q, K, results=["entropy"]), 3)
-    lines = [line["line"] for line in pane["figure"]["data"]]
+    lines = [line["line"] for line in pane.figure["data"]]
     assert len({(line["color"], line.get("dash", "solid")) for line in lines}) == 8
 
 
 def test_a_profile_of_one_distance_is_one_point():
     pane = profile_pane(np.array([0]), np.array([[1.0]]), 0)
-    assert pane["figure"]["data"][0]["y"] == [1.0]
+    assert pane.figure["data"][0]["y"] == [1.0]

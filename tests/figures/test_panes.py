@@ -1,6 +1,5 @@
 """The board's panes: every stage of every example as the trace has it, in comparable limits."""
 
-import base64
 import json
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from build import view_of
 
 from attention.captions import describe, formula
 from attention.colours import colour_limits, hidden_cells
+from attention.figures.heatmap import to_plotly
 from attention.figures.panes import panes, side_by_side
 from attention.norms import RMSNorm
 from attention.numbers import number
@@ -35,29 +35,24 @@ CASES = {
 }
 
 
-def unpack(z):
-    shape = [int(side) for side in z["shape"].split(",")]
-    return np.frombuffer(base64.b64decode(z["bdata"]), "<f8").reshape(shape)
-
-
 @pytest.mark.parametrize("name", few(CASES))
 def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
     now = view_of(CASES[name])
     found = panes(now, query=0, cell=("scores", 0, 0), title="t")
-    assert [pane["name"] for pane in found] == list(now.stages)
+    assert [pane.name for pane in found] == list(now.stages)
     for pane in found:
-        matrix = now.stages[pane["name"]]
-        main = pane["figure"]["data"][0]
-        visible = ~np.isnan(unpack(main["z"]))
-        assert unpack(main["z"])[visible].tobytes() == matrix[visible].tobytes()
-        hidden = hidden_cells(now, pane["name"])
+        matrix = now.stages[pane.name]
+        assert pane.values is matrix
+        main = to_plotly(pane)["data"][0]
+        visible = ~np.isnan(main["z"])
+        assert main["z"][visible].tobytes() == matrix[visible].tobytes()
+        hidden = hidden_cells(now, pane.name)
         assert (
             visible.tolist()
             == (np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden).tolist()
         )
-        figure = go.Figure(pane["figure"])
-        assert figure.data[0].z == main["z"]  # the typed array goes through as it is
-        json.dumps(pane, allow_nan=False)
+        figure = go.Figure(to_plotly(pane))
+        assert figure.data[0].z.tobytes() == main["z"].tobytes()
 
 
 @pytest.mark.parametrize("name", few(CASES))
@@ -65,11 +60,13 @@ def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
 def test_each_cell_carries_its_number_once(name, digits):
     now = view_of(CASES[name])
     for pane in panes(now, digits=digits):
-        assert pane["digits"] == digits
-        matrix = now.stages[pane["name"]]
+        assert pane.digits == digits
+        matrix = now.stages[pane.name]
+        drawn = to_plotly(pane)["data"]
         for i, j in np.ndindex(matrix.shape):
-            texts = [trace["text"][i][j] for trace in pane["figure"]["data"]]
-            assert [text for text in texts if text] == [by_hand(matrix[i, j], matrix, digits)]
+            text = by_hand(matrix[i, j], matrix, digits)
+            assert pane.texts[i][j] == text
+            assert [trace["text"][i][j] for trace in drawn if trace["text"][i][j]] == [text]
 
 
 def by_hand(value, matrix, digits):
@@ -90,7 +87,7 @@ def by_hand(value, matrix, digits):
 
 def test_only_the_mask_has_no_colour_bar():
     bars = {
-        pane["name"]: any(t["showscale"] for t in pane["figure"]["data"])
+        pane.name: any(t["showscale"] for t in to_plotly(pane)["data"])
         for pane in panes(view_of(CASES["crossed"]))
     }
     assert [name for name, bar in bars.items() if not bar] == ["mask"]
@@ -99,14 +96,14 @@ def test_only_the_mask_has_no_colour_bar():
 def test_the_hidden_cells_are_those_the_query_may_not_look_at():
     now = view_of(CASES["crossed"])
     for pane in panes(now):
-        greys = [trace for trace in pane["figure"]["data"] if trace["meta"] == "hidden"]
-        if pane["name"] not in ("mask", "masked", "weights"):
+        greys = [trace for trace in to_plotly(pane)["data"] if trace["meta"] == "hidden"]
+        if pane.name not in ("mask", "masked", "weights"):
             assert not greys
             continue
         (grey,) = greys
         see = [[j <= i - 1 and j != 0 for j in range(3)] for i in range(4)]
-        assert (unpack(grey["z"]) == 0).tolist() == [[not cell for cell in row] for row in see]
-        text = "0.00" if pane["name"] == "weights" else "−∞"
+        assert (~np.isnan(grey["z"])).tolist() == [[not cell for cell in row] for row in see]
+        text = "0.00" if pane.name == "weights" else "−∞"
         assert {t for row in grey["text"] for t in row if t} == {text}
 
 
@@ -149,22 +146,22 @@ def test_a_stage_of_zeros_has_limits_of_its_own():
 def test_the_text_alternative_names_the_smallest_and_largest_visible_number(name):
     now = view_of(CASES[name])
     for pane in panes(now, digits=3):
-        matrix, hidden = now.stages[pane["name"]], hidden_cells(now, pane["name"])
+        matrix, hidden = now.stages[pane.name], hidden_cells(now, pane.name)
         cells = [
             (matrix[i, j], i, j)
             for i, j in np.ndindex(matrix.shape)
             if np.isfinite(matrix[i, j]) and (hidden is None or not hidden[i, j])
         ]
-        text = pane["alt"]
+        text = pane.alt
         rows, columns = (
             f"{n} {w}{'s' * (n != 1)}" for n, w in zip(matrix.shape, SIDES, strict=True)
         )
-        assert text.startswith(f"{pane['symbol']}, {rows}, {columns}: ")
+        assert text.startswith(f"{pane.symbol}, {rows}, {columns}: ")
         assert text.endswith(".") and "\n" not in text
         if cells:
             (low, *_), (high, *_) = min(cells), max(cells)
             for word, value in (("smallest", low), ("largest", high)):
-                named, over = pane["rows"], pane["columns"]
+                named, over = pane.rows, pane.columns
                 at = [
                     messages.EXTREME_AT.format(
                         which=word, number=number(value, 3), row=named[i], column=over[j]
@@ -184,12 +181,12 @@ SIDES = ("row", "column")
 
 def test_a_stage_says_in_one_sentence_what_is_in_it():
     s = CASES["cat-sat"]
-    alts = {pane["name"]: pane["alt"] for pane in panes(view(s, run(s)))}
+    alts = {pane.name: pane.alt for pane in panes(view(s, run(s)))}
     largest = messages.EXTREME_AT.format(which="largest", number=0.65, row="mat", column="on")
     smallest = messages.EXTREME_AT.format(which="smallest", number=0.01, row="mat", column="mat")
     assert alts["weights"] == f"weights, 6 rows, 6 columns: {largest}; {smallest}."
     masked = replace(s, mask="causal")
-    alts = {pane["name"]: pane["alt"] for pane in panes(view(masked, run(masked)))}
+    alts = {pane.name: pane.alt for pane in panes(view(masked, run(masked)))}
     assert alts["masked"].endswith("; " + messages.CELLS_ARE_HIDDEN.format(cells="15 cells"))
 
 
@@ -209,18 +206,17 @@ def test_v_and_output_have_ranges_of_their_own_only_where_softmax_is_off():
 @pytest.mark.parametrize("name", few(CASES))
 def test_every_source_of_a_pane_is_on_the_board(name):
     found = panes(view_of(CASES[name]))
-    names = {pane["name"] for pane in found}
+    names = {pane.name for pane in found}
     for pane in found:
-        assert {source for source, _ in pane["sources"]} <= names
-        assert pane["group"] == STAGES[pane["name"]].group
+        assert {source for source, _ in pane.sources} <= names
+        assert pane.group == STAGES[pane.name].group
 
 
 def test_the_chosen_query_is_framed_in_every_stage_with_a_row_for_it_and_the_cell_in_its_own():
     for pane in panes(view_of(CASES["four-words"]), query=2, cell=("weights", 1, 3)):
-        marks = [(shape["name"], shape["y0"]) for shape in pane["figure"]["layout"]["shapes"]]
-        expected = [("query", 1.5)] if STAGES[pane["name"]].rows == "queries" else []
-        expected += [("cell", 0.5)] if pane["name"] == "weights" else []
-        assert marks == expected
+        expected = [("query", 2, None)] if STAGES[pane.name].rows == "queries" else []
+        expected += [("cell", 1, 3)] if pane.name == "weights" else []
+        assert list(pane.marks) == expected
 
 
 def test_the_words_are_true_for_the_settings():
@@ -268,9 +264,9 @@ def test_the_formula_says_what_each_part_of_real_layers_does():
 def test_a_true_mask_stands_beside_minus_1e9():
     s = replace(CASES["minus-1e9"], fill="-inf")
     weights, output = side_by_side(view(s, run(s)))
-    assert (weights["name"], output["name"]) == ("weights_inf", "output_inf")
-    assert (weights["symbol"], output["symbol"]) == ("weights with −∞", "output with −∞")
-    assert [t for t in weights["figure"]["data"][1]["text"][2]] == ["0.00", "0.00", "0.00"]
+    assert (weights.name, output.name) == ("weights_inf", "output_inf")
+    assert (weights.symbol, output.symbol) == ("weights with −∞", "output with −∞")
+    assert [t for t in to_plotly(weights)["data"][1]["text"][2]] == ["0.00", "0.00", "0.00"]
 
 
 HOSTILE = ("<b>x</b>", "<img src=x onerror=alert(1)>", "%{z}", "$x$")
@@ -279,13 +275,14 @@ HOSTILE = ("<b>x</b>", "<img src=x onerror=alert(1)>", "%{z}", "$x$")
 def test_hostile_tokens_do_not_come_alive_on_any_pane():
     s = check(replace(FOUR, tokens=HOSTILE))
     for pane in panes(view(s, run(s)), query=1):
-        for trace in pane["figure"]["data"]:
-            assert not any(token in json.dumps(trace) for token in HOSTILE if token != "%{z}")
-        layout = json.dumps(pane["figure"]["layout"])
+        for trace in to_plotly(pane)["data"]:
+            words = json.dumps({**trace, "z": None})
+            assert not any(token in words for token in HOSTILE if token != "%{z}")
+        layout = json.dumps(to_plotly(pane)["layout"])
         assert "<img" not in layout
         assert "<b>" not in layout
         assert "$x$" not in layout
-        assert pane["rows"] in (
+        assert pane.rows in (
             HOSTILE,
             tuple(map(str, range(1, 5))),
         )  # as typed; whoever shows them escapes them
@@ -294,21 +291,21 @@ def test_hostile_tokens_do_not_come_alive_on_any_pane():
 def test_blanks_have_no_number_even_where_the_view_has_them():
     s = CASES["cat-sat"]
     texts = {"weights": {(0, 1): "?", (2, 2): "…", (3, 0): "0,4 ✗"}}
-    found = next(p for p in panes(view(s, run(s)), blanks=texts) if p["name"] == "weights")
-    main, blank, waits = found["figure"]["data"]
+    found = next(p for p in panes(view(s, run(s)), blanks=texts) if p.name == "weights")
+    main, blank, waits = to_plotly(found)["data"]
     assert (blank["meta"], waits["meta"]) == ("blank", "waits")
-    z = {trace["meta"]: unpack(trace["z"]) for trace in found["figure"]["data"]}
+    z = {trace["meta"]: trace["z"] for trace in to_plotly(found)["data"]}
     for i, j in texts["weights"]:
         assert np.isnan(z["share"][i, j]) and main["text"][i][j] == ""
     assert np.argwhere(z["blank"] == 0).tolist() == [[0, 1], [3, 0]]
     assert np.argwhere(z["waits"] == 0).tolist() == [[2, 2]]
     assert [blank["text"][0][1], waits["text"][2][2], blank["text"][3][0]] == ["?", "…", "0,4 ✗"]
-    assert found["alt"].endswith("; " + messages.CELLS_TO_FILL_IN.format(cells="3 cells"))
+    assert found.alt.endswith("; " + messages.CELLS_TO_FILL_IN.format(cells="3 cells"))
 
 
 def test_stages_of_queries_and_keys_say_which_side_is_which():
     s = EXAMPLES["cat-sat"].build()
-    shown = {made["name"]: made for made in panes(view(s, run(s)))}
-    named = {name for name, made in shown.items() if "axes" in made}
+    shown = {made.name: made for made in panes(view(s, run(s)))}
+    named = {name for name, made in shown.items() if made.axes}
     assert named == {"scores", "scaled", "masked", "weights"}
-    assert {made["axes"] for made in shown.values() if "axes" in made} == {("query", "key")}
+    assert {made.axes for made in shown.values() if made.axes} == {("query", "key")}

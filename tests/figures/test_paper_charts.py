@@ -26,7 +26,7 @@ def panes():
     found += screen.softmax_panes(points, maths.middle_row(*ASKED))
     variances = {"Q": 1.2, "K": 0.8, "scores": 30.0, "scaled": 0.7}
     found.append(screen.explored_pane(variances, {"scores": 20.0, "scaled": 0.5}, "A sentence."))
-    return {pane["name"]: pane for pane in found}
+    return {pane.name: pane for pane in found}
 
 
 def axes_of(panes, *names, **paper):

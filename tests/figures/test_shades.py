@@ -1,17 +1,15 @@
 """Large matrices in colours: each byte is the nearest shade, and the chosen cell has its number."""
 
-import json
 import math
 from dataclasses import replace
 
-import messages
 import numpy as np
 import pytest
 
 from attention import View, self_attention
-from attention.colours import colour_limits, hidden_cells
+from attention.figures.board import to_board
 from attention.figures.panes import panes, side_by_side
-from attention.figures.shades import BROKEN, HIDDEN, LAST, MOST_NUMBERED, ROOTS, shades
+from attention.figures.shades import BROKEN, HIDDEN, LAST, MOST_NUMBERED, shades
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
@@ -64,29 +62,14 @@ def rolled(tokens: int, width: int, **more) -> Settings:
 def test_stages_of_more_cells_than_get_numbers_have_shades_and_the_others_stay():
     s = rolled(128, MOST_NUMBERED // 128)
     now = view(s, run(s))
-    found = {pane["name"]: pane for pane in panes(now, in_colours=True)}
-    whole = {pane["name"]: pane for pane in panes(now)}
+    found = {pane.name: pane for pane in panes(now, in_colours=True)}
+    whole = {pane.name: pane for pane in panes(now)}
     large = {name for name, matrix in now.stages.items() if matrix.size > MOST_NUMBERED}
     assert large == {"scores", "scaled", "mask", "masked", "weights"}
     for name, pane in found.items():
-        if name not in large:
-            assert pane == whole[name]
-            continue
-        limits = colour_limits(now)[name]
-        assert pane["codes"] == shades(now.stages[name], limits, hidden_cells(now, name))
-        (main,) = pane["figure"]["data"]
-        assert "z" not in main and "text" not in main
-        first = whole[name]["figure"]["data"][0]
-        by_root = name == "weights"
-        bar = first["colorbar"] | (ROOTS if by_root else {})
-        assert {k: first[k] for k in main} | {"colorbar": bar} == main
-        assert pane["figure"]["layout"] == whole[name]["figure"]["layout"]
-        words = {name: part for name, part in whole[name].items() if name != "figure"}
-        if by_root:
-            words["sentence"] += f" {messages.COLOURS_BY_ROOT}"
-        rest = {name: part for name, part in pane.items() if name not in ("codes", "figure")}
-        assert rest == words
-        json.dumps(rest)
+        assert pane.is_large is (name in large) and not whole[name].is_large
+        assert (pane.texts is None) is (name in large) and whole[name].texts
+        assert replace(pane, in_colours=False).alt == whole[name].alt == pane.alt
 
 
 @pytest.mark.parametrize("most", [5e-324, 1.7e308])
@@ -98,13 +81,14 @@ def test_the_chosen_cell_of_a_large_stage_has_its_number_and_no_other_pane_has_o
     s = rolled(100, 4)
     now = view(s, run(s))
     found = {
-        pane["name"]: pane for pane in panes(now, cell=("scores", 7, 5), digits=3, in_colours=True)
+        pane.name: to_board(pane).words
+        for pane in panes(now, cell=("scores", 7, 5), digits=3, in_colours=True)
     }
     value = now.stages["scores"][7, 5]
     row, column, shown, exact = found.pop("scores")["chosen"]
     assert (row, column, float(exact)) == (7, 5, value)
     assert shown == f"{value:.3f}".replace("-", "\u2212")
-    assert all("chosen" not in pane for pane in found.values())
+    assert not any(words.get("chosen") for words in found.values())
 
 
 def test_a_chosen_number_that_is_0_but_for_rounding_is_written_as_0():
@@ -112,13 +96,14 @@ def test_a_chosen_number_that_is_0_but_for_rounding_is_written_as_0():
     W_V = np.tile([[3.0], [-1.0]], (1, 40))
     now = View.of(self_attention(X, np.eye(2), np.eye(2), W_V, memory=memory))
     assert now.stages["output"][7, 5] != 0
-    found = {pane["name"]: pane for pane in panes(now, cell=("output", 7, 5), in_colours=True)}
-    row, column, shown, exact = found["output"]["chosen"]
+    found = {pane.name: pane for pane in panes(now, cell=("output", 7, 5), in_colours=True)}
+    row, column, shown, exact = to_board(found["output"]).words["chosen"]
     assert (row, column, shown, float(exact)) == (7, 5, "0", now.stages["output"][7, 5])
 
 
 def test_what_stands_beside_an_added_mask_is_in_colours_as_well():
     s = rolled(100, 4)
     weights, output = side_by_side(view(s, run(s)), in_colours=True)
-    assert (weights["name"], output["name"]) == ("weights_inf", "output_inf")
-    assert len(weights["codes"]) == 10_000 and "codes" not in output
+    assert (weights.name, output.name) == ("weights_inf", "output_inf")
+    assert len(to_board(weights).raw) == 10_000  # a byte each
+    assert len(to_board(output).raw) == 9 * output.values.size

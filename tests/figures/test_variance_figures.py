@@ -14,6 +14,7 @@ import attention
 from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
+from attention.figures.charts import Chart
 from attention.html import variance
 from attention.session.examples import EXAMPLES
 
@@ -36,14 +37,14 @@ def traces(figure):
     return {trace.name: trace for trace in go.Figure(figure).data}
 
 
-@pytest.mark.parametrize("pane", PANES, ids=lambda pane: pane["name"])
+@pytest.mark.parametrize("pane", PANES, ids=lambda pane: pane.name)
 def test_plotly_opens_every_chart_with_axes_named_and_a_text_alternative(pane):
-    figure = go.Figure(pane["figure"])
+    figure = go.Figure(pane.figure)
     assert figure.layout.xaxis.title.text
-    assert figure.layout.yaxis.title.text or pane["name"] == "explored"
+    assert figure.layout.yaxis.title.text or pane.name == "explored"
     assert len({trace.name for trace in figure.data}) == len(figure.data) >= 2
-    assert pane["sentence"] in pane["alt"] and pane["symbol"] in pane["alt"]
-    assert "rows" not in pane
+    assert pane.sentence in pane.alt and pane.symbol in pane.alt
+    assert isinstance(pane, Chart)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_the_axis_of_explore_is_logarithmic_unless_something_is_zero(value, type
 
 
 def test_the_sentences_name_the_numbers_of_the_chosen_d_k():
-    words = {pane["name"]: pane["sentence"] for pane in PANES}
+    words = {pane.name: pane.sentence for pane in PANES}
     raw, scaled = POINTS[-1].raw, POINTS[-1].scaled
     said = messages.VARIANCE_OF_SCORES.format(
         count=200, variance=f"{raw.variance:.2f}", margin=f"{raw.margin:.2f}", d_k=100
@@ -173,13 +174,13 @@ def test_a_weight_just_short_of_everything_is_not_said_to_be_100_percent():
     row = np.zeros((2, 16))
     row[:, 0], row[:, 1] = 0.99999, 0.00001
     said = messages.TAKES_OVER.format(share="99.9\u00a0%")
-    assert said in figures.softmax_panes(POINTS, row)[0]["sentence"]
+    assert said in figures.softmax_panes(POINTS, row)[0].sentence
 
 
 def test_at_d_k_1_the_page_says_that_the_scale_changes_nothing():
     points = maths.measure_all("normal", 1, 0, 50)
     counts, edges = maths.histogram(maths.draw_scores("normal", 1, 0, 50))
-    said = figures.spread_panes(points, counts, edges)[1]["sentence"]
+    said = figures.spread_panes(points, counts, edges)[1].sentence
     assert said.startswith(messages.SCALE_IS_1)
 
 

@@ -1,14 +1,15 @@
 """Check yours through Streamlit's AppTest: its inputs, its answer, its refusals."""
 
-import json
 from html import escape, unescape
 
+import board_bytes
 import messages
 import numpy as np
 import pytest
 from pages.conftest import opened_at, ran
 from streamlit.testing.v1 import AppTest
 
+from attention.figures.shades import LAST
 from attention.pages.state import capital
 from attention.session import check_yours as inputs
 from attention.session.changes import set_mask
@@ -28,17 +29,13 @@ def said(at: AppTest) -> str:
 def panes(at: AppTest) -> dict[str, dict]:
     found = {}
     for element in at.get("bidi_component"):
-        found |= {pane["name"]: pane for pane in json.loads(element.proto.bytes).get("panes", ())}
+        found |= board_bytes.panes_of(element.proto.bytes)
     return found
 
 
 def numbers(pane: dict) -> np.ndarray:
-    import base64
-
-    z = pane["figure"]["data"][0]["z"]
-    return np.frombuffer(base64.b64decode(z["bdata"])).reshape(
-        [int(n) for n in z["shape"].split(",")]
-    )
+    """The numbers that are shown, NaN where a cell is hidden or not finite."""
+    return np.where(pane["codes"] > LAST, np.nan, pane["values"])
 
 
 def typed(at: AppTest, name: str, text: str) -> AppTest:

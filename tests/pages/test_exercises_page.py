@@ -11,6 +11,7 @@ from pages.conftest import opened_at, ran, settings_of, words
 from pages.test_check_page import panes
 
 from attention.exports.worksheet import Wanted, sheets_of
+from attention.figures.shades import BLANK
 from attention.numbers import number
 from attention.session import exercise, links, pair, planted
 from attention.session.board_edits import Operation
@@ -102,18 +103,20 @@ def test_what_is_right_is_shown_and_what_is_made_of_it_too():
     before = panes(opened(s))
     assert before["weights"]["blanks"] == [[2, 0], [2, 1], [2, 2]]
     assert before["output"]["blanks"] == [[2, 0], [2, 1]]
-    blank = next(t for t in before["weights"]["figure"]["data"] if t["meta"] == "blank")
-    assert blank["text"][2] == ["?", "?", "?"]
+    assert before["weights"]["texts"][2] == ["?", "?", "?"]
+    assert (before["weights"]["codes"] == BLANK).sum() == 3
+    assert np.isnan(before["weights"]["values"][2]).all()
     assert before["weights"]["alt"].endswith(
         "; " + messages.CELLS_TO_FILL_IN.format(cells="3 cells")
     )
     after = panes(opened(solved(s)))
     assert not any(pane["blanks"] for pane in after.values())
-    assert all(t["meta"] != "blank" for t in after["weights"]["figure"]["data"])
+    assert not (after["weights"]["codes"] == BLANK).any()
     only_scores = replace(s, asked=("scores.2.1",))
     waiting = panes(opened(only_scores))
-    waits = next(t for t in waiting["output"]["figure"]["data"] if t["meta"] == "waits")
-    assert waits["text"][2] == ["…", "…"] and waiting["output"]["blanks"] == []
+    assert waiting["output"]["texts"][2] == ["…", "…"] and waiting["output"]["blanks"] == []
+    assert waiting["output"]["codes"][2].tolist() == [126, 126]  # the colour of 0
+    assert np.isnan(waiting["output"]["values"][2]).all()
 
 
 # ---- what is said --------------------------------------------------------------------------------
@@ -272,7 +275,7 @@ def test_a_mistake_is_found_by_its_stage_and_its_name():
     at = opened(replace(CAT, exercise="mistake", exercise_seed=4))
     shown = panes(at)
     assert shown["output"]["alt"] == next(
-        pane["alt"] for name, pane in _panes_of(found.wrong).items() if name == "output"
+        pane.alt for name, pane in _panes_of(found.wrong).items() if name == "output"
     )
     titles = [pair.BY_NAME[name].title for name in found.options]
     assert not any(escape(title) in words(at) for title in titles)
@@ -298,7 +301,7 @@ def test_a_mistake_is_found_by_its_stage_and_its_name():
 def _panes_of(shown):
     from attention.figures.panes import panes as made_panes
 
-    return {pane["name"]: pane for pane in made_panes(shown)}
+    return {pane.name: pane for pane in made_panes(shown)}
 
 
 def test_before_it_is_found_the_page_is_sent_nothing_of_what_would_be_right(monkeypatch):
@@ -317,7 +320,7 @@ def test_no_words_around_a_matrix_name_the_mistake(seed):
     right = _panes_of(planted.planted(seed).right)
     for name, pane in shown.items():
         assert [pane[word] for word in ("formula", "sentence", "symbol", "group")] == [
-            right[name][word] for word in ("formula", "sentence", "symbol", "group")
+            getattr(right[name], word) for word in ("formula", "sentence", "symbol", "group")
         ]
 
 

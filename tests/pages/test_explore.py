@@ -90,8 +90,8 @@ def test_beside_a_chosen_input_stands_what_the_query_makes_of_it_as_the_board_wr
     """W_O changes the projected output alone."""
     at = opened(example="sentence", W_O="identity,0,4x4", digits="3", query="1", cell=cell)
     s = settings_of(at)
-    drawn = {pane["name"]: pane["figure"] for pane in panes(view(s, run(s)), digits=3)}
-    weights, output = (drawn[name]["data"][0]["text"][1] for name in ("weights", "projected"))
+    drawn = {pane.name: pane.texts for pane in panes(view(s, run(s)), digits=3)}
+    weights, output = (drawn[name][1] for name in ("weights", "projected"))
     gives = ", ".join(f"{key} {weight}" for key, weight in zip(s.tokens, weights, strict=True))
     (found,) = [e.proto.body for e in at.get("html") if "class='follows'" in e.proto.body]
     assert found.endswith(

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 
+import board_bytes
 import messages
 import numpy as np
 import pytest
@@ -58,8 +59,8 @@ def drawn(at) -> tuple[dict, np.ndarray, np.ndarray]:
 
 
 def panes(at) -> dict[str, dict]:
-    heads = [element.proto.bytes.partition(b"\0")[0] for element in at.get("bidi_component")]
-    return {pane["name"]: pane for head in heads for pane in json.loads(head).get("panes", ())}
+    boards = [e.proto.bytes for e in at.get("bidi_component") if b'"panes":[' in e.proto.bytes]
+    return {name: pane for data in boards for name, pane in board_bytes.panes_of(data).items()}
 
 
 def computed(c: LongContext, mask=None, **more) -> np.ndarray:

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 
+import board_bytes
 import messages
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.colours import colour_limits
 from attention.exports.bounds import MOST
-from attention.figures.shades import shades
+from attention.figures.shades import MOST_NUMBERED, shades
 from attention.pages import store
 from attention.pages.state import capital
 from attention.session import changes, links
@@ -53,16 +54,15 @@ def bodies(at: AppTest) -> list[str]:
 
 def test_the_board_gets_a_byte_for_each_cell_of_a_large_stage(large):
     (board,) = (e.proto.bytes for e in large.get("bidi_component") if b'"panes"' in e.proto.bytes)
-    written, codes = board.split(b"\0", 1)
-    now, at = view(settings_of(large), run(settings_of(large))), 0
-    for pane in json.loads(written)["panes"]:
-        matrix = now.stages[pane["name"]]
-        assert ("z" in pane["figure"]["data"][0]) is not pane.get("large", False)
-        if pane.get("large"):
-            expected = shades(matrix, colour_limits(now)[pane["name"]])
-            assert codes[at : at + matrix.size] == expected
-            at += matrix.size
-    assert at == len(codes) and len(board) < 2e6
+    now = view(settings_of(large), run(settings_of(large)))
+    for name, pane in board_bytes.panes_of(board).items():
+        matrix, large_one = now.stages[name], pane["large"]
+        assert large_one is (matrix.size > MOST_NUMBERED) and (pane["texts"] is None) is large_one
+        expected = shades(matrix, colour_limits(now)[name], by_root=large_one)
+        assert pane["codes"].tobytes() == expected
+        if not large_one:
+            assert pane["values"].tobytes() == matrix.tobytes()
+    assert len(board) < 2e6
 
 
 def test_the_walk_and_the_spread_show_so_many_lines_and_say_so(large):

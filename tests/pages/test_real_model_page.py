@@ -7,6 +7,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import board_bytes
 import messages
 import numpy as np
 import pytest
@@ -278,7 +279,7 @@ def test_one_head_across_layers_is_a_board_and_a_figure_to_save():
     at = page("pronoun")
     ran(at.toggle(key="set_model_layers").set_value(True))
     ran(at.selectbox(key="set_model_across").set_value(8))
-    panes = json.loads(component(at, "model_board"))["panes"]
+    panes = list(board_bytes.panes_of(component(at, "model_board")).values())
     assert [pane["symbol"] for pane in panes] == [f"Layer {k}, head 8" for k in range(6)]
     assert panes[0]["sentence"] == "encoder, encoder.layer.0.attention.self"
     assert panes[0]["axes"] == ["query", "key"]
@@ -375,7 +376,7 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
     ran(at.toggle(key="set_model_layers").set_value(True))
     ran(at.selectbox(key="set_model_across").set_value(8))
     ran(at.toggle(key="set_paper_open_attention_across_layers").set_value(True))
-    (pane,) = json.loads(component(at, "model_board"))["panes"]
+    (pane,) = board_bytes.panes_of(component(at, "model_board")).values()
     heading = "Layer 3, head 8, item 1 of 0–1"
     assert (pane["symbol"], pane["sentence"]) == (heading, f"{kind}, {module}")
     assert pane["filename"] == f"attention_{stem}_weights"
@@ -451,13 +452,13 @@ def test_maps_are_filtered_by_kind_and_one_head_across_layers_too(tmp_path):
     assert at.selectbox(key="set_model_layer").options == ["every", "3"]
     ran(at.selectbox(key="set_model_kind").set_value("every"))
     ran(at.toggle(key="set_model_layers").set_value(True))
-    names = [pane["symbol"] for pane in json.loads(component(at, "model_board"))["panes"]]
+    names = [pane["symbol"] for pane in board_bytes.panes_of(component(at, "model_board")).values()]
     assert names == [
         f"Layer {k} ({kind}), head 1, item 0 of 0–1"
         for k, kind in ((0, "encoder"), (1, "decoder"), (3, "cross"))
     ]
     ran(at.selectbox(key="set_model_kind").set_value("decoder"))
-    names = [pane["symbol"] for pane in json.loads(component(at, "model_board"))["panes"]]
+    names = [pane["symbol"] for pane in board_bytes.panes_of(component(at, "model_board")).values()]
     assert names == ["Layer 1, head 1, item 0 of 0–1"]
     ran(at.button(key="model_example_pronoun").click())
     assert len(buttons(at)) == 30

@@ -1,9 +1,9 @@
 """The page on √d_k through Streamlit's AppTest: its controls, its numbers, its link."""
 
 import html
-import json
 from pathlib import Path
 
+import board_bytes
 import messages
 import pytest
 from amount import few
@@ -36,7 +36,7 @@ def panes(at: AppTest) -> dict[str, dict]:
     found = {}
     for element in at.get("bidi_component"):
         data = element.proto.bytes or element.proto.mixed.json.encode()
-        found |= {pane["name"]: pane for pane in json.loads(data).get("panes", [])}
+        found |= board_bytes.panes_of(data)
     return found
 
 

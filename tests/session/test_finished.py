@@ -194,7 +194,7 @@ def test_board_cell_and_figures_speak_of_weights_alone():
     s, _ = brought(A)
     found = shown(replace(s, head=1))
     assert formula(found) == [("Attention weights A", "weights"), ("   head 1 of 0–1", None)]
-    assert [(pane["name"], pane["formula"]) for pane in panes(found)] == [
+    assert [(pane.name, pane.formula) for pane in panes(found)] == [
         ("mask", "0 or −∞"),
         ("weights", "finished weights"),
     ]

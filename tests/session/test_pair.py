@@ -141,7 +141,7 @@ def test_what_cancels_is_drawn_as_0_as_on_the_board():
     Q = next(both for both in stages(a, b) if both.name == "Q")
     pane, *_ = apart(Q, a, b)
     assert a.stages["Q"].all() and a.zeros["Q"][0].all() and not a.zeros["Q"][1:].any()
-    assert set(pane["figure"]["data"][0]["text"][0]) == {"0"}  # the others are whole as well
+    assert set(pane.texts[0]) == {"0"}  # the others are whole as well
 
 
 def test_two_heads_see_half_of_the_columns_each():

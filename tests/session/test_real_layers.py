@@ -97,11 +97,11 @@ def test_every_cell_ends_in_its_number(s):
 
 def test_pointing_at_m_marks_the_row_of_the_table():
     shown = view(TABLE, run(TABLE))
-    M = next(pane for pane in panes(shown) if pane["name"] == "mask")
-    assert M["sources"] == [("R", "bucket")]
+    M = next(pane for pane in panes(shown) if pane.name == "mask")
+    assert M.sources == [("R", "bucket")]
     for i, j in np.ndindex(6, 6):
         if shown.allowed[i, j]:
-            row = M["buckets"][i][j]
+            row = M.buckets[i][j]
             assert shown.stages["R"][row, 0] == shown.stages["mask"][i, j]
             assert shown.rows("R")[row] == ("0", "−1", "−2, −3", "−2, −3", "≤ −4", "≤ −4")[i - j]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,9 @@ from typing import Any
 import streamlit as st
 
 from attention.colours import PALETTES
+from attention.figures.board import to_board
+from attention.figures.charts import Chart
+from attention.figures.pane import Pane
 from attention.limits import MAX_EDITED
 from attention.pages import scripts, state
 from attention.session import board_edits
@@ -21,6 +24,7 @@ from attention.session.about import About
 from attention.session.board_edits import Operation, Refusal
 
 _HERE = Path(__file__).parent
+OF_CHARTS = "name", "group", "symbol", "sentence", "alt", "filename"
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 BOARD = "board/board.js"
 
@@ -36,7 +40,7 @@ _COMPONENT = st.components.v2.component(
 
 def show(
     key: str,
-    panes: Sequence[Mapping[str, Any]],
+    panes: Sequence[Pane] | Sequence[Chart],
     *,
     formula: Sequence[tuple[str, str | None]] | None = None,
     remark: str = "",
@@ -55,7 +59,7 @@ def show(
     ``on_picked`` gets what the browser sent, unchecked. ``on_edited`` gets the operations that were
     not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
     refuses; each operation says what was ``edited`` when it was made. Each pane carries a digest of
-    its figure, and only those that changed are drawn anew. When all are painted, the board's
+    what is drawn, and only those that changed are drawn anew. When all are painted, the board's
     ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it say what they are by
     ``about``.
     """
@@ -64,11 +68,8 @@ def show(
         moves["picked"] = partial(state.heard, key, "picked", on_picked)
     if on_edited:
         moves["edited"] = partial(_edited, key, on_edited)
-    figures = [_json(pane["figure"]) for pane in panes]
-    large = [pane.get("codes", b"") for pane in panes]
-    digests = [
-        _digest(figure.encode() + codes) for figure, codes in zip(figures, large, strict=True)
-    ]
+    sent = [_sent(pane) for pane in panes]
+    digests = [_digest(drawn.encode() + raw) for _, drawn, raw in sent]
     head = {
         "plotly": PLOTLY_URL,
         "palettes": PALETTES,
@@ -81,24 +82,23 @@ def show(
         "tag": tag or _digest("".join(digests).encode()),
     }
     written = [
-        _with(_words(pane) | {"digest": digest}, "figure", figure)
-        for pane, digest, figure in zip(panes, digests, figures, strict=True)
+        f"{_json(words | {'digest': digest})[:-1]},{drawn[1:]}"
+        for (words, drawn, _), digest in zip(sent, digests, strict=True)
     ]
-    data = _with(head, "panes", f"[{','.join(written)}]").encode()
-    if any(large):  # their shades follow, behind a byte that no JSON has
-        data = b"\0".join([data, b"".join(large)])
+    data = f'{_json(head)[:-1]},"panes":[{",".join(written)}]}}'.encode()
+    # the bytes of the heatmaps follow, behind one that no JSON has
+    data = b"\0".join([data, b"".join(raw for *_, raw in sent)])
     _COMPONENT(key=key, data=data, **{f"on_{name}_change": move for name, move in moves.items()})
     state.catch_up(key, moves)
 
 
-def _words(pane: Mapping[str, Any]) -> dict[str, Any]:
-    words = {name: value for name, value in pane.items() if name not in ("figure", "codes")}
-    return words | ({"large": True} if "codes" in pane else {})
-
-
-def _with(record: dict[str, Any], name: str, written: str) -> str:
-    """The record as JSON, with one more entry that is JSON already."""
-    return f'{_json(record)[:-1]},"{name}":{written}}}'
+def _sent(pane: Pane | Chart) -> tuple[dict[str, Any], str, bytes]:
+    """The words around a pane, what is drawn as JSON, and the bytes of its cells."""
+    if isinstance(pane, Chart):
+        words = {name: getattr(pane, name) for name in OF_CHARTS}
+        return words, _json({"figure": pane.figure}), b""
+    words, drawn, raw = to_board(pane)
+    return words, _json(drawn), raw
 
 
 def _json(value: object) -> str:

@@ -25,18 +25,7 @@ type Cell = [row: number, column: number]
 /** A drawn part of a pane: from where to where, in cells; the first begins at -0.5. */
 type Part = [left: number, right: number, top: number, bottom: number]
 
-/** A heatmap of Plotly's JSON, decoded: a layer of the cells of one kind. */
-interface Layer {
-  z: Float64Array[]
-  zmin: number
-  zmax: number
-  meta: string
-  text?: string[][]
-  showscale?: boolean
-  colorbar?: any
-}
-
-/** A pane as Python sends it: `Pane` of attention/figures/panes.py. */
+/** A pane as Python sends it: `to_board` of attention/figures/board.py; a chart has a figure. */
 interface Spec {
   name: string
   group: string
@@ -46,13 +35,21 @@ interface Spec {
   shape: string
   alt: string
   digest: string
-  figure: any
+  figure?: any
   sources: [stage: string, what: string][]
   digits: number
   rows?: string[]
   columns?: string[]
   large?: boolean
+  title?: string
+  role?: 'share' | 'diverging'
+  limits?: [low: number, high: number]
+  bar?: boolean
+  ticks?: string[] | null
+  marks?: [role: string, row: number, column: number | null][]
+  texts?: string[][] | null
   codes?: Uint8Array
+  values?: Float64Array
   chosen?: [row: number, column: number, shown: string, exact: string]
   edit?: '' | 'cells' | 'mask' | 'blanks'
   blanks?: Cell[]
@@ -63,6 +60,38 @@ interface Spec {
   queries?: boolean
   axes?: [row: string, column: string]
   filename?: string
+}
+
+/** Where cells are in the frame of a pane, and which are seen. */
+interface Axes {
+  x: (column: number) => number
+  y: (row: number) => number
+  column: (px: number) => number
+  row: (px: number) => number
+  across: number
+  down: number
+  columns: [first: number, last: number]
+  rows: [first: number, last: number]
+}
+
+/** A text beside the cells; y is the middle of its line. */
+interface Label {
+  text: string
+  x: number
+  y: number
+  size: number
+  align: string
+  turned?: boolean
+}
+
+type Labels = Record<'rows' | 'columns' | 'corner' | 'bar', Label[]>
+
+/** The words over a picture, with low indices; y is the middle of their line. */
+interface Heading {
+  parts: { text: string, low: boolean }[]
+  size: number
+  x: number
+  y: number
 }
 
 /** Where the parts of a heatmap are in its frame, in px. */
@@ -89,10 +118,10 @@ interface Pane {
   spec: Spec
   n: number
   m: number
-  z: Float64Array[]
+  z?: Float64Array[]
+  values?: Float64Array
   codes: Uint8Array
-  traces: Layer[]
-  texts?: string[][]
+  texts?: string[][] | null
   places: Places
   view?: Part | null
   row?: number

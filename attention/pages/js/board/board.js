@@ -851,7 +851,7 @@ class Board {
     if (saved) this.say(`${filename} was saved.`, true)
   }
 
-  // Say of a picture that takes long, as the first does that waits for Plotly, that it is made.
+  // Say of a picture that takes long, as that of the first chart does, that it is made.
   making(promised, name) {
     const timer = setTimeout(() => this.say(`${name} is being made …`), SOON)
     const over = () => clearTimeout(timer)
@@ -882,13 +882,16 @@ class Board {
   }
 }
 
-// What Python sent: JSON, and behind a zero the shades of large panes, one after the other.
+// What Python sent: JSON, and behind a zero the bytes of heatmaps, one after the other: a code for
+// each cell, and of all but large ones the numbers.
 const received = bytes => {
   const end = bytes.indexOf(0)
-  const head = JSON.parse(new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)))
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)))
   let at = end + 1
-  for (const spec of head.panes.filter(({ large }) => large)) {
-    spec.codes = bytes.slice(at, (at += spec.rows.length * spec.columns.length))
+  for (const spec of head.panes.filter(({ rows }) => rows)) {
+    const count = spec.rows.length * spec.columns.length
+    spec.codes = bytes.slice(at, (at += count))
+    if (!spec.large) spec.values = new Float64Array(bytes.slice(at, (at += 8 * count)).buffer)
   }
   return head
 }

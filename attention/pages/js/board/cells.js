@@ -1,7 +1,7 @@
 // What a cell says: its number, its words.
 
 import { number } from '../numbers.js'
-import { isHidden } from './shades.js'
+import { HIDDEN, isHidden } from './shades.js'
 
 /**
  * Of a large pane the chosen cell alone has its number: [row, column, as shown, exact].
@@ -30,21 +30,17 @@ export const textOf = (pane, i, j) => {
 }
 
 /**
- * The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only as
- * text.
+ * The number of a cell to the last digit: a hidden cell keeps its own behind the grey.
  * @param {Pane} pane
  * @param {number} i
  * @param {number} j
  */
 export const exactOf = (pane, i, j) => {
   if (pane.spec.large) return chosenAt(pane, i, j)?.[3] ?? ''
-  const value = pane.z[i][j]
-  if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)
-  const trace = pane.traces.find(({ z }) => z && !Number.isNaN(z[i][j]))
-  if (['blank', 'waits'].includes(trace?.meta)) return '' // there is none yet
-  const text = trace?.text?.[i][j] ?? ''
-  if (!/^[\u2212-]?∞$|^NaN$/.test(text)) return String(trace?.z[i][j] ?? 'nan')
-  return text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase()
+  const [value, code] = [pane.values[i * pane.m + j], pane.codes[i * pane.m + j]]
+  if (Number.isNaN(value) && code < HIDDEN) return '' // there is none yet
+  if (Object.is(value, -0)) return '-0'
+  return String(value).replace('Infinity', 'inf').replace('NaN', 'nan')
 }
 
 /**

@@ -1,8 +1,8 @@
 // How large a heatmap is drawn: room for its labels, and numbers only where they can be read.
 
 import { among } from '../numbers.js'
-import { coded, layers, struck } from './shades.js'
-import { LETTER, escaped, longest, plain, shortened, widest } from './text.js'
+import { LAST } from './shades.js'
+import { LETTER, longest, widest } from './text.js'
 
 const NARROW = 8 // px: numbers smaller than this are left out of the cells
 const READABLE = 11 // px: numbers of up to FEW rows and columns get the room for this
@@ -12,7 +12,7 @@ export const LINE = 13 // px: a row that holds a number that can just be read
 const USUAL = 2.25 // font sizes: the width of −2.31, for which every cell has room
 const UNSIGNED = 1.75 // and of 0.94
 const PAD = 4 // px of a cell that its number leaves free
-export const LEADING = 0.69 // of a row: the most of its height that a number takes
+const LEADING = 0.69 // of a row: the most of its height that a number takes
 const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
 const PLAIN = 260
 const WIDEST = 384 // one of hundreds of columns, so that fewer of them share a pixel
@@ -30,38 +30,23 @@ const SMALL = 9 // px: the letters of a colour bar, and of the names of the axes
 const BELOW = 20 // px: below the cells, for a button
 
 // The names of both axes, in the corner where the labels of rows and columns meet.
+/** @param {Spec} spec */
 export const cornerOf = ({ axes }) => (axes ? [`${axes[1]} →`, `${axes[0]} ↓`] : [])
 
 // The room beside the cells that the labels of their rows take, and what stands in the corner.
 const asideOf = (spec, labelSize, small) =>
   Math.max(longest(spec.rows, labelSize), longest(cornerOf(spec), small))
 
-const decode = z => {
-  const packed = atob(z.bdata)
-  const bytes = new Uint8Array(packed.length)
-  for (let k = 0; k < bytes.length; k++) bytes[k] = packed.charCodeAt(k)
-  const [rows, columns] = z.shape.split(',').map(Number)
-  const flat = new Float64Array(bytes.buffer)
-  return Array.from({ length: rows }, (_, r) => flat.subarray(r * columns, (r + 1) * columns))
-}
-
-/**
- * What a figure says, as the board uses it: the numbers of each layer, and one text for each cell.
- * @param {Pane} pane
- */
+// Take what Python sent of a heatmap: `z` has the rows of the numbers that are shown, NaN where a
+// cell is hidden or not finite; what is made of the texts is made when it is wanted.
 export const read = pane => {
-  const { figure, rows } = pane.spec
-  pane.traces = figure.data.map(trace => (trace.z ? { ...trace, z: decode(trace.z) } : trace))
+  const { rows, columns, texts, values, codes } = pane.spec
   if (!rows) return
-  pane.z = pane.traces[0].z
-  pane.n = rows.length
-  pane.m = pane.spec.columns.length
-  pane.codes = pane.spec.codes ?? coded(pane)
-  const written = pane.traces.map(trace => trace.text)
-  pane.texts =
-    written[0] &&
-    written[0].map((row, i) => row.map((text, j) => written.map(t => t[i][j]).find(Boolean) ?? ''))
-  Object.assign(pane, { forms: [], decimals: undefined, least: undefined }) // made when wanted
+  const [n, m] = [rows.length, columns.length]
+  const shown = values?.map((value, k) => (codes[k] > LAST ? NaN : value))
+  const z = shown && rows.map((_, i) => shown.subarray(i * m, (i + 1) * m))
+  Object.assign(pane, { n, m, texts, values, codes, z })
+  Object.assign(pane, { forms: [], decimals: undefined, least: undefined })
   pane.need = needed(pane)
 }
 
@@ -88,7 +73,7 @@ const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
 // number has three digits. A few rows and columns get smaller letters than READABLE only where none
 // of these fits, or where more decimals than usual are asked for. The size is 0 where none fits,
 // and the note says in words what is left out.
-export const readable = (pane, fitting) => {
+const readable = (pane, fitting) => {
   const none = { size: 0, note: 'in colours' }
   if (!pane.texts || fitting(LETTER) < NARROW) return none
   pane.decimals ??= decimalsOf(pane.texts)
@@ -125,12 +110,11 @@ const written = (pane, cut) => {
     const shorter = among(value, exponent && !tiny ? Math.max(decimals, 2) : decimals, 1)
     return shorter.includes('e\u2212') ? '≈0' : shorter
   }
-  // of several traces in one heatmap, such as those of hidden cells, one has the number
-  const value = (i, j) => pane.traces.find(({ text }) => text?.[i][j])?.z[i][j]
+  const value = (i, j) => pane.values[i * pane.m + j]
   const texts = pane.texts.map((row, i) => row.map((text, j) => write(text, value(i, j))))
   const rounded = ['', 'tiny ones rounded'][cut]
   const note = rounded ?? `${decimals} of ${pane.decimals} decimals`
-  return { write, texts, note, ems: widest(texts) }
+  return { texts, note, ems: widest(texts) }
 }
 
 /**
@@ -165,7 +149,7 @@ export const fitted = (pane, width, how = {}) => {
     const slanted = wide + 5 > cell() * step && !spec.columns.every(t => PLACES.test(t))
     return { slanted, top: slanted ? Math.min(wide, words) + 10 : labelSize + 9 }
   }
-  const bottom = spec.tokens || spec.edit === 'mask' ? BELOW : 4
+  const bottom = download ? 8 : spec.tokens || spec.edit === 'mask' ? BELOW : 4
   const beside = label ? above().top + bottom : 120
   const room = tallest ? tallest - beside : download ? 620 : usual
   const whole = Math.max(room, Math.min(n * 5, 340))
@@ -173,7 +157,7 @@ export const fitted = (pane, width, how = {}) => {
   const height = Math.max(Math.min(n * each, whole), 26)
   const { size, note } = readable(pane, ems => Math.min(fitting(ems), (LEADING * height) / n))
   // a lower one has no room for the numbers of its bar
-  const bar = pane.traces[0].showscale && (download || (!size && height > 60))
+  const bar = spec.bar && (download || (!size && height > 60))
   if (bar) right = (BAR / SMALL) * small
   const places = { width, left, right, bottom, height, cell: cell(), bar, ...above() }
   return { ...places, labelSize, most, small, pad, note }
@@ -184,82 +168,17 @@ const PLACES = /^[\d,–]+$/ // numbers, and ranges of them
 // The room above the cells that words of usual length take, which may stand upright.
 export const usualTop = ({ spec }) => (spec.columns.every(text => PLACES.test(text)) ? 20 : 38)
 
+/**
+ * The numbers as they are written into the cells of a pane with these axes.
+ * @param {Pane} pane
+ */
+export const numbersOf = (pane, { across, down }) => {
+  const { most, pad } = pane.places
+  return readable(pane, ems => Math.min(most, LEADING * down, (across - pad) / ems))
+}
+
 // Every how manieth label is written, so that each has its room.
 export const every = (room, cell) => Math.max(1, Math.ceil(room / cell))
-
-// The whole figure for a download, with texts, labels and bar, in the colours of a light page.
-export const composed = (pane, palette, width = 900) => {
-  const layout = structuredClone(pane.spec.figure.layout)
-  layout.width = width
-  layout.font = { ...layout.font, color: palette.ink }
-  layout.paper_bgcolor = palette.paper
-  if (!pane.spec.rows) return chart(pane, layout, palette, 0)
-  const places = fitted(pane, width, { download: true })
-  const { left, right, height, slanted, cell, bar } = places
-  const top = places.top + 44
-  const bottom = 8 // of the last label, half is below its row
-  Object.assign(layout, { height: height + top + bottom })
-  layout.margin = { l: left, r: right, t: top, b: bottom, autoexpand: false } // the room is known
-  Object.assign(layout.title, { y: 1 - 24 / layout.height, yref: 'container', yanchor: 'middle' })
-  const { xaxis, yaxis } = layout
-  yaxis.ticktext = yaxis.ticktext.map(text => {
-    const words = plain(text)
-    const cut = shortened(words, left - 10)
-    return cut === words ? text : escaped(cut)
-  })
-  thin(xaxis, (slanted ? 13 : longest(pane.spec.columns) + 5) / cell)
-  thin(yaxis, (12 * pane.n) / height)
-  xaxis.tickangle = slanted ? -90 : 0
-  for (const axis of [xaxis, yaxis]) {
-    const tickfont = { ...axis.tickfont, color: palette.ink }
-    Object.assign(axis, { ticklabeloverflow: 'allow', tickfont })
-  }
-  for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
-  const fitting = ems => Math.min(14, (cell - PAD) / ems, (LEADING * height) / pane.n)
-  const { write, size, note } = readable(pane, fitting)
-  layout.annotations = cornerOf(pane.spec).map((text, k) => ({
-    text,
-    ...{ x: 0, xref: 'paper', xanchor: 'right', xshift: -5 },
-    ...{ y: 1, yref: 'paper', yanchor: 'bottom', yshift: k ? 2 : 2 + SMALL },
-    ...{ showarrow: false, font: { size: SMALL, color: palette.ink } }
-  }))
-  if (note) layout.title.text = [layout.title.text, note].filter(Boolean).join(' · ')
-  const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
-  const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))
-  if (hidden.path) layout.shapes.push(hidden)
-  const data = layers(pane).map(trace => ({
-    ...trace,
-    text: write && trace.text?.map((row, i) => row.map((text, j) => write(text, trace.z[i][j]))),
-    colorscale: palette[trace.meta],
-    xgap: gap,
-    ygap: gap,
-    texttemplate: size ? '%{text}' : '',
-    textfont: { size: Math.max(size, 1), color: palette.ink },
-    showscale: trace.showscale && bar,
-    colorbar: trace.colorbar && {
-      ...trace.colorbar,
-      tickfont: { ...trace.colorbar.tickfont, color: palette.ink }
-    }
-  }))
-  return { data, layout }
-}
-
-// The strokes through hidden cells, as one path of Plotly's.
-const strokes = (pane, palette, cell) => {
-  const lines = struck(pane, cell).map(
-    ([i, j]) => `M${j - 0.5},${i + 0.5}L${j + 0.5},${i - 0.5}`
-  )
-  const line = { color: palette.stroke, width: 1 }
-  return { type: 'path', path: lines.join(''), layer: 'above', line }
-}
-
-// Keep only so many tick labels that each has `cells` cells of room.
-const thin = (axis, cells) => {
-  const step = Math.ceil(cells / ((axis.tickvals[1] ?? 1) - axis.tickvals[0]))
-  if (step < 2) return
-  axis.ticktext = axis.ticktext.filter((_, k) => k % step === 0)
-  axis.tickvals = axis.tickvals.filter((_, k) => k % step === 0)
-}
 
 // A chart: larger letters where there is room, and the colours of the page's palette.
 export const chart = (pane, layout, palette, tallest) => {
@@ -273,5 +192,5 @@ export const chart = (pane, layout, palette, tallest) => {
     Object.assign(axis, { gridcolor: grid, linecolor: grid, zerolinecolor: grid })
   }
   for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
-  return { data: pane.traces, layout }
+  return { data: pane.spec.figure.data, layout }
 }

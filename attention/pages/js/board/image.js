@@ -3,25 +3,84 @@
 
 import { make } from '../elements.js'
 import { plotly } from '../plotly.js'
-import { composed } from './fit.js'
+import { chart, fitted, numbersOf } from './fit.js'
+import { labelsOf } from './labels.js'
 import { paint, sized } from './paint.js'
+import { axesOf } from './part.js'
+import { INDEX, toSvg } from './svg.js'
+import { mathParts, widthOf } from './text.js'
 
 const FINE = 2 // pixels of the board's picture for each of the screen
 const EDGE = 16 // px of paper around it
+const WIDE = 900 // px: the picture of a pane
+const SHARP = 3 // its pixels for each of these
+const ABOVE = 44 // px: for its heading
+const HEADING = 14 // px: the letters of that, smaller where it has no room
 
 const blobOf = url => fetch(url).then(answer => answer.blob())
+const pngOf = canvas => new Promise(resolve => canvas.toBlob(resolve, 'image/png'))
 
-// What Plotly is given for a picture of a pane.
-const pictured = (pane, palette, width) => {
-  const { data, layout } = composed(pane, palette, width)
-  if (!pane.spec.rows && !width) Object.assign(layout, { width: 900, height: 520 })
-  return { data, layout, config: { staticPlot: true } }
+// All of a pane, laid out anew for a picture of its own, so that more numbers have room.
+const laidOut = pane => {
+  const places = fitted(pane, WIDE, { download: true })
+  const copy = { ...pane, places, view: null, row: undefined, pixels: undefined }
+  Object.assign(copy, { canvas: make('canvas'), fine: SHARP })
+  const { note } = numbersOf(copy, axesOf(copy))
+  const heading = [pane.spec.title, note].filter(Boolean).join(' · ')
+  const room = (WIDE - places.left - EDGE) / widthOf(heading, HEADING)
+  const size = HEADING * Math.min(room, 1)
+  return { copy, heading: { parts: mathParts(heading), size, x: places.left, y: 20 } }
+}
+
+const paintHeading = (context, { parts, size, x, y }, font) => {
+  let at = x
+  for (const { text, low } of parts) {
+    context.font = `${low ? INDEX.size * size : size}px ${font}`
+    context.fillText(text, at, low ? y + INDEX.fall * size : y)
+    at += context.measureText(text).width
+  }
+}
+
+// The canvas of a pane once more, three times as fine, below its heading.
+const heatmapPng = async (pane, palette, font, waiting) => {
+  const { copy, heading } = laidOut(pane)
+  paint(copy, palette, font, waiting)
+  const height = ABOVE + copy.canvas.height / SHARP
+  const canvas = make('canvas')
+  const context = sized(canvas, WIDE, height, SHARP)
+  context.fillStyle = palette.paper
+  context.fillRect(0, 0, WIDE, height)
+  Object.assign(context, { fillStyle: palette.ink, textBaseline: 'middle' })
+  paintHeading(context, heading, font)
+  context.drawImage(copy.canvas, 0, ABOVE, WIDE, height - ABOVE)
+  return pngOf(canvas)
+}
+
+const heatmapSvg = (pane, palette, font, waiting) => {
+  const { copy, heading } = laidOut(pane)
+  const axes = axesOf(copy)
+  const { texts = null, size } = numbersOf(copy, axes)
+  const labels = labelsOf(copy, axes, waiting)
+  const how = { labels, texts, size, heading, above: ABOVE, font, palette }
+  return new Blob([toSvg(copy, how)], { type: 'image/svg+xml' })
+}
+
+// What Plotly is given for a picture of a chart.
+const plotted = (pane, palette, width, height) => {
+  const layout = structuredClone(pane.spec.figure.layout)
+  Object.assign(layout, { width, paper_bgcolor: palette.paper })
+  layout.font = { ...layout.font, color: palette.ink }
+  return { ...chart(pane, layout, palette, height), config: { staticPlot: true } }
 }
 
 export const panePicture = async (board, pane, format = 'png') => {
-  const spec = pictured(pane, board.head.palettes.light)
-  const { width, height } = spec.layout
-  const scale = format === 'png' ? 3 : 1
+  const { light } = board.head.palettes
+  if (pane.spec.rows) {
+    const draw = format === 'png' ? heatmapPng : heatmapSvg
+    return saying(board, await draw(pane, light, board.font, board.edits.of(pane.spec.name)))
+  }
+  const [width, height, scale] = [WIDE, 520, format === 'png' ? SHARP : 1]
+  const spec = plotted(pane, light, width, height)
   const Plotly = await plotly(board.head.plotly)
   return saying(board, await blobOf(await Plotly.toImage(spec, { format, width, height, scale })))
 }
@@ -45,7 +104,7 @@ export const boardPicture = async board => {
     const image = await picture(board, pane, light)
     context.drawImage(image, left, top, image.width / FINE, image.height / FINE)
   }
-  return saying(board, await new Promise(resolve => canvas.toBlob(resolve, 'image/png')))
+  return saying(board, await pngOf(canvas))
 }
 
 // With what the board says of itself: the description of an SVG, a text in a PNG.
@@ -86,7 +145,7 @@ const repainted = (board, pane, palette) => {
 
 const drawnChart = async (board, pane, palette) => {
   const { clientWidth: width, clientHeight: height } = pane.frame
-  const spec = pictured(pane, palette, width)
+  const spec = plotted(pane, palette, width, height)
   const Plotly = await plotly(board.head.plotly)
   const image = new Image()
   image.src = await Plotly.toImage(spec, { format: 'png', width, height, scale: FINE })

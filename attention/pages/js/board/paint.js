@@ -1,12 +1,12 @@
 // Painting a heatmap on its canvas: cells, numbers, labels, frames and colour bar. `pane.places`
 // says where, and `pane.view` which rows and columns, where a part is seen closer.
 
-import { number } from '../numbers.js'
-import { LEADING, cornerOf, every, readable } from './fit.js'
-import { axesOf } from './part.js'
+import { numbersOf } from './fit.js'
+import { labelsOf } from './labels.js'
+import { axesOf, framesOf } from './part.js'
 import { STEPS, colours } from './scales.js'
 import { pixels, struck } from './shades.js'
-import { LETTER, longest, shortened } from './text.js'
+import { LETTER, shortened } from './text.js'
 
 const GLOW = 900 // ms: what changed is marked that long
 const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
@@ -52,13 +52,14 @@ export const paint = (pane, palette, font, waiting) => {
   const numbers = paintNumbers(context, pane, palette, font, axes, waiting)
   paintFrames(context, pane, palette, axes)
   context.restore()
-  Object.assign(context, { textBaseline: 'middle' })
-  const labels = paintLabels(context, pane, palette, font, axes, waiting)
-  const corner = paintCorner(context, pane, palette, font)
-  const bar = places.bar && paintBar(context, pane, palette, font)
+  if (places.bar) paintBar(context, pane, palette)
+  const labels = labelsOf(pane, axes, waiting)
+  Object.assign(context, { textBaseline: 'middle', fillStyle: palette.ink })
+  for (const label of Object.values(labels).flat()) paintLabel(context, label, font)
   if (pane.row >= 0) fade(context, pane, palette, font, axes)
   const { z, codes } = pane
-  pane.canvas.painted = { z, codes, ...numbers, ...labels, corner, bar, axes }
+  const written = Object.entries(labels).map(([name, some]) => [name, some.map(({ text }) => text)])
+  pane.canvas.painted = { z, codes, ...numbers, ...Object.fromEntries(written), axes }
 }
 
 const paintCells = (context, pane, palette, { x, y, across, down, columns, rows }) => {
@@ -102,9 +103,7 @@ const within = (left, top, wide, high) => {
 
 const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   const { x, y, across, down, columns, rows } = axes
-  const { most, pad } = pane.places
-  const fitting = ems => Math.min(most, LEADING * down, (across - pad) / ems)
-  const { texts, size, note } = readable(pane, fitting)
+  const { texts, size, note } = numbersOf(pane, axes)
   context.font = `${size}px ${font}`
   context.fillStyle = palette.ink
   const own = new Set(
@@ -152,83 +151,31 @@ const fade = (context, { places, row, spec }, palette, font, { y }) => {
   context.fillText(shortened(spec.rows[row], left - 10, labelSize), left - 5, y(row))
 }
 
-// The row of the query and the chosen cell, as the figure has them; around small ones wider, so
-// that they are still seen.
-const paintFrames = (context, pane, palette, { x, y, across, down }) => {
-  for (const { name, x0, x1, y0, y1, line } of pane.spec.figure.layout.shapes ?? []) {
-    if (pane.row !== undefined && name === 'query') continue // another one may be lit
-    context.strokeStyle = palette[name]
-    context.lineWidth = line.width
-    const [wide, high] = [(x1 - x0) * across, (y1 - y0) * down]
-    const [more, higher] = [wide, high].map(side => Math.max(0, line.width + 2 - side))
-    context.strokeRect(x(x0) - more / 2, y(y0) - higher / 2, wide + more, high + higher)
+const paintFrames = (context, pane, palette, axes) => {
+  for (const { role, line, x, y, width, height } of framesOf(pane, axes)) {
+    Object.assign(context, { strokeStyle: palette[role], lineWidth: line })
+    context.strokeRect(x, y, width, height)
   }
 }
 
-const paintLabels = (context, pane, palette, font, axes, waiting) => {
-  const { left, top, labelSize, slanted } = pane.places
-  const { x, y, across, down, columns, rows } = axes
-  const names = new Map(waiting.filter(op => op.kind === 'token').map(op => [op.row, op.text]))
-  const written = { rows: [], columns: [] }
-  context.font = `${labelSize}px ${font}`
-  context.fillStyle = palette.ink
-  context.textAlign = 'right'
-  const down1 = every(labelSize + 1, down)
-  for (let i = rows[0]; i <= rows[1]; i++) {
-    if (i % down1) continue
-    const text = shortened(names.get(i) ?? pane.spec.rows[i], left - 10, labelSize)
-    context.fillText(text, left - 5, y(i))
-    written.rows.push(text)
-  }
-  const wide = longest(pane.spec.columns, labelSize)
-  const across1 = every(slanted ? labelSize + 2 : wide + 5, across)
-  context.textAlign = slanted ? 'left' : 'center'
-  for (let j = columns[0]; j <= columns[1]; j++) {
-    if (j % across1) continue
-    const text = shortened(pane.spec.columns[j], slanted ? top - 10 : 1e3, labelSize)
-    context.save()
-    context.translate(x(j), slanted ? top - 5 : top - 4 - labelSize / 2)
-    if (slanted) context.rotate(-Math.PI / 2)
-    context.fillText(text, 0, 0)
-    context.restore()
-    written.columns.push(text)
-  }
-  return written
+/** @param {CanvasRenderingContext2D} context @param {Label} label @param {string} font */
+const paintLabel = (context, { text, x, y, size, align, turned }, font) => {
+  context.save()
+  Object.assign(context, { font: `${size}px ${font}`, textAlign: align })
+  context.translate(x, y)
+  if (turned) context.rotate(-Math.PI / 2)
+  context.fillText(text, 0, 0)
+  context.restore()
 }
 
-// Which side of the cells is which, above the labels of the rows.
-const paintCorner = (context, { places, spec }, palette, font) => {
-  const { left, top, small } = places
-  context.font = `${small}px ${font}`
-  Object.assign(context, { fillStyle: palette.ink, textAlign: 'right' })
-  const written = cornerOf(spec)
-  written.forEach((text, k) => {
-    context.fillText(text, left - 5, top - 4 - (written.length - k - 0.5) * small)
-  })
-  return written
-}
-
-const paintBar = (context, pane, palette, font) => {
-  const { width, top, height, right, small } = pane.places
-  const [{ zmin, zmax, meta, colorbar }] = pane.traces
-  const x = width - right + 5
-  const table = colours(palette[meta])
+const paintBar = (context, { places, spec }, palette) => {
+  const { width, top, height, right, small } = places
+  const table = colours(palette[spec.role])
   for (let k = 0; k < height; k++) {
     const share = 1 - k / Math.max(height - 1, 1)
     context.fillStyle = `rgb(${table[Math.round(share * STEPS)].map(Math.round).join()})`
-    context.fillRect(x, top + k, small / 2, 1.5)
+    context.fillRect(width - right + 5, top + k, small / 2, 1.5)
   }
-  context.font = `${small}px ${font}`
-  context.fillStyle = palette.ink
-  context.textAlign = 'left'
-  return [0, 0.5, 1].map((share, k) => {
-    const value = Number((zmin + share * (zmax - zmin)).toPrecision(2))
-    const text = colorbar.ticktext?.[k] ?? number(value, 2)
-    const [first, last] = [top + small / 2, top + height - small / 2]
-    const y = Math.min(Math.max(top + (1 - share) * height, first), last)
-    context.fillText(text, x + small - 1, y)
-    return text
-  })
 }
 
 // Whether the person asked for less motion.

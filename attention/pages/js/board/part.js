@@ -19,6 +19,7 @@ export const areaOf = ({ places: { left, right, top, width, height } }) => {
 /**
  * Where cells stand: x(j) and y(i) are the middle of a column and a row, in the pane's frame.
  * @param {Pane} pane
+ * @returns {Axes}
  */
 export const axesOf = pane => {
   const { left, right, top, width, height } = pane.places
@@ -36,6 +37,23 @@ export const axesOf = pane => {
     rows: [inside(Math.round(y0 + 1e-9), pane.n), inside(Math.round(y1 - 1e-9), pane.n)]
   }
 }
+
+/**
+ * The frames around the row of the query and the chosen cell; around small ones wider, so that they
+ * are still seen.
+ * @param {Pane} pane
+ * @param {Axes} axes
+ */
+export const framesOf = ({ spec, m, row: lit }, { x, y, across, down }) =>
+  spec.marks
+    .filter(([role]) => lit === undefined || role !== 'query') // another row may be lit
+    .map(([role, i, j]) => {
+      const line = j === null ? 2 : 3 // px
+      const [left, wide] = j === null ? [x(-0.5), m * across] : [x(j - 0.5), across]
+      const [more, higher] = [wide, down].map(side => Math.max(0, line + 2 - side))
+      const corner = { x: left - more / 2, y: y(i - 0.5) - higher / 2 }
+      return { role, line, ...corner, width: wide + more, height: down + higher }
+    })
 
 /**
  * Whether a cell is inside of what is seen; of a label, [row, -1], its row.

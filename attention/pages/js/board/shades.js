@@ -1,5 +1,4 @@
-// Cells in colours: a byte for each, row by row. Large panes come as these, without their numbers;
-// of the others they are made here.
+// Cells in colours: a byte for each, row by row, as Python sends them.
 
 import { STEPS, colours } from './scales.js'
 
@@ -8,24 +7,6 @@ export const HIDDEN = 254
 export const BROKEN = 255
 export const BLANK = 253 // to be filled in; what waits for that has the colour of 0
 const APART = 6 // px between the strokes through hidden cells
-
-/** @param {Pick<Pane, 'traces' | 'n' | 'm'>} pane */
-export const coded = ({ traces, n, m }) => {
-  const codes = new Uint8Array(n * m)
-  for (const { z, zmin, zmax, meta } of traces) {
-    const waits = traces[0].meta === 'share' ? 0 : LAST / 2
-    const other = { hidden: HIDDEN, broken: BROKEN, blank: BLANK, waits }[meta]
-    const span = zmax - zmin || 1
-    z.forEach((row, i) => {
-      for (let j = 0; j < m; j++) {
-        if (Number.isNaN(row[j])) continue
-        const shade = Math.round(Math.min(Math.max((row[j] - zmin) / span, 0), 1) * LAST)
-        codes[i * m + j] = other ?? shade
-      }
-    })
-  }
-  return codes
-}
 
 /** @param {Pick<Pane, 'codes' | 'm'>} pane @param {number} i @param {number} j */
 export const isHidden = ({ codes, m }, i, j) => codes[i * m + j] === HIDDEN
@@ -52,51 +33,35 @@ export const struck = (pane, cell, rows = [0, pane.n - 1], columns = [0, pane.m 
 }
 
 /**
- * The heatmaps of a pane, as Plotly takes them; of a large one out of its shades.
- * @param {Pane} pane
- */
-export const layers = ({ spec, codes, traces, n, m }) => {
-  if (!spec.large) return traces
-  const [main] = traces
-  const rows = value =>
-    Array.from({ length: n }, (_, i) =>
-      Float64Array.from(codes.subarray(i * m, (i + 1) * m), value)
-    )
-  const shade = (main.zmax - main.zmin) / LAST
-  const only = wanted => code => (code === wanted ? 0 : NaN)
-  const other = { ...main, zmin: 0, zmax: 1, showscale: false }
-  return [
-    { ...main, z: rows(code => (code > LAST ? NaN : main.zmin + code * shade)) },
-    { ...other, meta: 'hidden', z: rows(only(HIDDEN)) },
-    { ...other, meta: 'broken', z: rows(only(BROKEN)) }
-  ]
-}
-
-/**
- * The colour of each shade, as four bytes of a picture in one number.
- * @param {string} meta
+ * The colour of each shade, as red, green and blue.
+ * @param {string} role
  * @param {Palette} palette
  */
-export const inks = (meta, palette) => {
-  const table = colours(palette[meta])
+export const coloured = (role, palette) => {
+  const table = colours(palette[role])
   const shown = Array.from({ length: LAST + 1 }, (_, k) => table[Math.round((k / LAST) * STEPS)])
   shown[HIDDEN] = colours(palette.hidden)[0]
   shown[BROKEN] = colours(palette.broken)[0]
   shown[BLANK] = colours(palette.blank)[0]
+  return shown
+}
+
+// The same, as four bytes of a picture in one number.
+export const inks = (role, palette) => {
   const bytes = new Uint8ClampedArray(4 * 256)
-  shown.forEach((colour, code) => bytes.set([...colour, 255], 4 * code))
+  coloured(role, palette).forEach((colour, code) => bytes.set([...colour, 255], 4 * code))
   return new Uint32Array(bytes.buffer)
 }
 
 /**
  * The shades in fewer rows and columns. Of the cells that share a pixel the one furthest from 0 is
  * shown, so that no single large weight is lost; a hidden one only where all are.
- * @param {Pick<Pane, 'codes' | 'n' | 'm' | 'traces'>} pane
+ * @param {Pick<Pane, 'codes' | 'n' | 'm' | 'spec'>} pane
  * @param {number} rows
  * @param {number} columns
  */
-export const strongest = ({ codes, n, m, traces }, rows, columns) => {
-  const middle = traces[0].meta === 'share' ? 0 : LAST / 2
+export const strongest = ({ codes, n, m, spec }, rows, columns) => {
+  const middle = spec.role === 'share' ? 0 : LAST / 2
   const rank = Uint16Array.from({ length: 256 }, (_, code) => 1 + Math.abs(code - middle))
   rank[HIDDEN] = 0
   rank[BROKEN] = 1000
@@ -131,7 +96,7 @@ export const pixels = (pane, palette, wide, high) => {
   const shown = width < m || height < n ? strongest(pane, height, width) : codes
   const context = canvas.getContext('2d')
   const image = context.createImageData(width, height)
-  const [picture, table] = [new Uint32Array(image.data.buffer), inks(pane.traces[0].meta, palette)]
+  const [picture, table] = [new Uint32Array(image.data.buffer), inks(pane.spec.role, palette)]
   for (let k = 0; k < shown.length; k++) picture[k] = table[shown[k]]
   context.putImageData(image, 0, 0)
   return canvas

@@ -6,17 +6,26 @@ export const LETTER = 0.5 // of the font size: a digit's width
 const POINT = 0.25 // and a decimal point's
 
 /**
+ * A text in parts, of which the indices of W_Q and d_k are low.
+ * @param {string} text
+ * @returns {{ text: string, low: boolean }[]}
+ */
+export const mathParts = text =>
+  text
+    .split(/(\b[A-Za-z])_([A-Za-z]\b)/)
+    .map((part, k) => ({ text: part, low: k % 3 === 2 }))
+    .filter(part => part.text)
+
+/**
  * W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
  * @param {Element} node
  * @param {string} text
  */
 export const mathText = (node, text) => {
   node.replaceChildren()
-  for (const part of text.split(/(\b[A-Za-z]_[A-Za-z]\b)/)) {
-    if (/^[A-Za-z]_[A-Za-z]$/.test(part)) {
-      node.append(part[0])
-      make('sub', '', node, part[2])
-    } else node.append(part)
+  for (const { text: part, low } of mathParts(text)) {
+    if (low) make('sub', '', node, part)
+    else node.append(part)
   }
 }
 
@@ -71,11 +80,3 @@ export const shortened = (text, room, size) => {
   while (points.length > 1 && widthOf(points.join('') + '…', size) > room)
   return points.join('') + '…'
 }
-
-// The same for Plotly, which reads entities: what was typed goes in as entities again.
-export const plain = html => {
-  const box = document.createElement('textarea')
-  box.innerHTML = html
-  return box.value
-}
-export const escaped = text => text.replace(/[&<>$%]/g, c => `&#${c.charCodeAt(0)};`)

@@ -2,13 +2,17 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 
 import { calledOf, exactOf, textOf } from '../../../../attention/pages/js/board/cells.js'
+import * as shades from '../../../../attention/pages/js/board/shades.js'
 import { asText } from '../../../../attention/pages/js/board/tables.js'
 
 const { NaN: none } = Number
-const rows = (...numbers) => numbers.map(row => Float64Array.from(row))
-const pane = (traces, spec = {}, texts = undefined) => {
-  const [{ z }] = traces
-  return { traces, z, n: z.length, m: z[0].length, texts, spec: { digits: 2, ...spec } }
+const { HIDDEN, BROKEN, BLANK } = shades
+const pane = (numbers, spec = {}, codes = []) => {
+  const [rows, m] = [numbers.map(row => Float64Array.from(row)), numbers[0].length]
+  const values = Float64Array.from(numbers.flat())
+  codes = Uint8Array.from(values, (_, k) => codes[k] ?? 0)
+  const z = rows.map((row, i) => row.map((value, j) => (codes[i * m + j] > 252 ? none : value)))
+  return { values, codes, z, n: rows.length, m, texts: spec.texts, spec: { digits: 2, ...spec } }
 }
 const large = more => ({
   codes: Uint8Array.from([0, 254]),
@@ -17,12 +21,12 @@ const large = more => ({
 })
 
 test('a cell says the text it came with, else its number', () => {
-  const z = rows([0.125, 3])
-  assert.equal(textOf(pane([{ z }]), 0, 0), '0.12')
-  assert.equal(textOf(pane([{ z }], { digits: 4 }), 0, 0), '0.1250')
-  assert.equal(textOf(pane([{ z }]), 0, 1), '3')
-  assert.equal(textOf(pane([{ z }], {}, [['≈0', '']]), 0, 0), '≈0')
-  assert.equal(textOf(pane([{ z: rows([none]) }]), 0, 0), 'hidden')
+  const numbers = [[0.125, 3]]
+  assert.equal(textOf(pane(numbers), 0, 0), '0.12')
+  assert.equal(textOf(pane(numbers, { digits: 4 }), 0, 0), '0.1250')
+  assert.equal(textOf(pane(numbers), 0, 1), '3')
+  assert.equal(textOf(pane(numbers, { texts: [['≈0', '']] }), 0, 0), '≈0')
+  assert.equal(textOf(pane(numbers, {}, [HIDDEN]), 0, 0), 'hidden')
 })
 
 test('of a large pane the chosen cell alone has a number', () => {
@@ -34,7 +38,7 @@ test('of a large pane the chosen cell alone has a number', () => {
 })
 
 test('the exact number keeps every digit and the sign of a zero', () => {
-  const found = pane([{ z: rows([0.1 + 0.2, -0, 1e-300]) }])
+  const found = pane([[0.1 + 0.2, -0, 1e-300]])
   assert.deepEqual([0, 1, 2].map(j => exactOf(found, 0, j)), [
     '0.30000000000000004',
     '-0',
@@ -43,17 +47,15 @@ test('the exact number keeps every digit and the sign of a zero', () => {
 })
 
 test('a hidden cell keeps its own number, and −∞ is inf in files', () => {
-  const hidden = { meta: 'hidden', z: rows([7.5, 0, 0, none]), text: [['', '\u2212∞', '∞', '']] }
-  const found = pane([{ z: rows([none, none, none, none]) }, hidden])
-  assert.deepEqual([0, 1, 2, 3].map(j => exactOf(found, 0, j)), ['7.5', '-inf', 'inf', 'nan'])
-  const broken = { meta: 'broken', z: rows([0]), text: [['NaN']] }
-  assert.equal(exactOf(pane([{ z: rows([none]) }, broken]), 0, 0), 'nan')
+  const numbers = [[7.5, -Infinity, Infinity, none]]
+  for (const code of [HIDDEN, BROKEN]) {
+    const found = pane(numbers, {}, [HIDDEN, code, code, code])
+    assert.deepEqual([0, 1, 2, 3].map(j => exactOf(found, 0, j)), ['7.5', '-inf', 'inf', 'nan'])
+  }
 })
 
 test('a blank and what waits for it have no number', () => {
-  for (const meta of ['blank', 'waits']) {
-    assert.equal(exactOf(pane([{ z: rows([none]) }, { meta, z: rows([0]) }]), 0, 0), '')
-  }
+  for (const code of [BLANK, 0, 126]) assert.equal(exactOf(pane([[none]], {}, [code]), 0, 0), '')
 })
 
 test('a cell is called by the words of its row and column', () => {
@@ -64,7 +66,7 @@ test('a cell is called by the words of its row and column', () => {
 
 test('a spreadsheet gets labels and exact numbers, and no formula', () => {
   const spec = { rows: ['=1+1', 'a "b"'], columns: ['x\ty', '-z'] }
-  const found = pane([{ z: rows([0.1, 2], [-3, 4]) }], spec)
+  const found = pane([[0.1, 2], [-3, 4]], spec)
   assert.equal(
     asText(found),
     ["\tx y\t'-z", "'=1+1\t0.1\t2", '"a ""b"""\t-3\t4'].join('\n')

@@ -7,17 +7,13 @@ import {
   BROKEN,
   HIDDEN,
   LAST,
-  coded,
   inks,
   isHidden,
-  layers,
   pixels,
   strongest,
   struck
 } from '../../../../attention/pages/js/board/shades.js'
 
-const rows = (...numbers) => numbers.map(row => Float64Array.from(row))
-const layer = (meta, z, zmin = 0, zmax = 1) => ({ meta, z, zmin, zmax })
 const flat = colour => [[0, colour], [1, colour]]
 const palette = {
   share: [[0, '#000000'], [0.5, '#804020'], [1, '#ffffff']],
@@ -25,48 +21,6 @@ const palette = {
   broken: flat('#040506'),
   blank: flat('#070809')
 }
-const { NaN: none } = Number
-
-test('the limits of a range are the first and the last shade', () => {
-  const z = rows([-2, 0, 2], [-1, 3, -9])
-  assert.deepEqual([...coded({ traces: [layer('diverging', z, -2, 2)], n: 2, m: 3 })], [
-    ...[0, LAST / 2, LAST],
-    ...[LAST / 4, LAST, 0] // beyond it too
-  ])
-})
-
-test('each of several layers codes its own cells', () => {
-  const traces = [
-    layer('diverging', rows([1, none, none, none, none]), -1, 1),
-    layer('hidden', rows([none, 0, none, none, none])),
-    layer('broken', rows([none, none, 0, none, none])),
-    layer('blank', rows([none, none, none, 0, none])),
-    layer('waits', rows([none, none, none, none, 0]))
-  ]
-  assert.deepEqual([...coded({ traces, n: 1, m: 5 })], [LAST, HIDDEN, BROKEN, BLANK, LAST / 2])
-  traces[0].meta = 'share' // its 0 is at the end
-  assert.equal(coded({ traces, n: 1, m: 5 })[4], 0)
-})
-
-test('a range without a width has one shade', () => {
-  assert.deepEqual([...coded({ traces: [layer('share', rows([3, 3]), 3, 3)], n: 1, m: 2 })], [0, 0])
-})
-
-test('large panes read back to numbers within half a shade', () => {
-  const z = Array.from({ length: 50 }, (_, k) => (k / 49) * 6 - 3)
-  const main = { ...layer('diverging', rows(z), -3, 3), showscale: true }
-  const codes = coded({ traces: [main], n: 1, m: 50 })
-  codes.set([HIDDEN, BROKEN])
-  const pane = { spec: { large: true }, codes, traces: [main], n: 1, m: 50 }
-  const [numbers, hidden, broken] = layers(pane)
-  numbers.z[0].forEach((value, k) => {
-    if (k > 1) assert.ok(Math.abs(value - z[k]) <= 3 / LAST + 1e-12)
-    else assert.ok(Number.isNaN(value))
-  })
-  assert.deepEqual([...hidden.z[0].slice(0, 3)], [0, none, none])
-  assert.deepEqual([...broken.z[0].slice(0, 3)], [none, 0, none])
-  assert.equal(layers({ spec: {}, traces: [main] })[0], main)
-})
 
 test('a colour between two stops is their mixture', () => {
   const table = colours(palette.share)
@@ -107,12 +61,12 @@ test('of cells that share a pixel the one furthest from 0 is shown', () => {
   const [n, m] = [30, 47]
   const codes = Uint8Array.from({ length: n * m }, (_, k) => (k * 7919) % 256)
   for (let k = 0; k < codes.length; k++) if (codes[k] === BLANK) codes[k] = 0
-  for (const [meta, middle] of [['share', 0], ['diverging', LAST / 2]]) {
+  for (const [role, middle] of [['share', 0], ['diverging', LAST / 2]]) {
     const rank = code => {
       if (code === HIDDEN) return -1
       return code === BROKEN ? Infinity : Math.abs(code - middle)
     }
-    const pane = { codes, n, m, traces: [{ meta }] }
+    const pane = { codes, n, m, spec: { role } }
     for (const [high, wide] of [[30, 47], [7, 11], [1, 1], [30, 5]]) {
       assert.deepEqual(
         [...strongest(pane, high, wide)].map(rank),
@@ -126,7 +80,7 @@ test('a single weight among hundreds keeps its pixel, a hidden one none of it', 
   const codes = new Uint8Array(512 * 512).fill(LAST / 2)
   codes[301 * 512 + 301] = LAST
   codes.fill(HIDDEN, 0, 512)
-  const pane = { codes, n: 512, m: 512, traces: [{ meta: 'diverging' }] }
+  const pane = { codes, n: 512, m: 512, spec: { role: 'diverging' } }
   const found = strongest(pane, 200, 200)
   const place = Math.floor((301 * 200) / 512)
   assert.deepEqual([...found.keys()].filter(k => found[k] === LAST), [place * 200 + place])
@@ -144,7 +98,7 @@ test('a picture of cells has no more pixels than the screen, and is kept', () =>
     })
   }
   const codes = new Uint8Array(12).fill(LAST)
-  const pane = { codes, n: 3, m: 4, traces: [{ meta: 'share' }] }
+  const pane = { codes, n: 3, m: 4, spec: { role: 'share' } }
   const size = (wide, high) => {
     const { width, height } = pixels(pane, palette, wide, high)
     return [width, height, puts]

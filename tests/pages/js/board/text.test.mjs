@@ -15,7 +15,7 @@ globalThis.document = {
     })
   })
 }
-const { escaped, forgetWidths, longest, mathText, shortened, widest, widthOf } = await import(
+const { forgetWidths, longest, mathText, shortened, widest, widthOf } = await import(
   '../../../../attention/pages/js/board/text.js'
 )
 
@@ -53,10 +53,6 @@ test('the widest number counts its point as half a digit', () => {
   assert.equal(widest([['0.50', '12'], ['3', '\u22121.25']]), 4 * 0.5 + 0.25)
   assert.equal(widest([['100', '0.5']]), 1.5)
   assert.equal(widest([]), 0)
-})
-
-test('what Plotly would read as markup goes in as entities', () => {
-  assert.equal(escaped('<b> & $x$ %{y}'), '&#60;b&#62; &#38; &#36;x&#36; &#37;{y}')
 })
 
 test('names with an index get it as a subscript, all else stays text', () => {
