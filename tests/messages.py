@@ -275,6 +275,9 @@ PANELS_TOO_LARGE = (
     "these panels hold {cells} cells; at most {max_printed} can be printed. Choose fewer "
     "stages or heads, or trace fewer tokens."
 )
+PANES_TOO_LARGE = (
+    "these panels hold {cells} cells; at most {max_printed} can be printed. Choose fewer of them."
+)
 TINY_NUMBERS_ROUNDED = (
     "Tiny numbers of {rounded} are rounded to the decimals of the others, or ≈0: there is "
     "no room for more."

@@ -172,6 +172,11 @@ def of_panes(
     from attention.figures.paper_drawing import draw, draw_charts
 
     heatmaps = [pane for pane in panes if isinstance(pane, Pane)]
+    if (cells := sum(pane.values.size for pane in heatmaps)) > MAX_PRINTED:
+        raise BadInput(
+            f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
+            " Choose fewer of them."
+        )
     if heatmaps:
         figure = draw(panels_of(heatmaps, paper), paper, on_panel)
     else:

@@ -1,11 +1,17 @@
 """Panels are what a page shows: its numbers, what it hides, its labels and its texts."""
 
+import re
+
+import messages
 import numpy as np
 import pytest
 
 from attention import Paper, View, causal, scaled_dot_product_attention
+from attention.figures.across import layer_pane
 from attention.figures.panes import panes
+from attention.figures.paper import of_panes
 from attention.figures.paper_panels import panels_of
+from attention.limits import MAX_PRINTED, BadInput
 from attention.numbers import rounded
 
 
@@ -25,3 +31,26 @@ def test_panels_hold_the_numbers_and_hide_the_cells_of_heatmaps(broken):
         assert np.array_equal(panel.values.compressed(), matrix[~panel.values.mask]), name
         assert panel.labels == (view.rows(name), view.columns(name))
         assert panel.texts.tolist() == rounded(matrix)
+
+
+def of_layer(n):
+    """The weights of a layer, in colours alone on the screen."""
+    Q, K = np.random.default_rng(1).normal(size=(2, n, 3))
+    trace = scaled_dot_product_attention(Q, K, K, allowed=causal(n, n))
+    words = tuple(f"t{k}" for k in range(n))
+    return trace, layer_pane("Layer 0, head 0", trace, (words, words))
+
+
+def test_what_the_screen_shows_in_colours_alone_is_printed_by_its_numbers():
+    trace, pane = of_layer(100)
+    assert pane.is_large
+    (panel,) = panels_of([pane], Paper())
+    assert np.array_equal(panel.values.compressed(), trace.weights[np.tri(100, dtype=bool)])
+    assert np.array_equal(panel.hidden, ~np.tri(100, dtype=bool)) and not panel.texts.size
+
+
+def test_more_cells_than_can_be_printed_are_refused():
+    _, pane = of_layer(300)
+    said = messages.PANES_TOO_LARGE.format(cells="180,000", max_printed=f"{MAX_PRINTED:,}")
+    with pytest.raises(BadInput, match=re.escape(said)):
+        of_panes([pane, pane], Paper())
