@@ -17,12 +17,16 @@ from attention.session import links
 from benchmarks.chromium import CHROMIUM
 
 ROOT = Path(__file__).parents[2]
+DASHBOARD = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
+DASHBOARD += ["--server.address=127.0.0.1"]
 FIRST_HALF = (  # of the processor time that the tests in a browser take, by file
     "test_explore_browser",
     "test_board_browser",
     "test_comparing_browser",
     "test_front_door_browser",
     "test_text_browser",
+    "test_data_browser",
+    "test_many_browser",
 )
 
 
@@ -47,22 +51,40 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+class Server:
+    """A dashboard at a port of its own, to kill and start again under an open page."""
+
+    def __init__(self, command: list[str], where: Path):
+        """Start it by a command that ends with the port."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.command, self.where = [*command, str(port)], where
+        self.address = f"http://127.0.0.1:{port}/"
+        self.start()
+
+    def start(self) -> None:
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(self.command, cwd=self.where, **quiet)
+        try:
+            until_healthy(self.address, self.process)
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
 @contextmanager
 def _serving(command: list[str], where: Path):
     """The address of a dashboard that runs until the end; its command ends with the port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [*command, str(port)], cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    url = f"http://127.0.0.1:{port}/"
+    server = Server(command, where)
     try:
-        until_healthy(url, server)
-        yield url
+        yield server.address
     finally:
         server.kill()
-        server.wait()
 
 
 def until_healthy(url: str, server: subprocess.Popen) -> None:
@@ -86,9 +108,16 @@ def serving():
 
 @pytest.fixture(scope="session")
 def address(serving):
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
-    with serving([*command, "--server.address=127.0.0.1", "--server.port"], ROOT) as url:
+    with serving([*DASHBOARD, "--server.port"], ROOT) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def server():
+    """Another dashboard, which a test may kill; a lost connection ends its session."""
+    running = Server([*DASHBOARD, "--server.disconnectedSessionTTL=0", "--server.port"], ROOT)
+    yield running
+    running.kill()
 
 
 @pytest.fixture(scope="session")
@@ -96,7 +125,9 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # one process for all pages of a profile: a tenth less processor time, see Profile
+        flags = ["--no-sandbox", "--process-per-site"]
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield chromium
         chromium.close()
 
@@ -176,6 +207,23 @@ def visit(browser, address, profiles):
     assert [dashboard.errors for dashboard in opened if dashboard.errors] == []
 
 
+SOCKETS = """const Plain = WebSocket
+window.WebSocket = class extends Plain {
+  constructor (...asked) { super(...asked); window.socket = this } }"""
+
+
+@pytest.fixture
+def pages(server, visit):
+    """Fresh visitors of the server that can be killed; their connection is in window.socket."""
+
+    def visitor() -> Dashboard:
+        dashboard = visit(at=server.address)
+        dashboard.page.add_init_script(SOCKETS)
+        return dashboard
+
+    return visitor
+
+
 class Onlooker:
     """One page for each size of the window, which is turned to the link that a test is about."""
 
@@ -184,7 +232,10 @@ class Onlooker:
         self.pages: dict[tuple[int, int], Dashboard] = {}
 
     def look(self, width: int = 1440, height: int = 900, **link) -> Dashboard:
-        """The page of that size, turned to this link; the test puts back what no link holds."""
+        """The page of that size, turned to this link; the test puts back what no link holds.
+
+        The board has to show something else then: another title of a figure alone has no end.
+        """
         link, size = {"example": "four-words"} | link, (width, height)
         dashboard = self.pages.pop(size, None)  # given back only where it could be turned
         if dashboard is None:

@@ -1,9 +1,8 @@
 """What is typed outlives a reload, a restart of the server and the page of another address."""
 
 import messages
-import pytest
 from browser.dashboard import choose_page, until
-from browser.test_state_browser import pages, restart, server  # noqa: F401
+from browser.test_state_browser import expire, restart
 
 DENIED = """Object.defineProperty(window, 'sessionStorage', {
   get () { throw new DOMException('it is denied', 'SecurityError') } })"""
@@ -74,33 +73,38 @@ def test_what_was_pasted_as_data_is_there_after_a_reload_and_cleared_stays_clear
     assert box(dashboard.idle(), "load_text").input_value() == ""
 
 
-def test_what_was_typed_outlives_the_server_on_this_page_and_another(pages, server):  # noqa: F811
+def test_what_was_typed_outlives_the_session_on_this_page_and_the_server_on_another(pages, server):
     dashboard = checking(pages())
     sent(dashboard, "check_output", "1 2\n3 4")
     box(dashboard, "check_weights").press_sequentially("5 6")
-    restart(server, dashboard)
+    expire(dashboard)
+    dashboard.idle()
     holds(dashboard, "check_output", "1 2\n3 4")
     holds(dashboard, "check_weights", "5 6")
     sent(dashboard, "check_weights", "5 6 7 8")
     choose_page(dashboard.page, "Explore")
     until(dashboard.page.locator(".board-pane[data-stage=W_Q]"))
     restart(server, dashboard)
-    choose_page(dashboard.idle().page, "Check yours")
+    choose_page(dashboard.page, "Check yours")
     holds(dashboard, "check_output", "1 2\n3 4")
     holds(dashboard, "check_weights", "5 6 7 8")
 
 
-@pytest.mark.parametrize("key", ["check_output", "load_text"])
-def test_a_browser_that_keeps_nothing_says_so_before_anything_is_typed(visit, key):
+def test_a_browser_that_keeps_nothing_says_so_before_anything_is_typed(visit):
     dashboard = visit()
     dashboard.page.add_init_script(DENIED)
-    if key == "check_output":
-        checking(dashboard)
-    else:
-        dashboard.open().tab("Your data")
-    until(dashboard.page.locator(".said.flag", has_text=LOST))
-    sent(dashboard, key, "1 2\n3 4")
-    assert dashboard.page.locator(".said.flag", has_text=LOST).is_visible()
+    checking(dashboard)
+    says_so = dashboard.page.locator(".said.flag", has_text=LOST)
+    until(says_so)
+    sent(dashboard, "check_output", "1 2\n3 4")
+    assert says_so.is_visible()
+    choose_page(dashboard.page, "Explore")
+    until(dashboard.page.locator(".board-pane[data-stage=W_Q]"))
+    assert not says_so.count()
+    dashboard.idle().tab("Your data")
+    until(says_so)
+    sent(dashboard, "load_text", "1 2\n3 4")
+    assert says_so.is_visible()
 
 
 def test_what_is_forgotten_by_this_browser_is_not_there_after_a_reload(visit):

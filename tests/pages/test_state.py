@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import messages
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, RerunException
@@ -15,6 +16,7 @@ from attention.limits import BadInput
 from attention.pages import board, controls, parts, state, store
 from attention.session import lesson, links
 from attention.session.examples import EXAMPLES, FIRST
+from attention.session.matrix import Matrix
 
 APP = Path(__file__).parents[2] / "app.py"
 LIST = "examples_four-words"  # of all examples
@@ -361,6 +363,40 @@ def begun_anew(before: AppTest) -> AppTest:
         restarted.session_state[LIST] = before.session_state[LIST]
     restarted.query_params |= links.address(settings(before))[0]
     return restarted._run(before._tree.get_widget_states())
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value", "changed"),
+    [
+        ("selectbox", "set_heads", 1, {"heads": 1}),
+        ("selectbox", "set_scale_kind", "number", {"scale": 0.5**0.5}),
+        ("button_group", "set_parts", ["softmax", "context"], {"context": True}),
+        ("button_group", "set_head", 1, {"head": 1}),
+        ("multiselect", "set_padding", [1], {"padding": (1,)}),
+    ],
+)
+def test_the_first_move_of_a_new_session_is_carried_out(set_up, kind, key, value, changed):
+    getattr(set_up, kind)(key=key).set_value(value)
+    assert settings(begun_anew(set_up)) == replace(settings(set_up), **changed)
+
+
+@pytest.mark.parametrize("page", ["variance", "conventions", "check"])
+def test_a_page_that_is_opened_first_has_what_its_link_leaves_out(page, monkeypatch):
+    large, rng = EXAMPLES["four-words"].build(), np.random.default_rng(3)
+    for name in ("W_Q", "W_K"):
+        large = large.with_matrix(name, Matrix(rng.standard_normal((4, 32))))
+    address = links.address(large)[0]
+    file = json.dumps({"attention": "stage by stage", "link": links.write(large)})
+
+    def find(turn, mark, found):
+        found({"mark": mark, "file": file})
+        st.rerun()
+
+    monkeypatch.setattr(store, "find", find)
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    at.query_params |= address
+    at.switch_page(f"attention/pages/{page}.py").run()
+    assert "partial" in address and settings(at) == large
 
 
 @pytest.mark.parametrize(("pressed", "example"), [("reset", "four-words"), ("batch", "batch")])
