@@ -11,6 +11,7 @@ from pathlib import Path
 import messages
 import numpy as np
 import pytest
+from files import stored
 from oracle import COMPUTED
 from pages.conftest import link_of, ran, settings_of
 from pages.conftest import uploaded as put
@@ -381,6 +382,21 @@ def test_a_comma_with_two_meanings_is_asked_about():
     assert settings_of(at).matrices["X"].values.tolist() == [[1.2, 3.4, 5.6, 7.8]]
 
 
+def test_a_range_of_a_spreadsheet_says_how_its_commas_are_read_and_brings_its_words():
+    at = pasted(
+        opened(),
+        "word\td 1\td 2\td 3\td 4\r\n"
+        "der\t0,5\t-1,25\t0\t3\r\n"
+        "Hund\t2,75\t1e-3\t-0,125\t1\r\n"
+        "=SUMME(A1)\t1\t2\t3\t4\r\n",
+    )
+    assert messages.COMMAS_ARE_DECIMAL in page_text(at)
+    ran(at.button(key="load_use").click())
+    expected = [[0.5, -1.25, 0, 3], [2.75, 0.001, -0.125, 1], [1, 2, 3, 4]]
+    assert settings_of(at).matrices["X"].values.tolist() == expected
+    assert settings_of(at).tokens == ("der", "Hund", "=SUMME(A1)")
+
+
 def test_several_arrays_are_used_together():
     at = pasted(opened(), SEVERAL)
     assert [at.selectbox(key=f"set_load_pick_{name}").value for name in "QKV"] == ["Q", "K", "V"]
@@ -538,6 +554,85 @@ def picked(at: AppTest, role: str, name: str, part: str = "") -> AppTest:
     """An array of the file as this input, all of it or a part."""
     ran(at.selectbox(key=f"set_load_pick_{role}").set_value(name))
     return ran(at.selectbox(key=f"set_load_part_{role}").set_value(part)) if part else at
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        (
+            "words.csv",
+            b"a,1,2\nb,3,x\n",
+            messages.NOT_A_NUMBER.format(place="words.csv, line 2, column 3", found="x"),
+        ),
+        (
+            "late.txt",
+            b"caf\xe9 1 2",
+            messages.NOT_UTF_8_TEXT.format(place="late.txt", position=4, byte="0xe9"),
+        ),
+        ("../../x.npy", b"\x93NUMPY\x01\x00", messages.DAMAGED_NPY_HEADER.format(place="x.npy")),
+        ("mine.npz", b"PK\x03\x04", messages.DAMAGED_ZIP.format(place="mine.npz")),
+    ],
+)
+def test_a_bad_file_is_one_sentence_and_changes_nothing(name, content, sentence):
+    at = opened()
+    before = settings_of(at)
+    uploaded(at, name, content)
+    assert said(at, "refused") == [capital(sentence)]
+    assert settings_of(at) == before
+    assert "load_use" not in [button.key for button in at.button]
+
+
+def test_an_unreadable_array_waits_for_a_yes_and_another_file_asks_again():
+    def unread(arrays, reasons) -> list[str]:
+        said = {"unread": 1, "arrays": arrays, "reasons": reasons, "more": ""}
+        return [messages.SOME_ARRAYS_UNREADABLE.format(**said)]
+
+    reason = messages.UNSUPPORTED_DTYPE.format(place="{}, {}", name="text")
+    X, W_Q, text = np.full((3, 4), 2.5), np.tri(4), np.array([["a"]])
+    at = uploaded(opened(), "mixed.npz", stored(X=X, W_Q=W_Q, W_K=text))
+    assert said(at, "flag") == unread(3, reason.format("mixed.npz", "W_K"))
+    assert at.checkbox(key="set_load_others").label == "Go on with the others"
+    assert "load_use" not in [button.key for button in at.button]
+    ran(at.checkbox(key="set_load_others").check())
+    assert not at.button(key="load_use").disabled
+    uploaded(at, "again.npz", stored(X=X, W_Q=text))
+    assert said(at, "flag") == unread(2, reason.format("again.npz", "W_Q"))
+    assert at.checkbox(key="set_load_others").label == "Go on with the other one"
+    assert "load_use" not in [button.key for button in at.button]
+    uploaded(at, "mixed.npz", stored(X=X, W_Q=W_Q, W_K=text))
+    ran(at.checkbox(key="set_load_others").check())
+    ran(at.button(key="load_use").click())
+    assert np.array_equal(settings_of(at).matrices["X"].values, X)
+    assert np.array_equal(settings_of(at).matrices["W_Q"].values, W_Q)
+    W_K = EXAMPLES["four-words"].build().matrices["W_K"].values
+    assert np.array_equal(settings_of(at).matrices["W_K"].values, W_K)
+
+
+def test_a_slice_is_of_q_k_and_v_together_and_what_true_means_is_chosen():
+    Q, K, V = np.random.default_rng(4).standard_normal((3, 3, 3, 4))
+    mask = ~np.tri(3, dtype=bool)
+    at = uploaded(opened(), "qkv.npz", stored(Q=Q, K=K, V=V, mask=mask))
+    ran(at.text_input(key="set_load_cut_QKV").set_value("2"))
+    ran(at.button_group(key="set_load_true_mask").set_value("hide"))
+    assert messages.MASK_MEANS.format(true_means="hide") in page_text(at)
+    ran(at.button(key="load_use").click())
+    s = settings_of(at)
+    for name, stack in zip("QKV", (Q, K, V), strict=True):
+        assert np.array_equal(s.matrices[name].values, stack[2]), name
+    assert np.array_equal(run(s).allowed, ~mask)
+
+
+def test_words_wanted_are_looked_up_among_word_vectors():
+    rows = {"the": [0.418, 0.25, -0.41], "cat": [0.45, -0.5, 0.5], ".": [0.15, 0.3, -0.2]}
+    text = "\n".join(" ".join([word, *map(str, row)]) for word, row in rows.items())
+    at = pasted(opened(), text)
+    ran(at.text_input(key="set_load_words_X").set_value("the cat the ."))
+    ran(at.button(key="load_use").click())
+    wanted = ["the", "cat", "the", "."]
+    assert settings_of(at).tokens == tuple(wanted)
+    assert settings_of(at).matrices["X"].values.tolist() == [rows[word] for word in wanted]
+    rolled = messages.ROLLED_ANEW.format(names="W_Q, W_K and W_V are", d_model=3)
+    assert rolled in " ".join(said(at, "understood"))
 
 
 def test_one_array_of_a_file_is_taken_as_three_weights():

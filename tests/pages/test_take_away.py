@@ -6,9 +6,11 @@ import re
 import zipfile
 
 import messages
+import numpy as np
 import pytest
-from pages.conftest import ran
-from pages.test_explore import below, opened
+from files import stored
+from pages.conftest import link_of, ran, settings_of
+from pages.test_explore import below, opened, uploaded
 from pages.test_paper_page import figure_of
 
 from attention.exports import citation
@@ -81,6 +83,22 @@ def test_the_zip_holds_all_stages_whatever_the_texts_hold(offered):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert len(json.loads(archive.read("stages_head0.json"))["stages"]) > 8
         assert {"figure_head0.png", "stages/weights_head0.png"} <= set(archive.namelist())
+
+
+def test_a_file_is_named_in_what_is_taken_away_from_its_link_too(offered):
+    at = opened()
+    uploaded(at, "mine.npz", stored(W_Q=np.arange(16.0).reshape(4, 4), W_K=np.eye(4)))
+    ran(at.button(key="load_use").click())
+    visit, K = at.session_state["visit"], settings_of(at).matrices["W_K"]
+    visit.settings = visit.settings.with_matrix("W_K", K.edited((0, 0), 7))
+    taking(**link_of(ran(at)))
+    example = messages.OF_AN_EXAMPLE.format(title="Four words, by hand")
+    assert json.loads(offered["JSON"][1]())["about"]["inputs"] == {
+        "X": example,
+        "W_Q": "mine.npz, W_Q",
+        "W_K": messages.CHANGED_BY_HAND.format(source="mine.npz, W_K"),
+        "W_V": example,
+    }
 
 
 def test_building_a_zip_leaves_the_figure_that_was_made_before():
