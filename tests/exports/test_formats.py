@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from amount import few
 from PIL import Image
 
 from attention import View, arithmetic, figure, paper_figure, self_attention
-from attention.exports import code, text
+from attention.exports import code, formats, text
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.exports.report import to_report
 from attention.figures import panes
@@ -258,7 +259,11 @@ def zipped(s: PageContents) -> tuple[list, dict[str, bytes]]:
 FIGURES = [f"figure.{form}" for form in ("pdf", "svg", "png")]
 
 
-def test_the_zip_holds_every_format_and_the_figure_and_says_how_far_it_is():
+def test_the_zip_holds_every_format_and_the_figure_and_says_how_far_it_is(monkeypatch):
+    """One picture is drawn and stands for those of all stages."""
+    draw = formats._picture
+    drawn = cache(lambda: draw(s, "weights"))
+    monkeypatch.setattr(formats, "_picture", lambda *_: drawn())
     s = shown(SENTENCE)
     steps, files = zipped(s)
     assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps)
@@ -275,7 +280,8 @@ def test_the_zip_holds_every_format_and_the_figure_and_says_how_far_it_is():
         assert files[found.name(s.about)] == found.write(s)
 
 
-def test_the_zip_is_whole_and_says_why_where_no_figure_can_be_drawn():
+def test_the_zip_is_whole_and_says_why_where_no_figure_can_be_drawn(monkeypatch):
+    monkeypatch.setattr(formats, "_picture", lambda page, stage: stage.encode())
     paper = Paper(height=2)
     _, files = zipped(shown(replace(FOUR, paper=paper, paper_stages=())))
     assert {f.filename for f in FORMATS.values()} | {f"{n}.txt" for n in FIGURES} == {
@@ -444,6 +450,9 @@ def test_every_token_is_text_in_every_format():
     assert json.loads(FORMATS["json"].write(s))["stages"]["scores"]["rows"] == list(HOSTILE)
     rows = list(csv.reader(io.StringIO(FORMATS["matrices"].write(s).decode(), newline="")))
     assert ["'=1+1"] in [row[:1] for row in rows]
+    with np.load(io.BytesIO(FORMATS["npz"].write(s)), allow_pickle=False) as arrays:
+        assert tuple(arrays["tokens"]) == HOSTILE
+    assert links.from_file(FORMATS["state"].write(s)) == s.settings
 
 
 def replace_tokens(s: PageContents) -> PageContents:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from xml.etree import ElementTree
 
 import messages
 import numpy as np
@@ -307,6 +308,18 @@ def test_where_nearly_all_shares_look_alike_a_sentence_hints_at_the_logarithmic_
         assert hint in paper_figure(given).notes
         assert hint not in paper_figure(given, paper=Paper(logarithmic=True)).notes
         assert hint not in paper_figure(trace(20)).notes
+
+
+def test_markup_in_title_and_caption_is_text_in_the_svg():
+    alive = '</text><script>alert(1)</script><a href="//evil.example">x</a>'
+    drawn = [
+        ElementTree.fromstring(to_bytes(paper_figure(trace(2), paper=paper), "svg"))
+        for paper in (Paper(title="a", caption="b"), Paper(title=alive, caption=f"$x$ {alive}"))
+    ]
+    plain, marked = ({node.tag for node in root.iter()} for root in drawn)
+    assert marked == plain
+    texts = " ".join("".join(node.itertext()) for node in drawn[1].findall(".//{*}text"))
+    assert texts.count("<script>alert(1)</script>") == 2
 
 
 def test_two_heads_stand_side_by_side_on_a_page():
