@@ -1,4 +1,4 @@
-"""Long context in a real browser: 32,768 tokens down to single weights, 131,072 and Cancel."""
+"""Long context in a real browser: 16,384 tokens down to single weights, 131,072 and Cancel."""
 
 import io
 import json
@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import messages
 import numpy as np
 import pytest
-from browser.dashboard import IDLE, MOMENTS, succeeds, until
+from browser.dashboard import MOMENTS, succeeds, until
 
 from attention.patterns import made
 
@@ -44,13 +44,13 @@ def until_exact(page) -> None:
     until(page.locator(EXACT), act=compute)
 
 
-def asked(page, act) -> None:
+def asked(dashboard, act) -> None:
     """After a move of the map, once its answer is exact and the address has it."""
-    tag = page.locator(MAP).get_attribute("data-tag")
+    tag = dashboard.page.locator(MAP).get_attribute("data-tag")
     act()
-    page.wait_for_function(OTHER, arg=tag)
-    until_exact(page)
-    page.wait_for_function(IDLE)
+    dashboard.wait_for(OTHER, tag)
+    until_exact(dashboard.page)
+    dashboard.idle()
 
 
 def window(page) -> list[int]:
@@ -70,27 +70,27 @@ def full(n: int, top: int, bottom: int, left: int, right: int) -> np.ndarray:
     return np.array(rows)
 
 
-def test_a_map_of_32768_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(opened):
-    dashboard, page = opened(tokens=32768)
+def test_a_map_of_16384_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(opened):
+    dashboard, page = opened(tokens=16384)
     until_exact(page)
     canvas = page.locator(".zoom-map")
     box = canvas.bounding_box()
     x, y = box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"]
 
     def drag():
-        page.mouse.move(x - 30, y - 40)
+        page.mouse.move(x - 20, y - 25)
         page.mouse.down()
-        page.mouse.move(x + 30, y + 40, steps=4)
+        page.mouse.move(x + 20, y + 25, steps=4)
         page.mouse.up()
 
-    asked(page, drag)
+    asked(dashboard, drag)
     top, bottom, left, right = window(page)
-    assert 3000 < bottom - top < 9000 and 2000 < right - left < 8000
+    assert 700 < bottom - top < 2200 and 600 < right - left < 2000
     edges = np.append(np.arange(top, bottom, -(-(bottom - top) // 512)), bottom)
     columns = np.arange(left, right, -(-(right - left) // 512))
     values = np.reshape(page.evaluate(SHOWN), (len(edges) - 1, len(columns)))
     for i in (0, len(edges) // 2):  # two rows of cells against all their weights
-        rows = full(32768, edges[i], edges[i + 1], left, right)
+        rows = full(16384, edges[i], edges[i + 1], left, right)
         wanted = np.add.reduceat(rows, columns - left, axis=1).mean(axis=0)
         np.testing.assert_allclose(values[i], wanted, rtol=2e-3, atol=1e-8)
 
@@ -99,29 +99,29 @@ def test_a_map_of_32768_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(
         top, bottom, left, right = window(page)
         if bottom - top <= 64 and right - left <= 64:
             break
-        asked(page, lambda: page.keyboard.press("Enter"))
+        asked(dashboard, lambda: page.keyboard.press("Enter"))
     values = np.reshape(page.evaluate(SHOWN), (bottom - top, right - left))
-    wanted = full(32768, top, bottom, left, right)
+    wanted = full(16384, top, bottom, left, right)
     np.testing.assert_allclose(values, wanted, rtol=2e-3, atol=1e-9)
     page.keyboard.press("ArrowDown")
     readout = page.locator(".zoom-readout").inner_text()
     row, column = (bottom - top) // 2 + 1, (right - left) // 2
     assert readout.startswith(
-        f"query {top + row:,} “w{(top + row) % 8192}” → key {left + column:,}"
+        f"query {top + row:,} “w{(top + row) % 4096}” → key {left + column:,}"
     )
     assert "weight " in readout
 
     closer = page.get_by_role("button", name="Zoom in")
     assert closer.is_enabled()
     while bottom - top > 8 or right - left > 8:
-        asked(page, closer.click)
+        asked(dashboard, closer.click)
         top, bottom, left, right = window(page)
     assert closer.is_disabled()
     canvas.focus()
     page.keyboard.press("Enter")  # changes nothing: else the next step back would undo that
-    asked(page, lambda: page.go_back())
+    asked(dashboard, lambda: page.go_back())
     assert closer.is_enabled() and window(page) != [top, bottom, left, right]
-    asked(page, lambda: page.get_by_role("button", name="Whole").click())
+    asked(dashboard, lambda: page.get_by_role("button", name="Whole").click())
     assert len(page.evaluate(SHOWN)) == 512 * 512
 
 
@@ -132,6 +132,7 @@ def test_131072_tokens_say_what_they_take_end_on_request_and_give_way_to_a_file(
     words = page.get_by_text(begin.strip())
     until(words)
     assert end.format(given="64 MB", beside="150 MB") in words.inner_text()
+    best = full(131072, 70000, 70001, 0, 131072)[0].argsort()[::-1][:2]
     page.get_by_role("button", name="Compute all").click()
     bar = page.get_by_test_id("stProgress")
     until(bar)
@@ -140,7 +141,6 @@ def test_131072_tokens_say_what_they_take_end_on_request_and_give_way_to_a_file(
     field.fill("70000")
     field.press("Enter")
     until(page.get_by_text("Query 70,000"))
-    best = full(131072, 70000, 70001, 0, 131072)[0].argsort()[::-1][:2]
     begin = messages.STRONGEST_KEYS.partition("{keys}")[0]
     assert f"{begin}{min(best):,}\xa0“w{min(best) % 32768}”" in (
         page.get_by_text(begin.strip()).inner_text()
@@ -150,12 +150,12 @@ def test_131072_tokens_say_what_they_take_end_on_request_and_give_way_to_a_file(
     assert page.locator(MAP).get_attribute("data-exact") == "false"
 
     dashboard.choose("set_long_source", "a file")  # larger than 8 MB, which other pages take
-    Q = np.random.default_rng(0).standard_normal((20_000, 64)).astype("f4")
+    Q = np.random.default_rng(0).standard_normal((2100, 512)).astype("f4")
     file = io.BytesIO()
     np.savez(file, Q=Q, K=Q)
     run = {"name": "run.npz", "mimeType": "application/zip", "buffer": file.getvalue()}
     page.locator("input[type=file]").set_input_files(run)
-    until(page.get_by_text("run.npz: Q, K: 20,000 queries × 20,000 keys"))
+    until(page.get_by_text("run.npz: Q, K: 2,100 queries × 2,100 keys"))
 
 
 def test_on_a_phone_and_in_the_dark_the_map_fits_and_a_finger_zooms(opened):
@@ -169,7 +169,7 @@ def test_on_a_phone_and_in_the_dark_the_map_fits_and_a_finger_zooms(opened):
     page.set_viewport_size({"width": 390, "height": 844})
     dashboard.wait_for("() => document.querySelector('.zoom').scrollWidth <= innerWidth")
     page.locator(".zoom-map").click()
-    asked(page, lambda: page.get_by_role("button", name="Zoom in").click())
+    asked(dashboard, lambda: page.get_by_role("button", name="Zoom in").click())
     top, bottom, left, right = window(page)
     assert (bottom - top, right - left) == (256, 256)
     page.get_by_role("button", name="Show this query").click()
