@@ -280,10 +280,10 @@ class Dashboard:
         before = preview.get_attribute("src")
         self.page.get_by_label(label, exact=True).fill(text)
         self.page.keyboard.press("Control+Enter")
-        self.page.wait_for_function(
+        self.wait_for(
             "src => ![src, null].includes(document.querySelector("
             "'.st-key-paper_preview img')?.getAttribute('src') ?? null)",
-            arg=before,
+            before,
         )
 
     def notice(self) -> str:
