@@ -26,7 +26,6 @@ FIRST_HALF = (  # of the processor time that the tests in a browser take, by fil
     "test_front_door_browser",
     "test_text_browser",
     "test_data_browser",
-    "test_many_browser",
 )
 
 

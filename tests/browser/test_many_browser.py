@@ -62,18 +62,13 @@ def test_a_cell_is_named_under_the_mouse_and_a_click_gives_its_number(opened):
     assert dashboard.page.evaluate(TIP).split("   ")[1] == dashboard.cell()[-1].removeprefix("= ")
 
 
-def test_a_colour_bar_writes_its_numbers_as_the_board_does(opened):
-    """With two significant digits: there is no room for more."""
+def test_colour_bars_write_numbers_as_the_board_does_and_pixels_have_the_colours_of_cells(opened):
+    """Two significant digits have room there; seen large, each cell has pixels of its own."""
     dashboard, s = opened
     low, high = colour_limits(view(s, run(s)))["scores"]
     ends = [float(f"{value:.2g}") for value in (low, (low + high) / 2, high)]
     assert dashboard.painted("scores", "painted.bar") == [number(value) for value in ends]
     assert dashboard.painted("weights", "painted.bar") == ["0", "0.25", "1"]
-
-
-def test_the_pixels_of_a_stage_have_the_colours_of_its_cells(opened):
-    """Seen large, where each cell has pixels of its own."""
-    dashboard, s = opened
     dashboard.page.locator("[data-stage=weights] .board-tool", has_text="⋯").click()
     dashboard.page.locator("[data-stage=weights]").get_by_role("button", name="Present").click()
     dashboard.wait_for(
