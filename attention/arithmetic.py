@@ -55,6 +55,33 @@ class Walk:
     difference: float  # the largest distance from the same row of the matrix form
 
 
+@dataclass(frozen=True, eq=False)
+class Powers:
+    """The exponentials of a row of masked scores, as the softmax takes them."""
+
+    highest: float  # the largest visible score, or the sink; NaN where none is visible
+    exponentials: np.ndarray  # (n_k,)  exp(masked − highest), 0 where hidden
+    sink: float  # exp(sink − highest), 0 where there is no sink
+    total: float  # their sum, with the sink
+
+
+def powers_of(masked: np.ndarray, seen: np.ndarray, sink: float | None) -> Powers:
+    """Return the exponentials of a row, (n_k,), one at a time; ``sink`` is a score of no key.
+
+    >>> found = powers_of(np.array([2.0, 2.0]), np.array([True, False]), 2.0)
+    >>> found.exponentials.tolist(), found.sink, found.total
+    ([1.0, 0.0], 1.0, 2.0)
+    """
+    keys = range(len(masked))
+    with np.errstate(all="ignore"):
+        highest = max((masked[j] for j in keys if seen[j]), default=math.nan)
+        also = sink if seen.any() else None
+        highest = highest if also is None else max(highest, also)
+        exponentials = np.array([np.exp(masked[j] - highest) if seen[j] else 0.0 for j in keys])
+        its = 0.0 if also is None else float(np.exp(also - highest))
+    return Powers(highest, exponentials, its, float(sum(exponentials)) + its)
+
+
 def walk(view: View, i: int) -> Walk:
     """Take query ``i`` against every key, one at a time: from dot products to the weighted sum."""
     Q, K, V = (view.stages[view.source(name)] for name in "QKV")
@@ -69,13 +96,9 @@ def walk(view: View, i: int) -> Walk:
         capped = view.stages["modified"][i] if "modified" in view.stages else capped
         bias = np.zeros(len(K)) if view.bias is None else view.bias[i]
         masked = np.array([capped[j] + bias[j] if seen[j] else -math.inf for j in keys])
-        highest = max((masked[j] for j in keys if seen[j]), default=math.nan)
-        also = view.sink if seen.any() else None
-        highest = highest if also is None else max(highest, also)
-        exponentials = np.array([np.exp(masked[j] - highest) if seen[j] else 0.0 for j in keys])
-        sink = 0.0 if also is None else float(np.exp(also - highest))
-        total = float(sum(exponentials)) + sink
-        weights = np.array([e / total if total else 0.0 for e in exponentials])
+        powers = powers_of(masked, seen, view.sink)
+        total = powers.total
+        weights = np.array([e / total if total else 0.0 for e in powers.exponentials])
         if view.softmax is not True:
             alone = _BY_ITSELF.get(view.softmax)
             weights = (
@@ -99,9 +122,9 @@ def walk(view: View, i: int) -> Walk:
         scaled=_printed(view, "scaled", i, scaled),
         capped=capped,
         masked=_printed(view, "masked", i, masked),
-        highest=highest,
-        exponentials=exponentials,
-        sink=sink,
+        highest=powers.highest,
+        exponentials=powers.exponentials,
+        sink=powers.sink,
         total=total,
         weights=_printed(view, "weights", i, weights),
         shares=shares,
@@ -170,23 +193,60 @@ def _given(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     return [f"an input: {number(view.printed(stage)[i, j], digits)}"]
 
 
-def _product(left: str, right: str, left_word: str, right_word: str) -> Lines:
-    """A cell of ``left @ right``, and of a bias: row i of one, column j of the other."""
+@dataclass(frozen=True, eq=False)
+class Product:
+    """The row and the column whose products add up to a cell."""
 
-    def lines(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-        rows, columns = view.source(left), view.source(right)
-        if rows not in view.stages or columns not in view.stages:
-            return _given(view, stage, i, j, digits)
-        a, b = view.printed(rows)[i], view.printed(columns)[:, j]
-        head = [
-            f"row of {STAGES[rows].heading} ({left_word}) = {vector(a, digits)}",
-            f"column of {STAGES[columns].heading} ({right_word}) = {vector(b, digits)}",
-        ]
-        bias = view.stages.get(right.replace("W_", "b_"))
-        added = None if bias is None else bias[0, j]
-        return head + dot(a, b, view.printed(stage)[i, j], digits, added)
+    left: str  # the stage of the row
+    right: str  # and of the column: a row of K is a column of Kᵀ
+    at: list[int]  # which terms of them: of an output those of the visible keys
+    a: np.ndarray  # (terms,)
+    b: np.ndarray  # (terms,)
+    bias: str  # the stage of the bias that is added, "" where there is none
+    added: float | None  # its number
 
-    return lines
+
+_PRODUCTS = {
+    "Q": ("X", "W_Q"),
+    "K": ("memory", "W_K"),
+    "V": ("memory", "W_V"),
+    "scores": ("Q", "K"),
+    "output": ("weights", "V"),
+    "projected": ("joined", "W_O"),
+}
+
+
+def product_of(view: View, stage: str, i: int, j: int) -> Product | None:
+    """Return the row and the column that cell (i, j) is made of; None where it is no product."""
+    left, right = (view.source(name) for name in _PRODUCTS.get(stage, ("", "")))
+    if left not in view.stages or right not in view.stages:
+        return None
+    a = view.printed(left)[i]
+    b = view.printed(right)[j] if stage == "scores" else view.printed(right)[:, j]
+    at = np.flatnonzero(view.allowed[i]) if stage == "output" else np.arange(len(a))
+    bias = right.replace("W_", "b_") if right.startswith("W_") else ""
+    bias = bias if bias in view.stages else ""
+    added = float(view.stages[bias][0, j]) if bias else None
+    return Product(left, right, at.tolist(), a[at], b[at], bias, added)
+
+
+def _product(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    found = product_of(view, stage, i, j)
+    if found is None:
+        return _given(view, stage, i, j, digits)
+    left, right = _FACTORS.get(
+        stage,
+        (
+            f"row of {STAGES[found.left].heading} (the token)",
+            f"column of {STAGES[found.right].heading} (the dimension)",
+        ),
+    )
+    head = [f"{left} = {vector(found.a, digits)}", f"{right} = {vector(found.b, digits)}"]
+    total = view.printed(stage)[i, j]
+    return head + dot(found.a, found.b, total, digits, found.added)
+
+
+_FACTORS = {"scores": ("query", "key"), "output": ("weights", "values")}
 
 
 def _sum(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
@@ -194,57 +254,125 @@ def _sum(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     return [" + ".join(parts), f"= {number(view.printed(stage)[i, j], digits)}"]
 
 
-def _normed(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+@dataclass(frozen=True, eq=False)
+class Norming:
+    """What the norm makes a cell of: its row, the root that divides it, and the gain."""
+
+    source: str  # the stage of the row
+    row: np.ndarray  # (d_k,)
+    root: float  # √(mean of the squares + eps)
+    eps: float
+    whole: bool  # whether the mean is that of all heads
+    gain: float | None  # None where there is none
+
+
+def norming_of(view: View, stage: str, i: int, j: int) -> Norming | None:
+    """Return how cell (i, j) of Q normed or K normed is made; None where the view does not say."""
     letter = stage[0]
     if view.norm is None or letter not in view.root_mean_squares:
-        return _given(view, stage, i, j, digits)
+        return None
     source = view.source(letter, stage)
-    row, root = view.printed(source)[i], view.root_mean_squares[letter][i]
-    gain = view.norm.gain_of_head(letter, len(row), view.head, view.heads)[j]
-    said = f"row of {STAGES[source].heading} = {vector(row, digits)}"
+    row, root = view.printed(source)[i], float(view.root_mean_squares[letter][i])
+    gain = None
+    if getattr(view.norm, f"gain_{letter}") is not None:
+        gain = float(view.norm.gain_of_head(letter, len(row), view.head, view.heads)[j])
+    whole = view.norm.whole and view.heads > 1
+    return Norming(source, row, root, view.norm.eps, whole, gain)
+
+
+def _normed(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    found = norming_of(view, stage, i, j)
+    if found is None:
+        return _given(view, stage, i, j, digits)
+    row, root = found.row, number(found.root, digits)
     mean = f"({abridged([f'{_factor(x, digits)}²' for x in row], ' + ')}) / {len(row)}"
-    if view.norm.whole and view.heads > 1:
+    if found.whole:
         mean = f"mean of its squares in all {view.heads} heads"
-    times = "" if getattr(view.norm, f"gain_{letter}") is None else f" · {_factor(gain, digits)}"
+    times = "" if found.gain is None else f" · {_factor(found.gain, digits)}"
     return [
-        said,
-        f"√({mean} + {exact(view.norm.eps)}) = {number(root, digits)}",
-        f"{_factor(row[j], digits)} / {number(root, digits)}{times}",
+        f"row of {STAGES[found.source].heading} = {vector(row, digits)}",
+        f"√({mean} + {exact(found.eps)}) = {root}",
+        f"{_factor(row[j], digits)} / {root}{times}",
         f"= {number(view.printed(stage)[i, j], digits)}",
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """The pair of numbers that a cell is turned in, and the angle."""
+
+    source: str  # the stage of the pair
+    pair: int  # which one, from 0
+    first: int  # the column of a
+    second: int  # the column of b
+    is_first: bool  # whether the cell is that of a
+    position: int
+    frequency: float
+    angle: float
+    a: float
+    b: float
+    cos: float
+    sin: float
+    factor: float  # of the result
+
+
+def rotation_of(view: View, stage: str, i: int, j: int) -> Rotation | None:
+    """Return how cell (i, j) of Q rotated or K rotated is turned; None where it is not."""
+    if view.rotary is None:
+        return None
+    source = view.source(stage[0], stage)
+    row = view.printed(source)[i]
+    d_k, position = len(row), i + (view.rotary.offset if stage[0] == "Q" else 0)
+    first, second = (list(range(d_k)[part]) for part in view.rotary.pairs_of(d_k))
+    if j not in first + second:
+        return None
+    pair = first.index(j) if j in first else second.index(j)
+    frequency = float(view.rotary.turns(d_k)[pair])
+    angle = position * frequency
+    return Rotation(
+        source,
+        pair,
+        first[pair],
+        second[pair],
+        j in first,
+        position,
+        frequency,
+        angle,
+        float(row[first[pair]]),
+        float(row[second[pair]]),
+        math.cos(angle),
+        math.sin(angle),
+        view.rotary.factor,
+    )
 
 
 def _rotated(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     if view.rotary is None:
         return _given(view, stage, i, j, digits)
-    source = view.source(stage[0], stage)
-    row, result = view.printed(source)[i], number(view.printed(stage)[i, j], digits)
-    d_k, position = len(row), i + (view.rotary.offset if stage[0] == "Q" else 0)
-    first, second = (list(range(d_k)[part]) for part in view.rotary.pairs_of(d_k))
-    if j not in first + second:
-        why = f"only the first {2 * len(first)} columns are rotated; this one stays"
-        return [why, f"= {result}"]
-    k, turned = (first.index(j), True) if j in first else (second.index(j), False)
-    frequency = view.rotary.turns(d_k)[k]
-    angle = position * frequency
-    a, b = row[first[k]], row[second[k]]
-    cos, sin = (_factor(wave(angle), digits) for wave in (math.cos, math.sin))
-    a, b = _factor(a, digits), _factor(b, digits)
-    work = f"{a}·{cos} − {b}·{sin}" if turned else f"{b}·{cos} + {a}·{sin}"
-    factor = view.rotary.factor
+    found, result = rotation_of(view, stage, i, j), number(view.printed(stage)[i, j], digits)
+    if found is None:
+        many = turned_columns(view)
+        return [f"only the first {many} columns are rotated; this one stays", f"= {result}"]
+    work = turned(found, digits)
     return [
-        f"pair {k + 1}: columns {first[k] + 1} and {second[k] + 1}",
-        f"θ = position × frequency = {position} × {number(frequency, 6)} = {number(angle, 6)}",
-        "a cos θ − b sin θ" if turned else "b cos θ + a sin θ",
-        work if factor == 1 else f"({work}) · {number(factor, digits)}",
+        f"pair {found.pair + 1}: columns {found.first + 1} and {found.second + 1}",
+        f"θ = position × frequency = {found.position} × {number(found.frequency, 6)}"
+        f" = {number(found.angle, 6)}",
+        "a cos θ − b sin θ" if found.is_first else "b cos θ + a sin θ",
+        work if found.factor == 1 else f"({work}) · {number(found.factor, digits)}",
         f"= {result}",
     ]
 
 
-def _scores(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    q, k = view.printed(view.source("Q"))[i], view.printed(view.source("K"))[j]
-    total = view.printed("scores")[i, j]
-    return [f"query = {vector(q, digits)}", f"key = {vector(k, digits)}", *dot(q, k, total, digits)]
+def turned_columns(view: View) -> int:
+    """Return how many of the first columns of Q and K are rotated."""
+    return 0 if view.rotary is None else 2 * len(view.rotary.turns(view.stages["Q"].shape[1]))
+
+
+def turned(found: Rotation, digits: int) -> str:
+    """Return ``a·cos θ − b·sin θ`` in numbers, or ``b·cos θ + a·sin θ``."""
+    a, b, cos, sin = (_factor(x, digits) for x in (found.a, found.b, found.cos, found.sin))
+    return f"{a}·{cos} − {b}·{sin}" if found.is_first else f"{b}·{cos} + {a}·{sin}"
 
 
 def _scaled(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
@@ -258,10 +386,8 @@ def _scaled(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     return [work, f"= {number(scaled, digits)}"]
 
 
-def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    result = f"M = {number(view.printed('mask')[i, j], digits)}"
-    if not view.allowed[i, j] or pushed(view)[i, j]:
-        return ["this query may not look at this key", result]
+def added_by_distance(view: View, i: int, j: int, digits: int = 2) -> list[str]:
+    """Return a line for what T5's relative bias adds to a score, and one for ALiBi."""
     lines = []
     if view.buckets is not None and view.relative is not None:
         row, added = int(view.buckets[i, j]), number(view.relative[i, j], digits)
@@ -270,7 +396,14 @@ def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     if alibi := by_distance(view):
         slope, distance = number(alibi[0], digits), int(alibi[1][i, j])
         lines.append(f"−slope × distance = −{slope} × {distance}")
-    if lines:
+    return lines
+
+
+def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    result = f"M = {number(view.printed('mask')[i, j], digits)}"
+    if not view.allowed[i, j] or pushed(view)[i, j]:
+        return ["this query may not look at this key", result]
+    if lines := added_by_distance(view, i, j, digits):
         return [*lines, result]
     if view.bias is not None and view.bias[i, j] != 0:
         return ["a bias is added to this score", result]
@@ -357,16 +490,9 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 def _output(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    seen = view.allowed[i]
-    if not seen.any():
+    if not view.allowed[i].any():
         return ["every key of this query is hidden", "the output is 0"]
-    weights, values = view.printed("weights")[i][seen], view.printed("V")[:, j][seen]
-    total = view.printed("output")[i, j]
-    return [
-        f"weights = {vector(weights, digits)}",
-        f"values = {vector(values, digits)}",
-        *dot(weights, values, total, digits),
-    ]
+    return _product(view, stage, i, j, digits)
 
 
 def _joined(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
@@ -389,10 +515,7 @@ _CELLS: dict[str, Lines] = {
     "X_P": _sum,
     **dict.fromkeys(("Q_normed", "K_normed"), _normed),
     **dict.fromkeys(("Q_rotated", "K_rotated"), _rotated),
-    "Q": _product("X", "W_Q", "the token", "the dimension"),
-    "K": _product("memory", "W_K", "the token", "the dimension"),
-    "V": _product("memory", "W_V", "the token", "the dimension"),
-    "scores": _scores,
+    **dict.fromkeys(("Q", "K", "V", "scores", "projected"), _product),
     "scaled": _scaled,
     "capped": _capped,
     "modified": _modified,
@@ -401,6 +524,5 @@ _CELLS: dict[str, Lines] = {
     "weights": _weights,
     "output": _output,
     "joined": _joined,
-    "projected": _product("joined", "W_O", "the token", "the dimension"),
     "context": _context,
 }
