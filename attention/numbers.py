@@ -46,19 +46,27 @@ def _half(digits: int) -> int:
     return max(digits // 2, 1)
 
 
-def numbers(values: np.ndarray, digits: int = 2, least: int | None = None) -> list[str]:
+def numbers(
+    values: np.ndarray,
+    digits: int = 2,
+    least: int | None = None,
+    within: np.ndarray | None = None,
+) -> list[str]:
     """Return the numbers of one matrix as texts with the same decimals: none where all are whole.
 
     Numbers too small or too large for their decimals, and those that are not finite, are written
-    as in :func:`number`.
+    as in :func:`number`. Values that are a part of a matrix are written as ``within`` all of it.
 
     >>> numbers(np.array([0.5, 27.456, 3.0, 1e-7])), numbers(np.array([55.0, -3.0]))
     (['0.50', '27.46', '3.00', '1.0e−7'], ['55', '−3'])
+    >>> numbers(np.array([3.0]), within=np.array([3.0, 0.5]))
+    ['3.00']
     """
     values = values.astype(np.float64, copy=False).ravel()
     size = np.abs(values)
     whole = values == np.rint(values)
-    places = 0 if whole[np.isfinite(values)].all() else digits
+    among = values if within is None else within
+    places = 0 if np.isin(among[np.isfinite(among)] % 1, 0).all() else digits
     smallest = 10.0 ** ((_half(digits) if least is None else least) - 1 - digits)
     plain = (size < 1e6) & (whole | (size >= smallest) | (digits == 0))
     listed = np.where(plain, values if places else np.rint(values), 0.0) + 0.0  # makes −0 a 0

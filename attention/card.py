@@ -1,0 +1,751 @@
+"""The card of a cell: its arithmetic as texts, which the board only sets.
+
+Every number is one of the trace, or is made of such numbers by plain loops, and is written by
+:mod:`attention.numbers`; a number of a stage is written as its cell on the board.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.arithmetic import (
+    MOST_TERMS,
+    Powers,
+    added_by_distance,
+    norming_of,
+    powers_of,
+    product_of,
+    rotation_of,
+    turned,
+    turned_columns,
+)
+from attention.captions import pushed
+from attention.numbers import MINUS, exact, number, numbers
+from attention.scores import FUNCTION, SIGMOID
+from attention.sentences import shortened
+from attention.stages import STAGES
+from attention.view import View
+
+LARGE_POWER = 12  # of e: beyond it the largest score is subtracted first
+Cell = tuple[str, int, int]  # stage, row, column
+Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: the same number of each term."""
+
+    name: str
+    kind: str  # "query", "key" or "plain" for a factor; "product" or "share" for what adds up
+    cells: tuple[str, ...]  # one for each term that is sent
+    total: str = ""
+    others: tuple[str, ...] = ()  # at k, the sum of all terms but the first k of the table's order
+
+
+@dataclass(frozen=True)
+class Table:
+    """The terms that add up to a number, a column each: at most MOST_TERMS are sent."""
+
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    count: int  # how many terms there are
+    order: tuple[int, ...]  # the terms that are sent, the largest first, by their places in heads
+    mark: int  # the place in heads of the chosen term; −1 for none
+    hidden: tuple[bool, ...]  # which terms are those of hidden keys
+
+
+@dataclass(frozen=True)
+class Link:
+    """One number on the way from the score of a pair to its weight."""
+
+    stage: str
+    row: int
+    column: int
+    name: str  # "score"
+    how: str  # "4 products, added up"; a power is written e^{2}
+    text: str  # "2"
+    chosen: bool  # whether it is the card's own number
+
+
+@dataclass(frozen=True)
+class Card:
+    """How one number is made."""
+
+    stage: str
+    row: int
+    column: int
+    title: tuple[Words, ...]
+    value: str
+    table: Table | None = None
+    lines: tuple[str, ...] = ()  # of arithmetic
+    note: str = ""  # one sentence
+    chain: tuple[Link, ...] = ()  # the numbers of this query and key
+
+
+def card_of(view: View, cell: Cell, digits: int = 2, *, editable: bool = False) -> Card:
+    """Return the card of a cell.
+
+    Parameters
+    ----------
+    view : View
+    cell : (stage, row, column)
+        One of ``view.stages``; row and column count from 0.
+    digits : int
+        Decimals, as in :func:`attention.numbers.number`.
+    editable : bool
+        Whether the number is an input that can be typed, which the note then says.
+
+    Raises
+    ------
+    KeyError, IndexError
+        Where the view has no such cell.
+
+    >>> from attention import scaled_dot_product_attention
+    >>> trace = scaled_dot_product_attention([[1.0, 2.0]], [[3.0, 4.0]], [[1.0]])
+    >>> card = card_of(View.of(trace, tokens=["cat"], key_tokens=["sat"]), ("scores", 0, 0))
+    >>> "".join(text for text, _ in card.title), card.value
+    ('Score of “cat” with “sat”', '11')
+    >>> [(row.name, row.cells, row.total) for row in card.table.rows][2]
+    ('product', ('3', '8'), '= 11')
+    """
+    stage, i, j = cell
+    with np.errstate(all="ignore"):  # ∞ and NaN are what the cells show
+        return _CARDS.get(stage, _input)(_Asked(view, stage, i, j, digits, editable))
+
+
+def spoken(view: View, cell: Cell, digits: int = 2) -> str:
+    """Return what a screen reader is told of a cell, in a sentence or two.
+
+    >>> from attention import scaled_dot_product_attention
+    >>> trace = scaled_dot_product_attention([[1.0, -2.0]], [[3.0, 4.0]], [[1.0]])
+    >>> spoken(View.of(trace, tokens=["cat"], key_tokens=["sat"]), ("scores", 0, 0))
+    'scores, query “cat”, key “sat”: minus 5. From its row of Q and its column of K transposed.'
+    """
+    stage, i, j = cell
+    asked = _Asked(view, stage, i, j, digits)
+    sides = {"queries": "query", "keys": "key"}
+
+    def side(axis: str, k: int, word: str) -> str:
+        return (
+            f"{sides[axis]} {_called(view.labels[axis], k)}" if axis in sides else f"{word} {k + 1}"
+        )
+
+    row, column = side(STAGES[stage].rows, i, "row"), side(STAGES[stage].columns, j, "column")
+    heading = "K, shown as K transposed" if stage == "K" else _read_out(STAGES[stage].heading)
+    value = re.sub(r"e(−?\d+)$", r" times ten to the \1", asked.value)
+    value = value.replace(MINUS, "minus ").replace("∞", "infinity")
+    hidden = ", hidden" * (stage in ("mask", "masked", "weights") and not view.allowed[i, j])
+    said = f"{heading}, {row}, {column}: {value}{hidden}."
+    sources = []
+    for source, part in view.sources(stage):
+        if part == "cell" or source.startswith("b_"):
+            continue
+        of_K = stage == "scores" and part == "row j"
+        what = "column" if of_K else part.split()[0]
+        turned_over = " transposed" * of_K
+        sources.append(f"its {what} of {_read_out(STAGES[source].heading)}{turned_over}")
+    return f"{said} From {' and '.join(sources)}." if sources else said
+
+
+def _read_out(heading: str) -> str:
+    return heading.replace("_", " ").replace("+", "plus")
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+_REPEATED = re.compile(r"(.*) \((\d+)\)")
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
+)
+_LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def _repeated(labels: Sequence[str], k: int) -> tuple[str, int]:
+    """Return a word and which one of several it is, from 1; 0 where it is the only one."""
+    found = _REPEATED.fullmatch(labels[k])
+    if found and sum(label.startswith(f"{found[1]} (") for label in labels) > 1:
+        return found[1], int(found[2])
+    return labels[k], 0
+
+
+def _called(labels: Sequence[str], k: int) -> str:
+    """Return a word as a sentence has it: “cat”, the second “the”."""
+    word, which = _repeated(labels, k)
+    if not which:
+        return f"“{word}”"
+    ordinal = _ORDINALS[which - 1] if which <= len(_ORDINALS) else ""
+    return f"the {ordinal} “{word}”" if ordinal else f"“{word}” no.\u00a0{which}"
+
+
+def _head(labels: Sequence[str], k: int) -> str:
+    """Return a word as the head of a column has it: cat, the₂."""
+    word, which = _repeated(labels, k)
+    return (
+        f"{word[:12]}…{str(which).translate(_LOWERED)}"
+        if which and len(word) > 13
+        else (f"{word}{str(which).translate(_LOWERED)}" if which else shortened(word))
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _percent(share: float) -> str:
+    if 0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """The cell whose card is made, and what the cards of several stages say of it."""
+
+    view: View
+    stage: str
+    i: int
+    j: int
+    digits: int
+    editable: bool = False
+
+    def text(self, stage: str, i: int, j: int) -> str:
+        """A number of a stage, as its cell on the board has it."""
+        return self.texts(stage, self.view.printed(stage)[i : i + 1, j])[0]
+
+    def texts(self, stage: str, values: np.ndarray) -> list[str]:
+        return numbers(values, self.digits, within=self.view.printed(stage))
+
+    def number(self, value: float) -> str:
+        return number(value, self.digits)
+
+    @property
+    def value(self) -> str:
+        return self.text(self.stage, self.i, self.j)
+
+    @property
+    def at(self) -> str:
+        """The text of the same pair, in the stage that the masked scores are made of."""
+        return self.text(self.view.source("scaled", "masked"), self.i, self.j)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether queries and keys are other tokens."""
+        labels = self.view.labels
+        return "memory" in self.view.stages or labels["queries"] != labels["keys"]
+
+    @property
+    def query(self) -> str:
+        return _called(self.view.labels["queries"], self.i)
+
+    def key(self, j: int) -> str:
+        return _called(self.view.labels["keys"], j)
+
+    @property
+    def own(self) -> bool:
+        """Whether query and key are the same token."""
+        return not self.crossed and self.i == self.j
+
+    @property
+    def other(self) -> Words:
+        """The key as a title has it."""
+        return ("itself", "") if self.own else (self.key(self.j), "key")
+
+    @property
+    def place(self) -> str:
+        """Which number of its row: its own name, where the dimension has one."""
+        name = self.view.columns(self.stage)[self.j]
+        return f"number {self.j + 1}" if name == str(self.j + 1) else f"“{name}”"
+
+    @property
+    def hidden(self) -> bool:
+        return not self.view.allowed[self.i, self.j]
+
+    def pair(self, words: str) -> tuple[Words, ...]:
+        """The title of a cell of a query and a key."""
+        return (f"{words} of ", ""), (self.query, "query"), (" with ", ""), self.other
+
+    def of(self, words: str, axis: str) -> tuple[Words, ...]:
+        """The title of a number of a query or of a key."""
+        kind = "query" if axis == "queries" else "key"
+        who = _called(self.view.labels[axis], self.i)
+        return (f"{words} of ", ""), (who, kind), (f", {self.place}", "")
+
+    def card(self, title: tuple[Words, ...], **more: object) -> Card:
+        return Card(self.stage, self.i, self.j, title, self.value, **more)  # type: ignore[arg-type]
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """A row of all terms, before the largest are chosen."""
+
+    name: str
+    kind: str
+    texts: Sequence[str]
+    total: str = ""
+    values: Sequence[float] | None = None  # where the terms add up
+
+
+def _table(
+    asked: _Asked,
+    heads: Sequence[str],
+    lines: Sequence[_Line],
+    sizes: Sequence[float],
+    first: Sequence[int] = (),
+    mark: int = -1,
+    hidden: Sequence[bool] = (),
+) -> Table:
+    """Return the table of the largest terms; those named ``first`` go before the others."""
+    count = len(heads)
+    size = [math.inf if math.isnan(s) else abs(s) for s in sizes]
+    order = [*first, *(k for k in np.argsort(np.negative(size), kind="stable") if k not in first)]
+    order = [int(k) for k in order]
+    sent = sorted(order[:MOST_TERMS])
+
+    def others(values: Sequence[float] | None) -> tuple[str, ...]:
+        if values is None:
+            return ()
+        return tuple(
+            asked.number(_added([values[k] for k in order[kept:]])) if kept < count else ""
+            for kept in range(len(sent) + 1)
+        )
+
+    return Table(
+        tuple(heads[k] for k in sent),
+        tuple(
+            Row(
+                line.name,
+                line.kind,
+                tuple(line.texts[k] for k in sent),
+                line.total,
+                others(line.values),
+            )
+            for line in lines
+        ),
+        count,
+        tuple(sent.index(k) for k in order[:MOST_TERMS]),
+        sent.index(mark) if mark >= 0 else -1,
+        tuple(bool(hidden[k]) if hidden else False for k in sent),
+    )
+
+
+def _added(values: Sequence[float]) -> float:
+    """Return the sum; 0 where rounding alone keeps it from 0."""
+    total = float(sum(values))
+    reach = sum(abs(value) for value in values)
+    return 0.0 if abs(total) <= len(values) * 2**-52 * reach else total
+
+
+def _products(asked: _Asked, names: tuple[str, str], kinds: tuple[str, str]) -> Table | None:
+    """Return the products that add up to the cell, its bias among them."""
+    view = asked.view
+    found = product_of(view, asked.stage, asked.i, asked.j)
+    if found is None:
+        return None
+    products = [float(x) * float(y) for x, y in zip(found.a, found.b, strict=True)]
+    labels = view.columns(found.left)
+    heads = [_head(labels, k) for k in found.at]
+    factors = [asked.texts(found.left, found.a), asked.texts(found.right, found.b)]
+    first: list[int] = []
+    if found.added is not None:
+        first, heads = [len(products)], [*heads, found.bias]
+        products = [*products, found.added]
+        factors = [[*texts, ""] for texts in factors]
+    lines = [
+        *(_Line(*line) for line in zip(names, kinds, factors, strict=True)),
+        _Line(
+            "product",
+            "product",
+            numbers(np.array(products), asked.digits),
+            f"= {asked.value}",
+            products,
+        ),
+    ]
+    return _table(asked, heads, lines, products, first)
+
+
+# ---- the way from the score to the weight --------------------------------------------------------
+
+_LINKS = ("scores", "scaled", "capped", "modified", "masked", "weights")
+_NAMES = {"scores": "score", "weights": "weight"}
+
+
+def _chain(asked: _Asked) -> tuple[Link, ...]:
+    """Return the numbers of a query and a key, each with how it is made of the one before."""
+    view, i, j = asked.view, asked.i, asked.j
+    names = [name for name in _LINKS if name in view.stages]
+    if "mask" not in view.stages and asked.stage != "masked" and "masked" in names:
+        names.remove("masked")  # it is the stage before it, number by number
+    if len(names) < 2:
+        return ()
+    return tuple(
+        Link(
+            name,
+            i,
+            j,
+            _NAMES.get(name, name),
+            _how(asked, name),
+            asked.text(name, i, j),
+            name == asked.stage,
+        )
+        for name in names
+    )
+
+
+def _how(asked: _Asked, name: str) -> str:
+    view, i, j = asked.view, asked.i, asked.j
+    if name == "scores":
+        count = view.stages[view.source("Q")].shape[1]
+        return "1 product" if count == 1 else f"{count} products, added up"
+    if name == "scaled":
+        return _scaling(asked)
+    if name == "capped":
+        return _capping(asked)
+    if name == "modified":
+        return f"score_mod({asked.text(view.source('scaled', 'modified'), i, j)})"
+    if name == "masked":
+        return _masking(asked)
+    if asked.hidden:
+        return "hidden"
+    if view.softmax == FUNCTION:
+        return "a function of the row"
+    score = asked.text("masked", i, j)
+    if view.softmax == SIGMOID:
+        return f"1 ÷ (1 + {_power(asked.number(-view.printed('masked')[i, j]))})"
+    if not view.softmax:
+        return "the score itself"
+    shares = _Shares.of(asked)
+    subtracted = f" {_plus(asked, -shares.shift)}" if shares.shift else ""
+    return f"{_power(score + subtracted)} ÷ {asked.number(shares.total)}"
+
+
+def _power(text: str) -> str:
+    return f"e^{{{text}}}"
+
+
+def _plus(asked: _Asked, value: float) -> str:
+    """Return ``+ 2`` or ``− 2``."""
+    return f"{MINUS} {asked.number(-value)}" if value < 0 else f"+ {asked.number(value)}"
+
+
+def _scaling(asked: _Asked) -> str:
+    score, view = asked.text("scores", asked.i, asked.j), asked.view
+    if view.divides_by_root:
+        return f"{score} ÷ √{view.stages['Q'].shape[1]}"
+    return f"{score} × {number(view.scale, max(asked.digits, 4))}"
+
+
+def _capping(asked: _Asked) -> str:
+    if asked.view.softcap is None:
+        return ""
+    cap = number(asked.view.softcap, asked.digits)
+    return f"{cap} · tanh({asked.text('scaled', asked.i, asked.j)} ÷ {cap})"
+
+
+def _masking(asked: _Asked) -> str:
+    view = asked.view
+    M = float(view.printed("mask")[asked.i, asked.j]) if "mask" in view.stages else 0.0
+    return f"{asked.at} {_plus(asked, M)}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """The powers of e of a row, and what was subtracted from its scores before."""
+
+    shift: float
+    powers: np.ndarray  # (n_k,), 0 where hidden
+    sink: float
+    total: float
+
+    @classmethod
+    def of(cls, asked: _Asked) -> _Shares:
+        view, i = asked.view, asked.i
+        masked, seen = view.printed("masked")[i], view.allowed[i]
+        taken: Powers = powers_of(masked, seen, view.sink)
+        if not abs(taken.highest) <= LARGE_POWER:
+            return cls(taken.highest, taken.exponentials, taken.sink, taken.total)
+        powers = np.array([np.exp(s) if see else 0.0 for s, see in zip(masked, seen, strict=True)])
+        sink = 0.0 if view.sink is None else math.exp(view.sink)
+        return cls(0.0, powers, sink, float(sum(powers)) + sink)
+
+
+# ---- the card of each stage ----------------------------------------------------------------------
+
+
+def _input(asked: _Asked, more: str = "") -> Card:
+    """Return the card of a number that was given."""
+    view, stage, axis = asked.view, asked.stage, STAGES[asked.stage].rows
+    words = {"X": "Embedding", "memory": "Embedding", "P": "Position", **_VECTORS}.get(stage)
+    if words and axis in ("queries", "keys"):
+        title = asked.of(words, axis)
+    elif stage == "R":
+        row = view.labels["buckets"][asked.i]
+        title = ((f"R, bucket {asked.i} (key − query: {row})", ""),)
+    elif axis == "bias":
+        title = ((f"{STAGES[stage].heading}, {asked.place}", ""),)
+    else:
+        name = STAGES[stage].heading
+        title = ((f"{name}, row {asked.i + 1}, column {asked.j + 1}", ""),)
+    note = "An input."
+    if asked.editable:
+        note = "An input. Type to change it, or drag it up and down."
+    return asked.card(title, note=f"{note} {more}".strip())
+
+
+_VECTORS = {
+    **{"Q": "Query", "K": "Key", "V": "Value"},
+    **{"Q_normed": "Normed query", "K_normed": "Normed key"},
+    **{"Q_rotated": "Rotated query", "K_rotated": "Rotated key"},
+    "projected": "Answer",
+}
+
+
+def _projection(asked: _Asked) -> Card:
+    turned_over = "Shown turned: this row of K is a column of Kᵀ." * (asked.stage == "K")
+    found = product_of(asked.view, asked.stage, asked.i, asked.j)
+    if found is None:
+        return _input(asked, turned_over)
+    names = f"{STAGES[found.left].heading}, row", f"{STAGES[found.right].heading}, col."
+    table = _products(asked, names, ("query", "key"))
+    title = asked.of(_VECTORS[asked.stage], STAGES[asked.stage].rows)
+    return asked.card(title, table=table, note=turned_over)
+
+
+def _with_position(asked: _Asked) -> Card:
+    title = asked.of("Embedding", "queries")
+    title = *title[:2], (f" with its position{title[2][0]}", "")
+    terms = " + ".join(asked.text(name, asked.i, asked.j) for name in ("X", "P"))
+    return asked.card(title, lines=(f"{terms} = {asked.value}",))
+
+
+def _normed(asked: _Asked) -> Card:
+    found = norming_of(asked.view, asked.stage, asked.i, asked.j)
+    if found is None:
+        return _input(asked)
+    kind = "query" if asked.stage[0] == "Q" else "key"
+    root = asked.number(found.root)
+    x, eps = asked.text(found.source, asked.i, asked.j), exact(found.eps)
+    times = "" if found.gain is None else f" × {asked.number(found.gain)}"
+    last = f"{x} ÷ {root}{times} = {asked.value}"
+    title = asked.of(_VECTORS[asked.stage], STAGES[asked.stage].rows)
+    note = "Divided by the root of the mean square of the row."
+    if found.whole:
+        mean = f"mean of the squares in all {asked.view.heads} heads"
+        note = "Divided by the root of the mean square of all heads."
+        return asked.card(title, lines=(f"√({mean} + {eps}) = {root}", last), note=note)
+    squares = [float(x) * float(x) for x in found.row]
+    total = asked.number(sum(squares))
+    labels = asked.view.columns(found.source)
+    heading = STAGES[found.source].heading
+    lines = [
+        _Line(heading, kind, asked.texts(found.source, found.row)),
+        _Line("square", "product", numbers(np.array(squares), asked.digits), f"= {total}", squares),
+    ]
+    heads = [_head(labels, k) for k in range(len(squares))]
+    table = _table(asked, heads, lines, squares, [asked.j], asked.j)
+    work = f"√({total} ÷ {len(squares)} + {eps}) = {root}"
+    return asked.card(title, table=table, lines=(work, last), note=note)
+
+
+def _rotated(asked: _Asked) -> Card:
+    title = asked.of(_VECTORS[asked.stage], STAGES[asked.stage].rows)
+    if asked.view.rotary is None:
+        return _input(asked)
+    found = rotation_of(asked.view, asked.stage, asked.i, asked.j)
+    if found is None:
+        many = turned_columns(asked.view)
+        return asked.card(title, note=f"Only the first {many} numbers are turned; this one stays.")
+    angle = f"{found.position} × {number(found.frequency, 6)} = {number(found.angle, 6)}"
+    work = turned(found, asked.digits)
+    work = work if found.factor == 1 else f"({work}) × {asked.number(found.factor)}"
+    lines = (
+        f"a, b = numbers {found.first + 1}, {found.second + 1}; θ = position × frequency = {angle}",
+        f"{'a cos θ − b sin θ' if found.is_first else 'b cos θ + a sin θ'} = {work}"
+        f" = {asked.value}",
+    )
+    note = "Each pair of numbers is turned by position × frequency."
+    return asked.card(title, lines=lines, note=note)
+
+
+def _scores(asked: _Asked) -> Card:
+    table = _products(asked, ("query", "key"), ("query", "key"))
+    return asked.card(asked.pair("Score"), table=table, chain=_chain(asked))
+
+
+def _scaled(asked: _Asked) -> Card:
+    view, score = asked.view, asked.text("scores", asked.i, asked.j)
+    work, note = _scaling(asked), "The scores, times the scale you chose."
+    if view.divides_by_root:
+        d_k = view.stages["Q"].shape[1]
+        work += f" = {score} ÷ {asked.number(math.sqrt(d_k))}"
+        note = "Longer vectors give larger scores; dividing by √d_k"
+        note += f" (d_k = {d_k}) makes up for it."
+    lines = (f"{work} = {asked.value}",)
+    return asked.card(asked.pair("Scaled score"), lines=lines, note=note, chain=_chain(asked))
+
+
+def _capped(asked: _Asked) -> Card:
+    cap = asked.view.softcap
+    if cap is None:
+        return _input(asked)
+    lines = (f"{_capping(asked)} = {asked.value}",)
+    note = f"The soft cap keeps every score within ±{asked.number(cap)}."
+    return asked.card(asked.pair("Capped score"), lines=lines, note=note, chain=_chain(asked))
+
+
+def _modified(asked: _Asked) -> Card:
+    lines = (f"{_how(asked, 'modified')} = {asked.value}",)
+    note = "The given function is applied to each score."
+    return asked.card(asked.pair("Modified score"), lines=lines, note=note, chain=_chain(asked))
+
+
+def _why_hidden(asked: _Asked) -> str:
+    """Return “on” comes after “sat”, or that it is hidden, as far as the mask itself tells."""
+    allowed = asked.view.allowed
+    n_q, n_k = allowed.shape
+    causal = not asked.crossed and not allowed[np.triu_indices(n_q, 1, n_k)].any()
+    if causal and asked.j > asked.i:
+        return f"{_capital(asked.key(asked.j))} comes after {asked.query}: hidden"
+    whom = "itself" if asked.own else asked.query
+    return f"{_capital(asked.key(asked.j))} is hidden from {whom}"
+
+
+def _masked(asked: _Asked) -> Card:
+    view, i, j = asked.view, asked.i, asked.j
+    title = asked.pair("Masked score")
+    if asked.stage == "mask":
+        other = (asked.key(j), "key")
+        title = (("Mask of ", ""), (asked.query, "query"), (" and ", ""), other)
+    lines: list[str] = []
+    M = float(view.printed("mask")[i, j]) if "mask" in view.stages else 0.0
+    if asked.hidden:
+        note = f"{_why_hidden(asked)}, so its weight will be 0."
+        if "masked" not in view.stages:
+            note = "Hidden, as far as the weights tell: every head gives this key 0."
+    elif pushed(view)[i, j]:
+        note = "−1e9 is added: the weight will be 0, unless this query sees no other key."
+    elif M:
+        before = view.source("scaled", "masked")
+        note = f"The bias is added to the {before} score."
+        lines = added_by_distance(view, i, j, asked.digits)
+    else:
+        note = "Not hidden: the score stays as it is."
+    if "masked" in view.stages:
+        lines = [*lines, f"{_masking(asked)} = {asked.text('masked', i, j)}"]
+    return asked.card(title, lines=tuple(lines), note=note, chain=_chain(asked))
+
+
+def _weights(asked: _Asked) -> Card:
+    view, i, j = asked.view, asked.i, asked.j
+    of, whom = (asked.query, asked.other) if asked.own else (asked.key(j), (asked.query, "query"))
+    title = (("Weight of ", ""), (of, "query" if asked.own else "key"), (" for ", ""), whom)
+    chain = _chain(asked)
+    if not view.allowed[i].any():
+        note = f"{_capital(asked.query)} sees no key, so all its weights are 0."
+        return asked.card(title, note=note, chain=chain)
+    hidden = f"{_why_hidden(asked)}, so its weight is 0." if asked.hidden else ""
+    if "masked" not in view.stages:
+        return asked.card(title, note=hidden or "A weight given directly, not computed here.")
+    if view.softmax is True:
+        table, lines, note = _softmax(asked)
+        return asked.card(title, table=table, lines=lines, note=hidden or note, chain=chain)
+    note = {
+        False: "Softmax is off: the score itself is the weight, and rows need not add up to 1.",
+        SIGMOID: "Each weight by itself: rows need not add up to 1.",
+        FUNCTION: "The given function turns the row of scores into weights.",
+    }[view.softmax]
+    lines = ()
+    if view.softmax == SIGMOID and not asked.hidden:
+        power = asked.number(float(np.exp(-view.printed("masked")[i, j])))
+        lines = (f"{_how(asked, 'weights')} = 1 ÷ (1 + {power}) = {asked.value}",)
+    return asked.card(title, lines=lines, note=hidden or note, chain=chain)
+
+
+def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
+    """Return the scores of a row, their powers of e, and the shares these have of their sum."""
+    view, i, j = asked.view, asked.i, asked.j
+    shares, scores, row = _Shares.of(asked), view.printed("masked")[i], view.printed("weights")[i]
+    before = "masked" if "mask" in view.stages else view.source("scaled", "masked")
+    name = f"{before} s"
+    texts = asked.texts("masked", scores)
+    if shares.shift:
+        name = f"s {_plus(asked, -shares.shift)}"
+        texts = numbers(scores - shares.shift, asked.digits)
+    powers, weights = shares.powers.tolist(), row.tolist()
+    share_texts = asked.texts("weights", row)
+    labels = view.labels["keys"]
+    heads = [_head(labels, k) for k in range(len(labels))]
+    hidden, first = (~view.allowed[i]).tolist(), [j]
+    note = ""
+    if view.sink is not None and view.sunk is not None:
+        first, heads, hidden = [j, len(heads)], [*heads, "sink"], [*hidden, False]
+        powers, weights = [*powers, shares.sink], [*weights, float(view.sunk[i])]
+        texts = [*texts, asked.number(view.sink - shares.shift)]
+        share_texts = [*share_texts, *asked.texts("weights", np.array(weights[-1:]))]
+        note = f"The sink takes the rest, {_percent(weights[-1])}."
+    if shares.shift:
+        note = "The largest score is subtracted first; this changes no share and keeps e^{s} small."
+    power_texts, total = numbers(np.array(powers), asked.digits), asked.number(shares.total)
+    whole = asked.number(round(sum(weights), asked.digits))
+    lines = [
+        _Line(name, "plain", texts),
+        _Line(_power("s"), "plain", power_texts, f"Σ {total}", powers),
+        _Line("share", "share", share_texts, f"Σ {whole}", weights),
+    ]
+    table = _table(asked, heads, lines, powers, first, j, hidden)
+    if asked.hidden:
+        return table, (), note
+    return table, (f"{power_texts[j]} ÷ {total} = {asked.value}",), note
+
+
+def _output(asked: _Asked) -> Card:
+    title = asked.of("Output", "queries")
+    if not asked.view.allowed[asked.i].any():
+        note = f"{_capital(asked.query)} sees no key, so its output is 0."
+        return asked.card(title, note=note)
+    names = "weight", f"V, col. {shortened(asked.view.columns('V')[asked.j])}"
+    table = _products(asked, names, ("query", "key"))
+    return asked.card(title, table=table, note="Weights × values, added up.")
+
+
+def _joined(asked: _Asked) -> Card:
+    head, column = divmod(asked.j, asked.view.stages["V"].shape[1])
+    note = f"Number {column + 1} of head {head}. The heads are side by side."
+    if asked.view.heads == 1:
+        note = "Copied from the output: there is one head."
+    return asked.card(asked.of("Outputs of all heads", "queries"), note=note)
+
+
+def _context(asked: _Asked) -> Card:
+    labels, column = asked.view.labels["queries"], asked.view.printed("output")[:, asked.j]
+    texts, values = asked.texts("output", column), column.tolist()
+    heads = [_head(labels, k) for k in range(len(labels))]
+    line = _Line("output", "product", texts, f"= {asked.value}", values)
+    table = _table(asked, heads, [line], values)
+    title = ((f"Sum of all outputs, {asked.place}", ""),)
+    return asked.card(title, table=table, note="This column of the output, added up.")
+
+
+_CARDS: dict[str, Callable[[_Asked], Card]] = {
+    "X_P": _with_position,
+    **dict.fromkeys(("Q", "K", "V", "projected"), _projection),
+    **dict.fromkeys(("Q_normed", "K_normed"), _normed),
+    **dict.fromkeys(("Q_rotated", "K_rotated"), _rotated),
+    "scores": _scores,
+    "scaled": _scaled,
+    "capped": _capped,
+    "modified": _modified,
+    **dict.fromkeys(("mask", "masked"), _masked),
+    "weights": _weights,
+    "output": _output,
+    "joined": _joined,
+    "context": _context,
+}
