@@ -423,8 +423,11 @@ def _how(asked: _Asked, name: str) -> str:
     if not view.softmax:
         return "the score itself"
     shares = _Shares.of(asked)
-    subtracted = f" {_plus(asked, -shares.shift)}" if shares.shift else ""
-    return f"{_power(score + subtracted)} ÷ {asked.number(shares.total)}"
+    if shares.shift:
+        score += f" {_plus(asked, -shares.shift)}"
+    if "e" in score:  # the difference of two such numbers cannot be told from their texts
+        score = asked.number(view.printed("masked")[i, j] - shares.shift)
+    return f"{_power(score)} ÷ {asked.number(shares.total)}"
 
 
 def _power(text: str) -> str:
