@@ -570,11 +570,11 @@ def _rotated(asked: _Asked) -> Card:
     work = turned(found, asked.digits)
     work = work if found.factor == 1 else f"({work}) × {asked.number(found.factor)}"
     lines = (
-        f"a, b = numbers {found.first + 1}, {found.second + 1}; θ = position × frequency = {angle}",
+        f"θ = position × frequency = {angle}",
         f"{'a cos θ − b sin θ' if found.is_first else 'b cos θ + a sin θ'} = {work}"
         f" = {asked.value}",
     )
-    note = "Each pair of numbers is turned by position × frequency."
+    note = f"Numbers {found.first + 1} and {found.second + 1}, a and b, are turned by θ."
     return asked.card(title, lines=lines, note=note)
 
 

@@ -1429,3 +1429,38 @@ NO_MEMORY = "there is not memory enough on this server for this many tokens."
 WAY_HAS_NO_PARTS = "The way is for attention without more parts; here is {parts}."
 SETTINGS_WANTED = "settings by their names are wanted"
 CAPTURED_FROM = "captured from {model}, {head}"
+
+# ---- the card of a cell --------------------------------------------------------------------------
+
+INPUT = "An input."
+INPUT_TO_TYPE = "An input. Type to change it, or drag it up and down."
+SHOWN_TURNED = "Shown turned: this row of K is a column of Kᵀ."
+TURNED_BY_THETA = "Numbers {first} and {second}, a and b, are turned by θ."
+NUMBER_STAYS = "Only the first {columns} numbers are turned; this one stays."
+WHY_DIVIDE = "Longer vectors give larger scores; dividing by √d_k (d_k = {d_k}) makes up for it."
+CHOSEN_SCALE = "The scores, times the scale you chose."
+CAP_KEEPS = "The soft cap keeps every score within ±{cap}."
+COMES_AFTER = "“{key}” comes after “{query}”: hidden, so its weight will be 0."
+WILL_BE_HIDDEN = "“{key}” is hidden from “{query}”, so its weight will be 0."
+IS_HIDDEN = "“{key}” is hidden from “{query}”, so its weight is 0."
+SCORE_STAYS = "Not hidden: the score stays as it is."
+BIAS_ADDED = "The bias is added to the {stage} score."
+FILL_ADDED = "−1e9 is added: the weight will be 0, unless this query sees no other key."
+SEES_NO_KEY = "“{query}” sees no key, so {what} weights are 0."
+SOFTMAX_OFF = "Softmax is off: the score itself is the weight, and rows need not add up to 1."
+EACH_BY_ITSELF = "Each weight by itself: rows need not add up to 1."
+GIVEN_FUNCTION_WEIGHS = "The given function turns the row of scores into weights."
+LARGEST_IS_SUBTRACTED = (
+    "The largest score is subtracted first; this changes no share and keeps e^{s} small."
+)
+SINK_TAKES = "The sink takes the rest, {share}."
+OF_HEAD = "Number {column} of head {head}. The heads are side by side."
+WEIGHT_GIVEN = "A weight given directly, not computed here."
+HIDDEN_BY_WEIGHTS = "Hidden, as far as the weights tell: every head gives this key 0."
+SPOKEN_SCORE = (
+    "scores, query {query}, key {key}: 2. From its row of Q and its column of K transposed."
+)
+SPOKEN_KEY = "K, shown as K transposed, key “cat”, column 2: minus 2. From its row of X and its column of W K."
+SPOKEN_HIDDEN = "masked, query “My”, key “name”: minus infinity, hidden."
+SPOKEN_LARGE = "X, query “w1”, column 1: minus 1.0 times ten to the 12."
+SPOKEN_INPUT = "W Q, row 1, column 1: 0."

@@ -26,6 +26,7 @@ export const SIZES = [22, 20.5, 19, 18, 17, 16, 15, 14.25, 13.5] // px of its le
 const SMALLEST = 10.5 // px: no letter is smaller
 const AIR = 6 // px between two numbers
 const WIDEST = 3.9 // em: of a column
+const MANY = 10 // columns of a table whose terms are too many to be shown anywhere
 
 const MINUS = '\u2212'
 const NB = '\u00a0'
@@ -85,7 +86,9 @@ export function shown(card, room = Infinity) {
  * @returns {Setting}
  */
 export function setCard(card, { w, h }, { measure, sizes = SIZES, steps = false }) {
-  const whole = shown(steps ? { ...card, chain: [] } : card)
+  const given = steps ? { ...card, chain: [] } : card
+  const isCut = card.table && card.table.count > card.table.heads.length
+  const whole = shown(given, isCut ? MANY : Infinity)
   const ems = new Map() // each text is measured once
   /** @type {Measure} */
   const width = (text, px, bold = false) => {
@@ -95,8 +98,19 @@ export function setCard(card, { w, h }, { measure, sizes = SIZES, steps = false 
   }
   /** @type {(px: number) => number} */
   const inner = px => w - 2 * px - 4
-  /** @type {(words: number, room: number) => number} */
-  const linesOf = (words, room) => (room > 0 ? Math.ceil(words / room) : Infinity)
+  // how many lines a text takes, broken between words, or in a word that is longer than a line
+  /** @type {(text: string, room: number, px: number, bold?: boolean) => number} */
+  const linesOf = (text, room, px, bold) => {
+    if (room <= px) return Infinity
+    let [lines, used] = [1, 0]
+    for (const word of text.split(' ')) {
+      const wide = 1.01 * width(word, px, bold)
+      if (used && used + width(' ', px, bold) + wide > room) [lines, used] = [lines + 1, 0]
+      used += (used && width(' ', px, bold)) + wide
+      while (used > room) [lines, used] = [lines + 1, used - room]
+    }
+    return lines
+  }
 
   /** @type {(table: Shown, px: number) => { cells: number[], ends: number }} */
   const parts = ({ heads, rows }, px) => {
@@ -131,14 +145,12 @@ export function setCard(card, { w, h }, { measure, sizes = SIZES, steps = false 
   const high = ({ title, value, table, lines, note, chain }, { tall, ledger }, px) => {
     const words = title.map(([text]) => text).join('')
     const beside = inner(px) - width(value, 1.5 * px, true) - 10
-    const titled = 0.12 + 1.4 * linesOf(1.06 * width(words, 1.06 * px, true), beside)
+    const titled = 0.12 + 1.4 * linesOf(words, beside, 1.06 * px, true)
     const terms = table?.heads.length ?? 0
     const wide = table && 1.5 + 1.4 * table.rows.length
     const body = table ? (tall ? 1.35 * (terms + 2) + 0.4 : Number(wide)) : 0
-    const lined = lines.map(
-      line => 0.4 + 1.46 * linesOf(1.06 * width(line, 1.12 * px), inner(px))
-    )
-    const noted = note && 0.3 + 1.3 * linesOf(1.08 * width(note, 0.95 * px), inner(px))
+    const lined = lines.map(line => 0.4 + 1.46 * linesOf(line, inner(px), 1.12 * px))
+    const noted = note && 0.3 + 1.3 * linesOf(note, inner(px), 0.95 * px)
     const foot = steps ? 2 : !chain.length ? 0 : ledger ? 1.72 * chain.length + 0.5 : 1.85
     return (titled + body + sum(lined) + Number(noted) + foot + 1.4) * px
   }
@@ -189,13 +201,13 @@ export function setCard(card, { w, h }, { measure, sizes = SIZES, steps = false 
     if (chained) {
       yield find(bald, { ledger: true }, from)
       for (const room of [9, 8, 7, 6]) {
-        if (room < terms) yield find(shown(card, room), { ledger: true }, middle)
+        if (room < terms) yield find(shown(given, room), { ledger: true }, middle)
       }
     }
     yield find(alone, {}, least)
     if (factors) yield find(alone, { tall: true }, least)
     for (let room = terms - 1; room > 1; room--) {
-      const said = shown(steps ? { ...card, chain: [] } : card, room)
+      const said = shown(given, room)
       yield find(said, { ledger: true }, small - 0.75)
       yield find(said, {}, small - 0.75)
       yield find(without(said, 'note'), {}, small - 0.75)

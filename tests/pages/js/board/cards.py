@@ -1,6 +1,6 @@
 """Write the cards that the tests of card.js read: all examples and features, some cells of each.
 
-    python tests/pages/js/board/cards.py cards.json
+python tests/pages/js/board/cards.py cards.json
 """
 
 import json
@@ -23,7 +23,7 @@ from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.session.validate import check
 
-WORDS = "the river bank was steep and the bank by the market was closed on a".split()
+WORDS = ("the", "river", "bank", "was", "steep", "and", "the", "bank", "by", "the", "market")
 
 
 def long(tokens: int, **more: object) -> Settings:

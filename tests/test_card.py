@@ -1,0 +1,401 @@
+"""The card of a cell says how it is made, against plain loops over the numbers that it prints."""
+
+import json
+import math
+import re
+from dataclasses import asdict, replace
+
+import messages
+import numpy as np
+import pytest
+from amount import few
+from build import view_of
+
+from attention import RelativeBias, RMSNorm, Rotary, causal, scaled_dot_product_attention
+from attention.card import Card, card_of, spoken
+from attention.numbers import number, rounded
+from attention.session import changes
+from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix
+from attention.view import View
+
+WORDS = EXAMPLES["four-words"].build()
+SENTENCE = EXAMPLES["sentence"].build()
+DRAWN = np.random.default_rng(3)
+CASES = {
+    **{name: view_of(example.build()) for name, example in EXAMPLES.items()},
+    "W_O": view_of(
+        changes.set_output_weights(SENTENCE, True).with_matrix(
+            "W_O", Matrix(DRAWN.normal(size=(4, 3)))
+        )
+    ),
+    "no key": view_of(replace(WORDS, mask="causal", padding=(0,))),
+    "crossed": view_of(
+        replace(
+            changes.set_memory(EXAMPLES["three-widths"].build(), True), mask="causal_lower_right"
+        )
+    ),
+    "prepared": view_of(replace(WORDS, norm=RMSNorm(gain_Q=[1, 2, 3, 4]), rotary=Rotary(width=2))),
+    "cap and sink": view_of(replace(WORDS, softcap=20.0, sinks=(1.5,), mask="causal")),
+    "sigmoid": view_of(replace(WORDS, softmax="sigmoid")),
+    "fill": view_of(replace(WORDS, fill="-1e9", mask="causal", alibi=True)),
+    "sum": view_of(replace(WORDS, context=True, scale=0.25)),
+    "large": view_of(WORDS.with_matrix("X", Matrix(np.full((4, 4), -1e12)))),
+    "score_mod": View.of(
+        scaled_dot_product_attention(
+            *(DRAWN.normal(size=(3, 4)) for _ in "QKV"),
+            score_mod=lambda score, b, h, q, k: score - abs(q - k),
+            softmax=lambda masked, allowed: np.where(allowed, np.abs(masked), 0),
+            allowed=causal(3, 3),
+        )
+    ),
+    "T5": View.of(
+        scaled_dot_product_attention(
+            *(DRAWN.normal(size=(4, 4)) for _ in "QKV"),
+            relative=RelativeBias(DRAWN.normal(size=(8, 1)), max_distance=4),
+        )
+    ),
+}
+DIGITS = 6  # that rounding does not hide a wrong term
+
+
+def cells(view: View, stages=None):
+    """Some cells of each stage: its corners, and those between."""
+    for stage, matrix in view.stages.items():
+        if stages is None or stage in stages:
+            rows, columns = matrix.shape
+            for i in sorted({0, rows // 2, rows - 1}):
+                for j in sorted({0, columns // 3, columns - 1}):
+                    yield stage, i, j
+
+
+def value_of(text: str) -> float:
+    """The number that a text says."""
+    bare = text.replace("−", "-").replace("∞", "inf").replace("\u00a0", "").replace(" ", "")
+    return float(bare.removeprefix("=").removeprefix("Σ"))
+
+
+def near(value: float, expected: float, terms: int = 1) -> bool:
+    """Whether they are the same but for the decimals that are not printed."""
+    room = 10.0 ** (1 - DIGITS) * terms
+    return value == pytest.approx(expected, rel=room, abs=room, nan_ok=True)
+
+
+def title_of(card: Card) -> str:
+    return "".join(text for text, _ in card.title)
+
+
+@pytest.mark.parametrize("name", few(CASES))
+@pytest.mark.parametrize("digits", [0, 2, 7])
+def test_the_value_is_the_text_of_the_cell(name, digits):
+    view = CASES[name]
+    for stage, i, j in cells(view):
+        card = card_of(view, (stage, i, j), digits)
+        assert card.value == rounded(view.printed(stage), digits)[i][j]
+        assert (card.stage, card.row, card.column) == (stage, i, j)
+        assert title_of(card) and "  " not in title_of(card)
+
+
+@pytest.mark.parametrize("name", [name for name in few(CASES) if name != "large"])
+def test_products_multiply_up_and_add_up_to_the_value(name):
+    view = CASES[name]
+    for cell in cells(view, ("Q", "K", "V", "scores", "output", "projected", "context")):
+        card = card_of(view, cell, DIGITS)
+        if card.table is None:
+            continue
+        *factors, products = card.table.rows
+        for texts in zip(*(row.cells for row in factors), products.cells, strict=True):
+            if factors and "" not in texts:  # a bias has no factors
+                assert near(math.prod(map(value_of, texts[:-1])), value_of(texts[-1])), cell
+        total = math.fsum(map(value_of, products.cells))
+        if card.table.count > len(card.table.heads):
+            total += value_of(products.others[len(card.table.heads)])
+        assert near(total, value_of(products.total), card.table.count), cell
+        assert products.total == f"= {card.value}"
+
+
+@pytest.mark.parametrize("name", few(CASES))
+def test_shares_are_powers_divided_by_their_sum(name):
+    view = CASES[name]
+    for cell in cells(view, ("weights",)):
+        card = card_of(view, cell, DIGITS)
+        if card.table is None:
+            continue
+        scores, powers, shares = card.table.rows
+        total = value_of(powers.total)
+        assert near(math.fsum(map(value_of, powers.cells)), total, 20)
+        assert (scores.total, shares.total) == ("", "Σ 1")
+        for score, power, share in zip(scores.cells, powers.cells, shares.cells, strict=True):
+            assert near(math.exp(value_of(score)), value_of(power), 20), cell
+            assert near(value_of(power) / total, value_of(share), 20), cell
+        assert card.table.heads[card.table.mark] in title_of(card) or "₁" in str(card.table.heads)
+        if card.lines:
+            divided = re.fullmatch(r"(\S+) ÷ (\S+) = (\S+)", card.lines[0])
+            assert divided and divided[3] == card.value
+            assert near(value_of(divided[1]) / value_of(divided[2]), value_of(divided[3]), 20)
+
+
+@pytest.mark.parametrize("name", few(CASES))
+def test_links_of_the_chain_are_the_cells_of_their_stages(name):
+    view = CASES[name]
+    for cell in cells(view):
+        card = card_of(view, cell, 3)
+        of_pair = cell[0] in ("scores", "scaled", "capped", "modified", "mask", "masked", "weights")
+        assert bool(card.chain) == (of_pair and "scores" in view.stages)
+        for link in card.chain:
+            assert (link.row, link.column) == cell[1:]
+            assert link.text == rounded(view.printed(link.stage), 3)[link.row][link.column]
+            assert link.chosen == (link.stage == cell[0])
+        names = [link.stage for link in card.chain]
+        assert names == [stage for stage in view.stages if stage in names]
+        if card.chain and "mask" in view.stages:
+            assert "masked" in names
+        if cell[0] in names:
+            assert [link.stage for link in card.chain if link.chosen] == [cell[0]]
+
+
+@pytest.mark.parametrize("name", [name for name in few(CASES) if name != "large"])
+def test_each_link_follows_from_the_one_before(name):
+    view = CASES[name]
+    for cell in cells(view, ("scores",)):
+        for link in card_of(view, cell, DIGITS).chain:
+            said = link.how
+            if found := re.fullmatch(r"(\S+) ÷ √(\d+)", said):
+                expected = value_of(found[1]) / math.sqrt(int(found[2]))
+            elif found := re.fullmatch(r"(\S+) × (\S+)", said):
+                expected = value_of(found[1]) * value_of(found[2])
+            elif found := re.fullmatch(r"(\S+) · tanh\((\S+) ÷ (\S+)\)", said):
+                cap = value_of(found[1])
+                expected = cap * math.tanh(value_of(found[2]) / cap)
+            elif found := re.fullmatch(r"(\S+) ([+−]) (\S+)", said):
+                added = value_of(found[3])
+                expected = value_of(found[1]) + (added if found[2] == "+" else -added)
+            elif found := re.fullmatch(r"e\^\{(\S+)(?: ([+−]) (\S+))?\} ÷ (\S+)", said):
+                score = value_of(found[1])
+                if found[2]:
+                    score += value_of(found[3]) * (1 if found[2] == "+" else -1)
+                expected = math.exp(score) / value_of(found[4])
+            elif found := re.fullmatch(r"1 ÷ \(1 \+ e\^\{(\S+)\}\)", said):
+                expected = 1 / (1 + math.exp(value_of(found[1])))
+            else:
+                assert link.stage in ("scores", "modified", "weights"), said
+                continue
+            assert near(value_of(link.text), expected, 20), (cell, link)
+
+
+@pytest.mark.parametrize("name", [name for name in few(CASES) if name != "large"])
+def test_lines_end_in_what_their_arithmetic_gives(name):
+    view = CASES[name]
+    for cell in cells(view, ("X_P", "scaled", "capped", "masked")):
+        for line in card_of(view, cell, DIGITS).lines:
+            if line.startswith(("bucket", "−slope")):
+                continue
+            *works, last = line.split(" = ")
+            for work in works:
+                work = re.sub(r"√(\d+)", r"math.sqrt(\1)", work.replace("tanh", "math.tanh"))
+                for sign, its in {"÷": "/", "×": "*", "·": "*", "−": "-", "∞": "math.inf"}.items():
+                    work = work.replace(sign, its)
+                assert near(eval(work), value_of(last), 20), (cell, line)
+
+
+def test_a_norm_is_shown_by_its_squares():
+    view = CASES["prepared"]
+    for i in range(4):
+        for j in range(4):
+            card = card_of(view, ("Q_normed", i, j), DIGITS)
+            row = view.stages["Q"][i]
+            squares = [value_of(text) for text in card.table.rows[1].cells]
+            assert all(near(s, x * x) for s, x in zip(squares, row, strict=True))
+            root = math.sqrt(math.fsum(x * x for x in row) / 4 + 1e-6)
+            assert near(value_of(card.lines[0].split(" = ")[1]), root)
+            assert near(row[j] / root * (j + 1), value_of(card.value))
+            assert card.lines[1].endswith(f" × {j + 1} = {card.value}")
+
+
+def test_a_rotation_shows_its_angle_and_both_numbers():
+    view = CASES["prepared"]
+    before = view.stages["Q_normed"]
+    for i in range(4):
+        first, second = (card_of(view, ("Q_rotated", i, j), DIGITS) for j in (0, 1))
+        a, b = before[i, :2]
+        assert first.lines[0].endswith(f"= {i}")  # of frequency 1
+        assert near(value_of(first.value), a * math.cos(i) - b * math.sin(i))
+        assert near(value_of(second.value), b * math.cos(i) + a * math.sin(i))
+        assert first.note == messages.TURNED_BY_THETA.format(first=1, second=2)
+        stays = card_of(view, ("Q_rotated", i, 3), DIGITS)
+        assert (stays.lines, stays.note) == ((), messages.NUMBER_STAYS.format(columns=2))
+
+
+def test_the_rest_of_a_long_sum_is_that_of_the_terms_not_sent():
+    rng = np.random.default_rng(0)
+    Q, K, V = rng.normal(size=(1, 300)), rng.normal(size=(400, 300)), rng.normal(size=(400, 1))
+    view = View.of(scaled_dot_product_attention(Q, K, V))
+    products = [q * k for q, k in zip(Q[0], K[7], strict=True)]
+    largest = sorted(range(300), key=lambda k: -abs(products[k]))
+    table = card_of(view, ("scores", 0, 7), DIGITS).table
+    assert (table.count, len(table.heads)) == (300, 16)
+    assert [table.heads[k] for k in table.order] == [str(k + 1) for k in largest[:16]]
+    for kept in range(17):
+        rest = math.fsum(products[k] for k in largest[kept:])
+        assert near(value_of(table.rows[2].others[kept]), rest)
+    table = card_of(view, ("weights", 0, 7), DIGITS).table
+    weights = view.stages["weights"][0]
+    assert table.heads[table.order[0]] == "8"  # the chosen one is never left out
+    for kept in (1, 16):
+        others = [int(table.heads[k]) - 1 for k in table.order[:kept]]
+        rest = math.fsum(w for k, w in enumerate(weights) if k not in others)
+        assert near(value_of(table.rows[2].others[kept]), rest)
+
+
+def test_a_rest_that_cancels_is_0():
+    view = View.of(scaled_dot_product_attention([[9, 0.1, 0.2, -0.3]], [[1.0] * 4], [[1.0]]))
+    assert card_of(view, ("scores", 0, 0)).table.rows[2].others[1] == "0"
+
+
+def test_numbers_on_a_card_have_the_decimals_of_the_board():
+    view = CASES["cat-sat"]
+    card = card_of(view, ("scaled", 2, 1))
+    assert card.lines == ("2 ÷ √4 = 2 ÷ 2 = 1.00",)
+    assert card.note == messages.WHY_DIVIDE.format(d_k=4)
+    assert [(link.name, link.how, link.text) for link in card.chain] == [
+        ("score", "4 products, added up", "2"),
+        ("scaled", "2 ÷ √4", "1.00"),
+        ("weight", "e^{1.00} ÷ 5.76", "0.47"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "title"),
+    [
+        ("cat-sat", ("scores", 2, 1), "Score of “sat” with “cat”"),
+        ("cat-sat", ("scores", 2, 2), "Score of “sat” with itself"),
+        ("cat-sat", ("weights", 2, 1), "Weight of “cat” for “sat”"),
+        ("cat-sat", ("weights", 2, 2), "Weight of “sat” for itself"),
+        ("cat-sat", ("weights", 0, 4), "Weight of the second “the” for the first “the”"),
+        ("cat-sat", ("output", 2, 0), "Output of “sat”, number 1"),
+        ("cat-sat", ("K", 1, 1), "Key of “cat”, number 2"),
+        ("cat-sat", ("W_K", 1, 0), "W_K, row 2, column 1"),
+        ("biases", ("b_K", 0, 1), "b_K, number 2"),
+        ("positions", ("X_P", 2, 0), "Embedding of “man” with its position, number 1"),
+        ("W_O", ("projected", 1, 2), "Answer of “cat”, number 3"),
+        ("W_O", ("joined", 1, 2), "Outputs of all heads of “cat”, number 3"),
+        ("alibi", ("mask", 2, 0), "Mask of the second “tick” and the first “tick”"),
+        ("T5", ("R", 1, 0), "R, bucket 1 (key − query: −1)"),
+        ("sum", ("context", 0, 1), "Sum of all outputs, number 2"),
+        ("prepared", ("K_rotated", 0, 1), "Rotated key of “w1”, number 2"),
+    ],
+)
+def test_a_title_names_words_and_numbers(name, cell, title):
+    assert title_of(card_of(CASES[name], cell)) == title
+
+
+def test_a_title_marks_which_word_is_query_and_which_key():
+    marked = [
+        ("Weight of ", ""),
+        ("“cat”", "key"),
+        (" for ", ""),
+        ("“sat”", "query"),
+    ]
+    assert list(card_of(CASES["cat-sat"], ("weights", 2, 1)).title) == marked
+    assert card_of(CASES["cat-sat"], ("V", 2, 1)).title[1] == ("“sat”", "key")
+    assert card_of(CASES["cat-sat"], ("scores", 2, 2)).title[3] == ("itself", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "note"),
+    [
+        ("random-qkv", ("masked", 0, 1), messages.COMES_AFTER.format(key="name", query="My")),
+        ("softmax", ("masked", 1, 1), messages.WILL_BE_HIDDEN.format(key="k2", query="masked")),
+        ("softmax", ("weights", 1, 1), messages.IS_HIDDEN.format(key="k2", query="masked")),
+        ("random-qkv", ("masked", 1, 0), messages.SCORE_STAYS),
+        ("alibi", ("masked", 2, 0), messages.BIAS_ADDED.format(stage="scaled")),
+        ("fill", ("masked", 0, 1), messages.FILL_ADDED),
+        ("no key", ("weights", 0, 1), messages.SEES_NO_KEY.format(query="w1", what="all its")),
+        ("bare-bones", ("weights", 0, 1), messages.SOFTMAX_OFF),
+        ("sigmoid", ("weights", 0, 1), messages.EACH_BY_ITSELF),
+        ("score_mod", ("weights", 1, 0), messages.GIVEN_FUNCTION_WEIGHS),
+        ("four-words", ("weights", 0, 1), messages.LARGEST_IS_SUBTRACTED),
+        ("sinks", ("weights", 5, 0), messages.SINK_TAKES.format(share="64%")),
+        ("sum", ("scaled", 0, 0), messages.CHOSEN_SCALE),
+        ("cap and sink", ("capped", 0, 0), messages.CAP_KEEPS.format(cap=20)),
+        ("W_O", ("joined", 0, 2), messages.OF_HEAD.format(column=1, head=1)),
+        ("cat-sat", ("K", 0, 0), messages.SHOWN_TURNED),
+    ],
+)
+def test_a_note_says_why(name, cell, note):
+    assert card_of(CASES[name], cell).note == note
+
+
+def test_an_input_says_whether_it_can_be_typed():
+    view = CASES["cat-sat"]
+    assert card_of(view, ("W_Q", 0, 0)).note == messages.INPUT
+    assert card_of(view, ("W_Q", 0, 0), editable=True).note == messages.INPUT_TO_TYPE
+    given = card_of(CASES["lookup"], ("K", 0, 0), editable=True)
+    assert given.note == f"{messages.INPUT_TO_TYPE} {messages.SHOWN_TURNED}"
+
+
+def test_weights_that_are_given_say_so():
+    alone = CASES["softmax"].only(("mask", "weights"))
+    card = card_of(alone, ("weights", 0, 1))
+    assert (card.note, card.table, card.chain) == (messages.WEIGHT_GIVEN, None, ())
+    assert card_of(alone, ("mask", 1, 1)).note == messages.HIDDEN_BY_WEIGHTS
+
+
+def test_a_bias_is_a_term_of_its_own():
+    view = CASES["biases"]
+    table = card_of(view, ("Q", 5, 2)).table
+    assert table.heads[-1] == "b_Q" and [row.cells[-1] for row in table.rows[:2]] == ["", ""]
+    assert table.rows[2].cells[-1] == number(view.stages["b_Q"][0, 2])
+
+
+def test_a_sink_has_a_column_that_takes_the_rest():
+    view = CASES["sinks"]
+    table = card_of(view, ("weights", 5, 0), DIGITS).table
+    rest = 1 - math.fsum(view.stages["weights"][5])
+    assert table.heads[-1] == "sink" and near(value_of(table.rows[2].cells[-1]), rest)
+
+
+def test_hidden_keys_are_marked_and_add_nothing():
+    card = card_of(CASES["random-qkv"], ("weights", 1, 0))
+    assert card.table.hidden == (False, False, True, True)
+    assert [row.cells[3] for row in card.table.rows] == ["−∞", "0.00", "0.00"]
+    output = card_of(CASES["random-qkv"], ("output", 1, 0))
+    assert output.table.heads == ("My", "name")
+
+
+@pytest.mark.parametrize("name", few(CASES))
+def test_a_card_goes_through_json_as_it_is(name):
+    view = CASES[name]
+    for cell in cells(view):
+        card = asdict(card_of(view, cell))
+        back = json.loads(json.dumps(card))
+        assert back["title"] == [list(part) for part in card["title"]]
+        assert back["value"] == card["value"]
+
+
+# ---- a screen reader -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "said"),
+    [
+        ("cat-sat", ("scores", 2, 1), messages.SPOKEN_SCORE.format(query="“sat”", key="“cat”")),
+        ("cat-sat", ("K", 1, 1), messages.SPOKEN_KEY),
+        ("random-qkv", ("masked", 0, 1), messages.SPOKEN_HIDDEN),
+        ("large", ("X", 0, 0), messages.SPOKEN_LARGE),
+        ("cat-sat", ("W_Q", 0, 0), messages.SPOKEN_INPUT),
+    ],
+)
+def test_a_screen_reader_is_told_place_number_and_sources(name, cell, said):
+    assert spoken(CASES[name], cell) == said
+
+
+@pytest.mark.parametrize("name", few(CASES))
+def test_what_is_spoken_has_no_signs(name):
+    view = CASES[name]
+    for cell in cells(view):
+        said = spoken(view, cell)
+        assert said.endswith(".") and not re.search("[−∞_ᵀ+]", said), said
+        assert ("hidden" in said) == (
+            cell[0] in ("mask", "masked", "weights") and not view.allowed[cell[1], cell[2]]
+        )
