@@ -31,6 +31,7 @@ from attention.sentences import shortened
 from attention.stages import STAGES
 from attention.view import View
 
+NB = "\u00a0"  # between words of one line
 LARGE_POWER = 12  # of e: beyond it the largest score is subtracted first
 Cell = tuple[str, int, int]  # stage, row, column
 Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
@@ -128,12 +129,12 @@ def spoken(view: View, cell: Cell, digits: int = 2) -> str:
     """
     stage, i, j = cell
     asked = _Asked(view, stage, i, j, digits)
-    sides = {"queries": "query", "keys": "key"}
 
     def side(axis: str, k: int, word: str) -> str:
-        return (
-            f"{sides[axis]} {_called(view.labels[axis], k)}" if axis in sides else f"{word} {k + 1}"
-        )
+        if axis in ("queries", "keys"):
+            kind = "query" if axis == "queries" else "key"
+            return f"{kind} {_called(view.labels[axis], k)}"
+        return f"bucket {k}" if axis == "buckets" else f"{word} {k + 1}"
 
     row, column = side(STAGES[stage].rows, i, "row"), side(STAGES[stage].columns, j, "column")
     heading = "K, shown as K transposed" if stage == "K" else _read_out(STAGES[stage].heading)
@@ -180,17 +181,13 @@ def _called(labels: Sequence[str], k: int) -> str:
     if not which:
         return f"“{word}”"
     ordinal = _ORDINALS[which - 1] if which <= len(_ORDINALS) else ""
-    return f"the {ordinal} “{word}”" if ordinal else f"“{word}” no.\u00a0{which}"
+    return f"the {ordinal} “{word}”" if ordinal else f"“{word}” no.{NB}{which}"
 
 
 def _head(labels: Sequence[str], k: int) -> str:
     """Return a word as the head of a column has it: cat, the₂."""
     word, which = _repeated(labels, k)
-    return (
-        f"{word[:12]}…{str(which).translate(_LOWERED)}"
-        if which and len(word) > 13
-        else (f"{word}{str(which).translate(_LOWERED)}" if which else shortened(word))
-    )
+    return shortened(word) + (str(which).translate(_LOWERED) if which else "")
 
 
 def _capital(text: str) -> str:
@@ -260,7 +257,7 @@ class _Asked:
     def place(self) -> str:
         """Which number of its row: its own name, where the dimension has one."""
         name = self.view.columns(self.stage)[self.j]
-        return f"number {self.j + 1}" if name == str(self.j + 1) else f"“{name}”"
+        return f"number{NB}{self.j + 1}" if name == str(self.j + 1) else f"“{name}”"
 
     @property
     def hidden(self) -> bool:
@@ -553,7 +550,7 @@ def _normed(asked: _Asked) -> Card:
         _Line("square", "product", numbers(np.array(squares), asked.digits), f"= {total}", squares),
     ]
     heads = [_head(labels, k) for k in range(len(squares))]
-    table = _table(asked, heads, lines, squares, [asked.j], asked.j)
+    table = _table(asked, heads, lines, squares, [asked.j])
     work = f"√({total} ÷ {len(squares)} + {eps}) = {root}"
     return asked.card(title, table=table, lines=(work, last), note=note)
 

@@ -1460,7 +1460,10 @@ HIDDEN_BY_WEIGHTS = "Hidden, as far as the weights tell: every head gives this k
 SPOKEN_SCORE = (
     "scores, query {query}, key {key}: 2. From its row of Q and its column of K transposed."
 )
-SPOKEN_KEY = "K, shown as K transposed, key “cat”, column 2: minus 2. From its row of X and its column of W K."
+SPOKEN_KEY = (
+    "K, shown as K transposed, key “cat”, column 2: minus 2."
+    " From its row of X and its column of W K."
+)
 SPOKEN_HIDDEN = "masked, query “My”, key “name”: minus infinity, hidden."
 SPOKEN_LARGE = "X, query “w1”, column 1: minus 1.0 times ten to the 12."
 SPOKEN_INPUT = "W Q, row 1, column 1: 0."

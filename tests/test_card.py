@@ -82,7 +82,7 @@ def near(value: float, expected: float, terms: int = 1) -> bool:
 
 
 def title_of(card: Card) -> str:
-    return "".join(text for text, _ in card.title)
+    return "".join(text for text, _ in card.title).replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize("name", few(CASES))
