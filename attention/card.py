@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from attention.arithmetic import (
     turned_columns,
 )
 from attention.captions import pushed
-from attention.numbers import MINUS, exact, number, numbers
+from attention.numbers import MINUS, are_whole, exact, number, numbers
 from attention.scores import FUNCTION, SIGMOID
 from attention.sentences import shortened
 from attention.stages import STAGES
@@ -210,13 +211,20 @@ class _Asked:
     j: int
     digits: int
     editable: bool = False
+    whole: dict[str, bool] = field(default_factory=dict)  # by stage: the decimals of its numbers
 
     def text(self, stage: str, i: int, j: int) -> str:
         """A number of a stage, as its cell on the board has it."""
         return self.texts(stage, self.view.printed(stage)[i : i + 1, j])[0]
 
     def texts(self, stage: str, values: np.ndarray) -> list[str]:
-        return numbers(values, self.digits, within=self.view.printed(stage))
+        if stage not in self.whole:
+            self.whole[stage] = are_whole(self.view.printed(stage))
+        return numbers(values, self.digits, whole=self.whole[stage])
+
+    @cached_property
+    def shares(self) -> _Shares:
+        return _Shares.of(self)
 
     def number(self, value: float) -> str:
         return number(value, self.digits)
@@ -293,7 +301,7 @@ class _Line:
 
 def _table(
     asked: _Asked,
-    heads: Sequence[str],
+    head: Callable[[int], str],
     lines: Sequence[_Line],
     sizes: Sequence[float],
     first: Sequence[int] = (),
@@ -301,7 +309,7 @@ def _table(
     hidden: Sequence[bool] = (),
 ) -> Table:
     """Return the table of the largest terms; those named ``first`` go before the others."""
-    count = len(heads)
+    count = len(sizes)
     size = [math.inf if math.isnan(s) else abs(s) for s in sizes]
     order = [*first, *(k for k in np.argsort(np.negative(size), kind="stable") if k not in first)]
     order = [int(k) for k in order]
@@ -310,13 +318,12 @@ def _table(
     def others(values: Sequence[float] | None) -> tuple[str, ...]:
         if values is None:
             return ()
-        return tuple(
-            asked.number(_added([values[k] for k in order[kept:]])) if kept < count else ""
-            for kept in range(len(sent) + 1)
-        )
+        left = [values[k] for k in order]
+        texts = [asked.number(_added(left[kept:])) for kept in range(len(sent) + 1)]
+        return (*texts[:-1], texts[-1] if len(sent) < count else "")
 
     return Table(
-        tuple(heads[k] for k in sent),
+        tuple(head(k) for k in sent),
         tuple(
             Row(
                 line.name,
@@ -336,9 +343,9 @@ def _table(
 
 def _added(values: Sequence[float]) -> float:
     """Return the sum; 0 where rounding alone keeps it from 0."""
-    total = float(sum(values))
-    reach = sum(abs(value) for value in values)
-    return 0.0 if abs(total) <= len(values) * 2**-52 * reach else total
+    terms = np.asarray(values)
+    total, reach = float(terms.sum()), float(np.abs(terms).sum())
+    return 0.0 if abs(total) <= len(terms) * 2**-52 * reach else total
 
 
 def _products(asked: _Asked, names: tuple[str, str], kinds: tuple[str, str]) -> Table | None:
@@ -349,11 +356,10 @@ def _products(asked: _Asked, names: tuple[str, str], kinds: tuple[str, str]) -> 
         return None
     products = [float(x) * float(y) for x, y in zip(found.a, found.b, strict=True)]
     labels = view.columns(found.left)
-    heads = [_head(labels, k) for k in found.at]
     factors = [asked.texts(found.left, found.a), asked.texts(found.right, found.b)]
     first: list[int] = []
     if found.added is not None:
-        first, heads = [len(products)], [*heads, found.bias]
+        first = [len(products)]
         products = [*products, found.added]
         factors = [[*texts, ""] for texts in factors]
     lines = [
@@ -366,7 +372,11 @@ def _products(asked: _Asked, names: tuple[str, str], kinds: tuple[str, str]) -> 
             products,
         ),
     ]
-    return _table(asked, heads, lines, products, first)
+
+    def head(k: int) -> str:
+        return found.bias if k in first else _head(labels, found.at[k])
+
+    return _table(asked, head, lines, products, first)
 
 
 # ---- the way from the score to the weight --------------------------------------------------------
@@ -419,7 +429,7 @@ def _how(asked: _Asked, name: str) -> str:
         return f"1 ÷ (1 + {_power(asked.number(-view.printed('masked')[i, j]))})"
     if not view.softmax:
         return "the score itself"
-    shares = _Shares.of(asked)
+    shares = asked.shares
     if shares.shift:
         score += f" {_plus(asked, -shares.shift)}"
     if "e" in score:  # the difference of two such numbers cannot be told from their texts
@@ -549,8 +559,7 @@ def _normed(asked: _Asked) -> Card:
         _Line(heading, kind, asked.texts(found.source, found.row)),
         _Line("square", "product", numbers(np.array(squares), asked.digits), f"= {total}", squares),
     ]
-    heads = [_head(labels, k) for k in range(len(squares))]
-    table = _table(asked, heads, lines, squares, [asked.j])
+    table = _table(asked, lambda k: _head(labels, k), lines, squares, [asked.j])
     work = f"√({total} ÷ {len(squares)} + {eps}) = {root}"
     return asked.card(title, table=table, lines=(work, last), note=note)
 
@@ -610,8 +619,7 @@ def _modified(asked: _Asked) -> Card:
 def _why_hidden(asked: _Asked) -> str:
     """Return “on” comes after “sat”, or that it is hidden, as far as the mask itself tells."""
     allowed = asked.view.allowed
-    n_q, n_k = allowed.shape
-    causal = not asked.crossed and not allowed[np.triu_indices(n_q, 1, n_k)].any()
+    causal = not asked.crossed and not np.triu(allowed, 1).any()
     if causal and asked.j > asked.i:
         return f"{_capital(asked.key(asked.j))} comes after {asked.query}: hidden"
     whom = "itself" if asked.own else asked.query
@@ -672,7 +680,7 @@ def _weights(asked: _Asked) -> Card:
 def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
     """Return the scores of a row, their powers of e, and the shares these have of their sum."""
     view, i, j = asked.view, asked.i, asked.j
-    shares, scores, row = _Shares.of(asked), view.printed("masked")[i], view.printed("weights")[i]
+    shares, scores, row = asked.shares, view.printed("masked")[i], view.printed("weights")[i]
     before = "masked" if "mask" in view.stages else view.source("scaled", "masked")
     name = f"{before} s"
     texts = asked.texts("masked", scores)
@@ -682,11 +690,10 @@ def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
     powers, weights = shares.powers.tolist(), row.tolist()
     share_texts = asked.texts("weights", row)
     labels = view.labels["keys"]
-    heads = [_head(labels, k) for k in range(len(labels))]
     hidden, first = (~view.allowed[i]).tolist(), [j]
     note = ""
     if view.sink is not None and view.sunk is not None:
-        first, heads, hidden = [j, len(heads)], [*heads, "sink"], [*hidden, False]
+        first, hidden = [j, len(hidden)], [*hidden, False]
         powers, weights = [*powers, shares.sink], [*weights, float(view.sunk[i])]
         texts = [*texts, asked.number(view.sink - shares.shift)]
         share_texts = [*share_texts, *asked.texts("weights", np.array(weights[-1:]))]
@@ -700,7 +707,11 @@ def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
         _Line(_power("s"), "plain", power_texts, f"Σ {total}", powers),
         _Line("share", "share", share_texts, f"Σ {whole}", weights),
     ]
-    table = _table(asked, heads, lines, powers, first, j, hidden)
+
+    def head(k: int) -> str:
+        return _head(labels, k) if k < len(labels) else "sink"
+
+    table = _table(asked, head, lines, powers, first, j, hidden)
     if asked.hidden:
         return table, (), note
     return table, (f"{power_texts[j]} ÷ {total} = {asked.value}",), note
@@ -727,9 +738,8 @@ def _joined(asked: _Asked) -> Card:
 def _context(asked: _Asked) -> Card:
     labels, column = asked.view.labels["queries"], asked.view.printed("output")[:, asked.j]
     texts, values = asked.texts("output", column), column.tolist()
-    heads = [_head(labels, k) for k in range(len(labels))]
     line = _Line("output", "product", texts, f"= {asked.value}", values)
-    table = _table(asked, heads, [line], values)
+    table = _table(asked, lambda k: _head(labels, k), [line], values)
     title = ((f"Sum of all outputs, {asked.place}", ""),)
     return asked.card(title, table=table, note="This column of the output, added up.")
 

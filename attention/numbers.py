@@ -50,31 +50,43 @@ def numbers(
     values: np.ndarray,
     digits: int = 2,
     least: int | None = None,
-    within: np.ndarray | None = None,
+    whole: bool | None = None,
 ) -> list[str]:
     """Return the numbers of one matrix as texts with the same decimals: none where all are whole.
 
     Numbers too small or too large for their decimals, and those that are not finite, are written
-    as in :func:`number`. Values that are a part of a matrix are written as ``within`` all of it.
+    as in :func:`number`. Of values that are a part of a matrix, ``whole`` says whether all of it
+    :func:`are_whole`.
 
     >>> numbers(np.array([0.5, 27.456, 3.0, 1e-7])), numbers(np.array([55.0, -3.0]))
     (['0.50', '27.46', '3.00', '1.0e−7'], ['55', '−3'])
-    >>> numbers(np.array([3.0]), within=np.array([3.0, 0.5]))
+    >>> numbers(np.array([3.0]), whole=are_whole(np.array([3.0, 0.5])))
     ['3.00']
     """
     values = values.astype(np.float64, copy=False).ravel()
     size = np.abs(values)
-    whole = values == np.rint(values)
-    among = values if within is None else within
-    places = 0 if np.isin(among[np.isfinite(among)] % 1, 0).all() else digits
+    integer = values == np.rint(values)
+    whole = bool(integer[np.isfinite(values)].all()) if whole is None else whole
+    places = 0 if whole else digits
     smallest = 10.0 ** ((_half(digits) if least is None else least) - 1 - digits)
-    plain = (size < 1e6) & (whole | (size >= smallest) | (digits == 0))
+    plain = (size < 1e6) & (integer | (size >= smallest) | (digits == 0))
     listed = np.where(plain, values if places else np.rint(values), 0.0) + 0.0  # makes −0 a 0
     written = " ".join([f"%.{places}f"] * len(listed)) % tuple(listed.tolist())
     texts = written.replace("-", MINUS).split()
     for k in np.flatnonzero(~plain).tolist():
         texts[k] = number(values[k], digits, least)
     return texts
+
+
+def are_whole(values: np.ndarray) -> bool:
+    """Return whether all values that are finite are whole numbers.
+
+    >>> are_whole(np.array([3.0, np.inf])), are_whole(np.array([0.5]))
+    (True, False)
+    """
+    flat = values.ravel()
+    few = flat[:64]  # most often they tell already
+    return all(bool(((v == np.rint(v)) | ~np.isfinite(v)).all()) for v in (few, flat))
 
 
 def rounded(matrix: np.ndarray, digits: int = 2) -> list[list[str]]:
