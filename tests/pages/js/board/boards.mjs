@@ -1,0 +1,82 @@
+// The boards that are laid out: cases computed by the package, and shapes of any number of tokens.
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('cases.py', import.meta.url))
+
+/** The JSON of cases.py: from the path that CASES names, else made by PYTHON, or python3. */
+const read = () => {
+  if (process.env.CASES) return JSON.parse(readFileSync(process.env.CASES, 'utf8'))
+  const folder = mkdtempSync(join(tmpdir(), 'cases-'))
+  try {
+    const path = join(folder, 'cases.json')
+    const env = { ...process.env, PYTHONPATH: ROOT }
+    execFileSync(process.env.PYTHON ?? 'python3', [SCRIPT, path], { cwd: ROOT, env })
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const found = read()
+export const PARTS = found.boards
+
+const widest = (texts, measure) => Math.max(0.5, ...texts.map(text => measure(text, 1)))
+
+/** Cases as the layout takes them, with widths measured by `measure`. */
+export const casesOf = measure =>
+  Object.fromEntries(
+    Object.entries(found.cases).map(([name, data]) => {
+      const stages = {}
+      for (const [stage, one] of Object.entries(data.stages)) {
+        const { texts, exact, tights } = one
+        stages[stage] = {
+          ...{ ...one, exactTexts: exact, place: found.places[stage] },
+          ...{ ems: widest(texts, measure), exact: widest(exact, measure) },
+          tight: tights && widest(tights, measure)
+        }
+      }
+      return [name, { ...data, stages, order: found.order, measure }]
+    })
+  )
+
+/** A case with some of its stages only. */
+export const part = (data, names) => ({
+  ...data,
+  stages: Object.fromEntries(
+    Object.entries(data.stages).filter(([name]) => names.includes(name))
+  )
+})
+
+const WORDS = ['the', 'cat', 'sat', 'on', 'mat', 'dog']
+
+/** A board of n tokens with d columns and a look-ahead mask, by its shapes alone. */
+export function shaped(n, d, measure) {
+  const words = Array.from({ length: n }, (_, k) => WORDS[k % WORDS.length])
+  const row = (kind, columnKind, ems, more) => ({
+    ...{ rows: kind === 'd' ? d : n, cols: columnKind === 'keys' ? n : d },
+    ...{ rowKind: kind, columnKind, ems, ...more }
+  })
+  const stages = {
+    X: row('queries', 'd', 1),
+    W_Q: row('d', 'd', 1),
+    W_K: row('d', 'd', 1),
+    W_V: row('d', 'd', 1),
+    Q: row('queries', 'd', 1),
+    K: row('keys', 'd', 1),
+    V: row('keys', 'd', 1),
+    scores: row('queries', 'keys', 1.5),
+    scaled: row('queries', 'keys', 2.24),
+    masked: row('queries', 'keys', 2.24),
+    weights: row('queries', 'keys', 1.75, { tight: 1.25, unsigned: true }),
+    output: row('queries', 'd', 2.24)
+  }
+  for (const [name, stage] of Object.entries(stages)) stage.place = found.places[name]
+  const asked = { stages, order: found.order, queries: words, keys: words, words, measure }
+  return { ...asked, plainMask: true, maskless: false }
+}
