@@ -506,7 +506,7 @@ def _input(asked: _Asked, more: str = "") -> Card:
         title = ((f"{name}, row {asked.i + 1}, column {asked.j + 1}", ""),)
     note = "An input."
     if asked.editable:
-        note = "An input. Type to change it, or drag it up and down."
+        note = "An input. To change it, type, drag it up and down, or tap it again."
     return asked.card(title, note=f"{note} {more}".strip())
 
 

@@ -36,6 +36,9 @@ LIGHT: dict[str, Any] = {
     "cell": "#111827",
     "ink": "#1f2430",
     "stroke": "#1f243048",  # the ink, faint: through hidden cells
+    "onHidden": "#4a5160",
+    "soft": "#5c6472",
+    "source": "#0a7d5c",
     "paper": "#ffffff",
     "grid": "#e3e5ea",
 }
@@ -56,6 +59,9 @@ DARK: dict[str, Any] = {
     "cell": "#ffffff",
     "ink": "#e8eaf0",
     "stroke": "#e8eaf048",
+    "onHidden": "#c3c9d4",
+    "soft": "#a3abba",
+    "source": "#3ecf9f",
     "paper": "#0f1218",
     "grid": "#343945",
 }

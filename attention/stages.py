@@ -6,7 +6,25 @@ name in :class:`attention.AttentionTrace`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a stage is on a board that draws products as on paper.
+
+    Results are in the lower line, one row for each query, with the left factor at the left; right
+    factors are in the upper line, each above its product.
+    """
+
+    line: str  # "inputs", "upper", "lower", or "below" a result
+    of: str  # the stage that gives the place its name; others of the same place are its tabs
+    left: str = ""  # in the lower line, the place of the left factor
+    over: str = ""  # in the upper line, the place of the product below
+    under: str = ""  # the stage that it is under, as a bias is under its weights
+    shares: int | None = None  # how early it shares its place with the next one, 3 last; 0 ends it
+    turned: bool = False  # whether it is drawn transposed
+    sign: str = ""  # what is written before it, among inputs
 
 
 @dataclass(frozen=True)
@@ -25,17 +43,23 @@ class Stage:
     latex: str = ""  # the symbol; its name in upright letters where nothing is given
     heading: str = ""  # over its heatmap; its name where nothing is given
     stands_for: str = ""  # the stage that later ones would read if this one were not there
+    place: Place = Place("inputs", "")  # on the board; of inputs, a place of its own
 
     def __post_init__(self) -> None:
         latex = self.latex or self.symbol or rf"\mathrm{{{self.name}}}"
         object.__setattr__(self, "latex", latex)
         object.__setattr__(self, "heading", self.heading or self.name)
+        place = replace(self.place, of=self.place.of or self.name)
+        object.__setattr__(self, "place", place)
 
     @property
     def is_shared(self) -> bool:
         """Whether it serves every item of a batch: weights, a bias, or what goes by position."""
         return self.name in ("P", "R") or self.name.startswith(("W_", "b_"))
 
+
+_ABOVE_SCORES = Place("upper", "K", over="scores", turned=True)
+_SCALED = Place("lower", "scaled", shares=2)
 
 _ROWS = (
     Stage(
@@ -68,6 +92,7 @@ _ROWS = (
         columns="d_model",
         group="inputs",
         limits="X",
+        place=Place("inputs", "P", sign="+"),
     ),
     Stage(
         "X_P",
@@ -81,6 +106,7 @@ _ROWS = (
         limits="X",
         sources=(("X", "cell"), ("P", "cell")),
         stands_for="X",
+        place=Place("inputs", "X_P", sign="="),
     ),
     Stage(
         "W_Q",
@@ -122,6 +148,7 @@ _ROWS = (
             columns=columns,
             group="inputs",
             limits="W",
+            place=Place("inputs", f"b_{letter}", under=f"W_{letter}"),
         )
         for letter, whose, columns in (("Q", "query", "d_k"), ("K", "key", "d_k"))
     ),
@@ -134,6 +161,7 @@ _ROWS = (
         columns="d_v",
         group="inputs",
         limits="W",
+        place=Place("inputs", "b_V", under="W_V"),
     ),
     Stage(
         "Q",
@@ -145,6 +173,7 @@ _ROWS = (
         group="projections",
         limits="QK",
         sources=(("X", "row i"), ("W_Q", "column j"), ("b_Q", "column j")),
+        place=Place("lower", "Q"),
     ),
     Stage(
         "K",
@@ -156,6 +185,7 @@ _ROWS = (
         group="projections",
         limits="QK",
         sources=(("memory", "row i"), ("W_K", "column j"), ("b_K", "column j")),
+        place=_ABOVE_SCORES,
     ),
     Stage(
         "V",
@@ -167,6 +197,7 @@ _ROWS = (
         group="projections",
         limits="V",
         sources=(("memory", "row i"), ("W_V", "column j"), ("b_V", "column j")),
+        place=Place("upper", "V", over="output"),
     ),
     Stage(
         "Q_normed",
@@ -180,6 +211,7 @@ _ROWS = (
         limits="normed",
         sources=(("Q", "row i"),),
         stands_for="Q",
+        place=Place("lower", "Q"),
     ),
     Stage(
         "K_normed",
@@ -193,6 +225,7 @@ _ROWS = (
         limits="normed",
         sources=(("K", "row i"),),
         stands_for="K",
+        place=_ABOVE_SCORES,
     ),
     Stage(
         "Q_rotated",
@@ -206,6 +239,7 @@ _ROWS = (
         limits="QK",
         sources=(("Q", "row i"),),
         stands_for="Q",
+        place=Place("lower", "Q"),
     ),
     Stage(
         "K_rotated",
@@ -219,6 +253,7 @@ _ROWS = (
         limits="QK",
         sources=(("K", "row i"),),
         stands_for="K",
+        place=_ABOVE_SCORES,
     ),
     Stage(
         "scores",
@@ -231,6 +266,7 @@ _ROWS = (
         group="attention",
         limits="scores",
         sources=(("Q", "row i"), ("K", "row j")),
+        place=Place("lower", "scores", left="Q", shares=3),
     ),
     Stage(
         "scaled",
@@ -243,6 +279,7 @@ _ROWS = (
         group="attention",
         limits="scaled",
         sources=(("scores", "cell"),),
+        place=_SCALED,
     ),
     Stage(
         "capped",
@@ -254,6 +291,7 @@ _ROWS = (
         limits="scaled",
         sources=(("scaled", "cell"),),
         stands_for="scaled",
+        place=_SCALED,
     ),
     Stage(
         "modified",
@@ -265,6 +303,7 @@ _ROWS = (
         limits="scaled",
         sources=(("scaled", "cell"),),
         stands_for="scaled",
+        place=_SCALED,
     ),
     Stage(
         "R",
@@ -286,6 +325,7 @@ _ROWS = (
         columns="keys",
         group="attention",
         limits="scaled",
+        place=Place("lower", "mask", shares=1),
     ),
     Stage(
         "masked",
@@ -298,6 +338,7 @@ _ROWS = (
         group="attention",
         limits="scaled",
         sources=(("scaled", "cell"), ("mask", "cell")),
+        place=Place("lower", "masked", shares=0),
     ),
     Stage(
         "weights",
@@ -309,6 +350,7 @@ _ROWS = (
         group="attention",
         limits="weights",
         sources=(("masked", "row i"), ("masked", "cell")),
+        place=Place("lower", "weights"),
     ),
     Stage(
         "output",
@@ -320,6 +362,7 @@ _ROWS = (
         group="attention",
         limits="V",
         sources=(("weights", "row i"), ("V", "column j")),
+        place=Place("lower", "output", left="weights"),
     ),
     Stage(
         "joined",
@@ -329,6 +372,7 @@ _ROWS = (
         columns="h·d_v",
         group="after",
         limits="V",
+        place=Place("lower", "joined"),
     ),
     Stage(
         "W_O",
@@ -339,6 +383,7 @@ _ROWS = (
         columns="d_out",
         group="after",
         limits="W",
+        place=Place("upper", "W_O", over="projected"),
     ),
     Stage(
         "b_O",
@@ -349,6 +394,7 @@ _ROWS = (
         columns="d_out",
         group="after",
         limits="W",
+        place=Place("upper", "b_O", over="projected", under="W_O"),
     ),
     Stage(
         "projected",
@@ -359,6 +405,7 @@ _ROWS = (
         group="after",
         limits="V",
         sources=(("joined", "row i"), ("W_O", "column j"), ("b_O", "column j")),
+        place=Place("lower", "projected", left="joined"),
     ),
     Stage(
         "context",
@@ -369,10 +416,12 @@ _ROWS = (
         group="after",
         limits="context",
         sources=(("output", "column j"),),
+        place=Place("below", "context", under="output"),
     ),
 )
 
 STAGES: dict[str, Stage] = {stage.name: stage for stage in _ROWS}
+LOWER = tuple(dict.fromkeys(s.place.of for s in _ROWS if s.place.line == "lower"))  # places
 WEIGHTS = tuple(name for name in STAGES if name.startswith("W_"))
 BIASES = tuple(name for name in STAGES if name.startswith("b_"))
 PROJECTIONS = tuple(name for name in WEIGHTS if STAGES[name].group == "inputs")  # of X and memory

@@ -86,7 +86,7 @@ EXPLORE = "() => document.querySelector('.board')?.dataset.tag"
 EXPLORE_D_K = """() => document.querySelector('[data-stage=Q] .board-canvas')
     .painted.z[0].length === {d_k}"""
 CHANGED = "() => ![undefined, '{tag}'].includes(document.querySelector('.board').dataset.tag)"
-ARITHMETIC = "() => document.querySelector('pre.cell')?.dataset.cell === '{cell}'"
+ARITHMETIC = "() => document.querySelector('.board-card')?.dataset.cell === '{cell}'"
 RESTS = "() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'"
 SCRUB = 120  # mouse moves, one for each frame of two seconds
 STEP = 4  # px of each, as a hand drags: a new number each frame
@@ -278,7 +278,6 @@ TABS = (
     "Your data",
     "Take it away",
     "Code",
-    "This cell",
 )
 PARTS = ("softmax", "second sequence", "W_O", "Σ output", "Q, K, V typed themselves")
 # What a person does on the first example, one after the other; each comes twice where it goes back.

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention.pages import controls, parts, state, words
 
-BELOW = ("This cell", "Step by step", "Lines", "Spread", "Initialise", "Your data")
+BELOW = ("Step by step", "Lines", "Spread", "Initialise", "Your data")
 BELOW += ("Take it away", "Code")
 
 s = state.begin()

@@ -87,7 +87,7 @@ def measured(browser, board: str, charts: str, tokens: int, runs: int) -> str:
 
 def clicked(page: Page, address: str, x: float, y: float) -> dict:
     """A click on a cell; which one it was, of cells below a pixel, its arithmetic says."""
-    before = page.evaluate("document.querySelector('pre.cell')?.dataset.cell")
+    before = page.evaluate("document.querySelector('.board-card')?.dataset.cell")
     other = ARITHMETIC.replace("===", "!==").format(cell=before)
     return moved(page, address, lambda: page.mouse.click(x, y), other)
 

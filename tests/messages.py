@@ -774,7 +774,7 @@ PRESSED_TOO_EARLY = (
 AS_ON_EXPLORE = "“{title}” as it stands on Explore"
 NOTICE = "Notice: {notice}"
 NOTICE_OF_THE_EXAMPLE = "Notice, in the example as it was made: {notice}"
-TAP_TO_CHANGE = "Tap it again to change it."
+TAP_TO_CHANGE = "An input. To change it, type, drag it up and down, or tap it again."
 ALL_QUERIES_TAKE = (
     "All queries: about {time}, {given} for what is given and at most {beside} beside it."
 )
@@ -807,7 +807,6 @@ NO_CODE_OF_NO_ADDRESS = "the browser has not said at which address this page is.
 NO_QR_CODE = "No QR code: this address works on this computer only."
 CLICK_FOR_NUMBER = "click for its number"
 DECIMALS_SHOWN = "{shown} of {asked} decimals"
-TINY_ONES_ROUNDED = "tiny ones rounded"
 
 # ---- readers -------------------------------------------------------------------------------------
 
@@ -1433,7 +1432,6 @@ CAPTURED_FROM = "captured from {model}, {head}"
 # ---- the card of a cell --------------------------------------------------------------------------
 
 INPUT = "An input."
-INPUT_TO_TYPE = "An input. Type to change it, or drag it up and down."
 SHOWN_TURNED = "Shown turned: this row of K is a column of Kᵀ."
 TURNED_BY_THETA = "Numbers {first} and {second}, a and b, are turned by θ."
 NUMBER_STAYS = "Only the first {columns} numbers are turned; this one stays."

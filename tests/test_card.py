@@ -329,9 +329,9 @@ def test_a_note_says_why(name, cell, note):
 def test_an_input_says_whether_it_can_be_typed():
     view = CASES["cat-sat"]
     assert card_of(view, ("W_Q", 0, 0)).note == messages.INPUT
-    assert card_of(view, ("W_Q", 0, 0), editable=True).note == messages.INPUT_TO_TYPE
+    assert card_of(view, ("W_Q", 0, 0), editable=True).note == messages.TAP_TO_CHANGE
     given = card_of(CASES["lookup"], ("K", 0, 0), editable=True)
-    assert given.note == f"{messages.INPUT_TO_TYPE} {messages.SHOWN_TURNED}"
+    assert given.note == f"{messages.TAP_TO_CHANGE} {messages.SHOWN_TURNED}"
 
 
 def test_weights_that_are_given_say_so():

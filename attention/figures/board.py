@@ -12,7 +12,7 @@ from attention.numbers import exact, number
 
 WORDS = (
     *("name", "group", "symbol", "formula", "alt", "sources", "digits"),
-    *("edit", "tokens", "picks", "added", "queries", "axes", "buckets"),
+    *("edit", "tokens", "picks", "queries", "axes", "buckets"),
 )
 
 

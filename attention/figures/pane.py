@@ -60,7 +60,6 @@ class Pane:
     edit : what can be changed on the board: "cells", "mask", "blanks" or nothing
     tokens : of its rows, where they can be renamed
     picks : whether a page shows the arithmetic of its cells
-    added : by a setting, at the end of a line, which it is not to break
 
     >>> pane = Pane(
     ...     name="weights",
@@ -103,7 +102,6 @@ class Pane:
     edit: str = ""
     tokens: tuple[str, ...] | None = None
     picks: bool = False
-    added: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:

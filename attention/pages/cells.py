@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from html import escape
 
-import streamlit as st
+import numpy as np
 
-from attention.arithmetic import cell as cell_arithmetic
+from attention.card import Card, card_of
 from attention.figures.pane import Pane
 from attention.figures.panes import Cell
-from attention.html.cell import panel as panel_of
-from attention.numbers import number, rounded
+from attention.numbers import rounded
 from attention.pages import state
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
 from attention.session.settings import Settings
-from attention.stages import STAGES
 from attention.view import View
 
 GLANCE = 8  # numbers of a row
-HOW_TO_CHANGE = (
-    " <span class='fine by-keys'>Type to change it.</span>"
-    " <span class='fine by-touch'>Tap it again to change it.</span>"
-)
-
 
 Shapes = dict[str, tuple[int, ...]]  # of each stage
 
@@ -71,21 +63,24 @@ def let_edit(pane: Pane, s: Settings) -> Pane:
     return replace(pane, edit="cells", tokens=getattr(s, sequence) if sequence else None)
 
 
-def panel(s: Settings, shown: View) -> None:
-    """The arithmetic of the chosen cell; of an input also what the query makes of it."""
-    stage, i, j = s.cell or ("weights" if s.weights_alone else "scores", s.query, 0)
-    where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
-    lines = cell_arithmetic(shown, stage, i, j, s.digits)
-    result = number(shown.printed(stage)[i, j], s.digits)  # in sight, however long the lines
-    how = HOW_TO_CHANGE if stage in s.matrices else ""
-    st.html(
-        panel_of(f"{where} = {result}", lines, (stage, i, j), how)
-        + (_what_follows(s, shown) if stage in s.matrices else "")
-    )
+def chosen(s: Settings, shown: View) -> Cell:
+    """Return the cell whose arithmetic is shown: at first that of the key that weighs most."""
+    if s.cell is not None:
+        return s.cell
+    weights = np.nan_to_num(shown.stages["weights"][s.query])
+    return "weights" if s.weights_alone else "scores", s.query, int(weights.argmax())
+
+
+def card(s: Settings, shown: View, cell: Cell) -> Card:
+    """Return how a cell is made; of an input also what the query makes of it."""
+    if cell[0] not in s.matrices:
+        return card_of(shown, cell, s.digits)
+    found = card_of(shown, cell, s.digits, editable=True)
+    return replace(found, lines=(*found.lines, _what_follows(s, shown)))
 
 
 def _what_follows(s: Settings, shown: View) -> str:
-    """What the query makes of the inputs: an edit shows its effect beside it, on a phone too."""
+    """What the query makes of the inputs: an edit shows its effect next to it, on a phone too."""
     last, words = "output", "output"
     if "projected" in shown.stages:
         last, words = "projected", "projected output"
@@ -93,12 +88,9 @@ def _what_follows(s: Settings, shown: View) -> str:
         rounded(shown.printed(name), s.digits)[s.query] for name in ("weights", last)
     )
     keys = [f"{key} {weight}" for key, weight in zip(shown.labels["keys"], weights, strict=True)]
-    token = escape(shown.labels["queries"][s.query])
-    weighs, gives = (escape(_brief_list(found)) for found in (keys, values))
-    return (
-        f"<p class='follows'><b>“{token}”</b> gives the weights {weighs}"
-        f" and has the {words} {gives}.</p>"
-    )
+    token = shown.labels["queries"][s.query]
+    weighs, gives = (_brief_list(found) for found in (keys, values))
+    return f"“{token}” gives the weights {weighs} and has the {words} {gives}."
 
 
 def _brief_list(words: list[str]) -> str:

@@ -292,9 +292,12 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
     board.show(
         "board",
         panes,
-        spoken_of=[first, *made_of] if first else (),
+        spoken_of=[*made_of, first] if first else (),
         about=what_it_is(done.settings),
         edited=exercise.name_of(s),
+        query=query,
+        cell=cell,
+        planned=True,
         on_picked=clicked,
         on_edited=filled,
     )
@@ -352,7 +355,7 @@ def find() -> None:
         replace(pane, sentence=describe(found.right, pane.name)["sentence"])
         for pane in figures.panes(found.wrong, digits=found.settings.digits, cell=cell)
     ]
-    board.show("board", panes, about=what_it_is(found.settings))
+    board.show("board", panes, about=what_it_is(found.settings), cell=cell, planned=True)
 
 
 def ways_to_find(found: planted.Planted, said: planted.Said) -> None:

@@ -39,23 +39,18 @@ from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import no_key_sentences, one, run, view
 from attention.session.settings import PUSHED, TRUE_MASK
 from attention.stages import STAGES
-from attention.trace import reading_order
 from attention.view import View
 
 FORGET = (
     "Deletes what this browser keeps: states too large for a link (the newest 50, or 50 MB), and"
     " until this tab is closed the text typed under “Your data” and on Check yours."
 )
-CELL, WALK, LOOKS = "This cell", "Step by step", "Lines"
-ADDED = ("R", "mask")  # the panes that settings add
-# the stage that each stands before on the board
-BEFORE = {"memory": "W_K", **dict.fromkeys(ADDED, "joined")}
+WALK, LOOKS = "Step by step", "Lines"
 
 s = state.begin()
 trace = run(s)
 shown = view(s, trace)
 there = cells.shapes(shown)
-ORDER = reading_order(trace)
 
 
 def show_cell(clicked: object) -> None:
@@ -66,8 +61,6 @@ def show_cell(clicked: object) -> None:
     stage, i, _ = cell
     query = i if STAGES[stage].rows == "queries" else s.query
     state.change(lambda settings: replace(settings, cell=cell, query=query))
-    if state.page_value("below", CELL) != WALK:  # which shows the chosen query too
-        state.choose("below", CELL)
 
 
 def flags() -> list[str]:
@@ -95,17 +88,11 @@ def notice() -> str:
     return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
 
 
-def board_order(pane: Pane) -> int:
-    """In reading order; what a setting adds stands where it moves the others least."""
-    name = pane.name if s.weights_alone else BEFORE.get(pane.name, pane.name)
-    return ORDER.index(name) if name in ORDER else len(ORDER)
-
-
 def drawn(shown: View, in_colours: bool) -> list[Pane]:
     """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
     look["in_colours"] = in_colours
-    found = figures.panes(shown, cell=s.cell, **look)
+    found = figures.panes(shown, cell=cells.chosen(s, shown), **look)
     if s.fill == PUSHED:
         exact = replace(s, fill=TRUE_MASK)
         found += figures.side_by_side(view(exact, run(exact)), **look)
@@ -139,19 +126,23 @@ panes = [
     replace(
         cells.let_edit(pane, s),
         picks=pane.name in shown.stages,
-        added=pane.name in ADDED and not s.weights_alone,
         filename=f"attention_{called_in_files}_{pane.name}{of_head}",
     )
     for pane in drawn(shown, in_colours=True)
 ]
 
-walking = state.page_value("below", CELL) == WALK
+cell = cells.chosen(s, shown)
+walking = state.page_value("below", None) == WALK
 board.show(
     "board",
-    sorted(panes, key=board_order),
+    panes,
     formula=formula(shown),
     remark=" · ".join(sizes),
     about=what_it_is(s),
+    query=s.query,
+    cell=cell,
+    planned=True,
+    card=cells.card(s, shown, cell),
     lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
     on_picked=show_cell,
     on_edited=cells.edit,
@@ -308,7 +299,6 @@ def the_code() -> None:
 
 parts.address()
 below: dict[str, Callable[[], None]] = {
-    CELL: partial(cells.panel, s, shown),
     WALK: the_walk,
     LOOKS: the_looks,
     "Spread": the_figures,

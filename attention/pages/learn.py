@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -20,7 +19,6 @@ from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.view import View
 
-SPOKEN_OF = "spoken of"  # the group of the step's stages
 SUITING = "cat-sat"  # an example
 BEGAN, DONE, GUESSED = "lesson_began", "lesson_done", "lesson_guessed"  # values of the page
 
@@ -93,13 +91,10 @@ def way(label: str, by: int, arrow: str, key: str, look: str = "secondary") -> N
 def live_board(shown: View, hidden: Collection[str]) -> None:
     """The stages of the step, and dim below them the others; but not those ``hidden``."""
     there = [name for name in shown.stages if name not in hidden]
-    look: dict[str, Any] = {"digits": s.digits, "query": s.query, "cell": s.cell}
+    cell = s.cell if hidden else cells.chosen(s, shown)  # else it would give the answer away
+    look: dict[str, Any] = {"digits": s.digits, "query": s.query, "cell": cell}
     panes = [
-        replace(
-            cells.let_edit(pane, s),
-            picks=True,
-            group=SPOKEN_OF if pane.name in step.stages else pane.group,
-        )
+        replace(cells.let_edit(pane, s), picks=True)
         for pane in figures.panes(shown, only=there, **look)
     ]
 
@@ -111,8 +106,12 @@ def live_board(shown: View, hidden: Collection[str]) -> None:
 
     board.show(
         "board",
-        sorted(panes, key=lambda pane: pane.group != SPOKEN_OF),
+        panes,
         spoken_of=step.stages,
+        query=s.query,
+        cell=cell,
+        planned=True,
+        card=None if hidden or cell is None else cells.card(s, shown, cell),
         about=what_it_is(s),
         on_picked=show_cell,
         on_edited=cells.edit,
@@ -129,8 +128,6 @@ def page() -> None:
     card(shown, choice)
     hidden = step.hides if step.guess and choice is None else ()
     live_board(shown, hidden)
-    if not hidden:
-        parts.dock("below_lesson", {"This cell": partial(cells.panel, s, shown)})
 
 
 with st.sidebar:

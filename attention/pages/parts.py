@@ -120,26 +120,32 @@ def address() -> None:
         message_box("flag", TOO_LARGE + KEPT)
 
 
-def dock(name: str, panels: Mapping[str, Callable[[], None]]) -> str:
-    """What stands below the board, one panel at a time, chosen by its label; which one."""
-    panel = next(iter(panels))
+def dock(
+    name: str, panels: Mapping[str, Callable[[], None]], opened: str | None = None
+) -> str | None:
+    """Draw the tabs below the board, and the panel of the one that is open; return which it is.
+
+    They are closed to one line until one is opened, unless one is ``opened`` at first. A single
+    panel is always open, and has no tab.
+    """
     with st.bottom, st.container(key="dock"):
+        panel = next(iter(panels))
         if len(panels) > 1:
             panel = state.page_control(
                 st.segmented_control,
                 "Below the board",
                 name,
-                panel,
+                opened,
                 options=list(panels),
-                required=True,
                 label_visibility="collapsed",
-                help="What stands below the board.",
+                help="What is below the board; a second click closes it.",
             )
-        with (
-            st.container(key="dock_content"),
-            st.container(key=f"dock_{panel.lower().replace(' ', '_')}"),
-        ):
-            panels[panel]()
+        if panel:
+            with (
+                st.container(key="dock_content"),
+                st.container(key=f"dock_{panel.lower().replace(' ', '_')}"),
+            ):
+                panels[panel]()
     return panel
 
 

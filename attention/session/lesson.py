@@ -249,9 +249,9 @@ STEPS = (
         _score,
         lambda s, shown: (
             f"Click the score in the row {_names(s, shown)[0]} and the column"
-            f" {_names(s, shown)[1]}, and read below the board how it is made."
+            f" {_names(s, shown)[1]}, and read next to it how it is made."
         ),
-        "Below the board stands how it is made.",
+        "The card next to it shows how it is made.",
         _chose_the_score,
         _plain,
     ),
@@ -287,7 +287,7 @@ STEPS = (
         _mixed,
         lambda s, shown: (
             f"Hide {_names(s, shown)[1]} from {_names(s, shown)[0]}: click that cell of masked and"
-            " press Space (without keys: Draw mask, below it). Its share goes to the others, and"
+            " press Space (without keys: Draw mask, above it). Its share goes to the others, and"
             " the output follows."
         ),
         "The share of the key that you hid went to the others, and the output followed.",

@@ -237,11 +237,13 @@ class Onlooker:
         """
         link, size = {"example": "four-words"} | link, (width, height)
         dashboard = self.pages.pop(size, None)  # given back only where it could be turned
-        if dashboard is None:
+        # a browser keeps 50 steps of Back, and then counts no more of them
+        if dashboard is None or dashboard.page.evaluate("history.length") > 30:
             page = self.profile.open(width, height, "light", CLIPBOARD, "reduce")
             dashboard = Dashboard(page, self.address).open(**link)
         elif links.read(link)[0] != dashboard.idle().settings():
             dashboard.after(lambda: dashboard.turn_to(**link))
+        dashboard.close()
         dashboard.page.mouse.move(5, 5)
         dashboard.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop = 0")
         self.pages[size] = dashboard

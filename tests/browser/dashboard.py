@@ -24,7 +24,6 @@ PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canva
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 25  # ms between two looks; at every frame, which is the default, looking costs more
 TABS = {  # the parts below the board, and what is on each
-    "This cell": "pre.cell",
     "Step by step": "table.walk",
     "Spread": "div.beside",
     "Initialise": ".st-key-set_matrix",
@@ -140,8 +139,9 @@ class Dashboard:
             raise AssertionError(f"{script} never holds; {there(self.page)}") from late
 
     def stages(self) -> list[str]:
+        """The stages that can be seen: a mask of 0 and −∞ alone has no place on a plan."""
         return self.page.eval_on_selector_all(
-            ".board-pane", "nodes => nodes.map(n => n.dataset.stage)"
+            ".board-pane:not([data-stage=mask][hidden])", "nodes => nodes.map(n => n.dataset.stage)"
         )
 
     def numbers(self, stage: str) -> np.ndarray:
@@ -165,18 +165,36 @@ class Dashboard:
     def painted(self, stage: str, what: str):
         """Something of what the canvas of a stage says that it has painted, once it has."""
         script = f"stage => {{ const painted = {PAINTED}; return painted && {{ found: {what} }} }}"
-        found = self.page.evaluate(script, stage) or self.wait_for(script, stage).json_value()
-        return found["found"]
+        found = self.page.evaluate(script, stage)
+        if not found and self.is_folded(stage):
+            self.front(stage)
+        return (found or self.wait_for(script, stage).json_value())["found"]
+
+    def is_folded(self, stage: str) -> bool:
+        """Whether it is one of the inputs, which are folded to one line."""
+        return self.page.locator(f".board-pane[data-stage={stage}][hidden]").count() > 0
+
+    def front(self, stage: str) -> None:
+        """Bring a stage into sight where inputs are folded, or another one shares its place."""
+        script = """stage => {
+            const pane = document.querySelector(`.board-pane[data-stage=${stage}]`)
+            if (!pane) return false
+            if (pane.hidden) document.querySelector('.board-fold[aria-expanded=false]')?.click()
+            else if (!pane.classList.contains('behind')) return true
+            else document.querySelector(`.board-tab[data-stage=${stage}]`)?.click()
+            return false }"""
+        self.wait_for(script, stage)
 
     def place(self, stage: str, i: int, j: int) -> tuple[float, float]:
         """Where in the window a cell is, after it was brought into sight."""
+        self.front(stage)
         script = f"""([stage, i, j]) => {{
             if (!{PAINTED}?.axes) return null
             const pane = document.querySelector(`.board-pane[data-stage=${{stage}}]`)
             pane.scrollIntoView({{ block: 'center', behavior: 'instant' }}) // above the dock
             const canvas = pane.querySelector('.board-canvas')
-            const box = canvas.getBoundingClientRect(), {{ x, y }} = canvas.painted.axes
-            return [box.left + x(j), box.top + y(i)] }}"""
+            const box = canvas.getBoundingClientRect(), [x, y] = canvas.painted.axes.at(i, j)
+            return [box.left + x, box.top + y] }}"""
         return self.wait_for(script, [stage, i, j]).json_value()
 
     def hover(self, stage: str, i: int, j: int) -> None:
@@ -192,7 +210,7 @@ class Dashboard:
         self.hover(stage, i, j)
         x, y = self.place(stage, i, j)
         self.page.mouse.click(x, y)
-        until(self.page.locator(f"pre.cell[data-cell='{stage},{i},{j}']").first)
+        until(self.page.locator(f"[data-cell='{stage},{i},{j}']").first)
         return self
 
     def drag(self, start: tuple[float, float], end: tuple[float, float], steps: int = 5) -> None:
@@ -208,11 +226,27 @@ class Dashboard:
         return self.painted(stage, "[...painted.axes.rows, ...painted.axes.columns]")
 
     def tab(self, label: str) -> None:
-        """Show one of the parts below the board."""
-        self.page.locator(".st-key-set_below").get_by_text(label, exact=True).click()
+        """Show one of the parts below the board; a click on the one that is open would close it."""
+        tabs = self.page.locator(".st-key-set_below")
+        tabs.first.wait_for()
+        if not tabs.locator("[aria-checked=true]").get_by_text(label, exact=True).count():
+            tabs.get_by_text(label, exact=True).click()
+
+    def close(self) -> None:
+        """Close the part below the board that is open, if any."""
+        open_tab = self.page.locator(".st-key-set_below [aria-checked=true]")
+        if open_tab.count():
+            open_tab.first.click()
+            until(self.page.locator(".st-key-dock_content"), "detached")
+            self.idle()
 
     def cell(self) -> list[str]:
-        return self.page.locator("pre.cell").inner_text().splitlines()
+        """What the card says, line by line."""
+        return self.page.locator(".board-card").inner_text().splitlines()
+
+    def result(self) -> str:
+        """The number whose arithmetic is shown."""
+        return self.page.locator(".board-card .value").inner_text()
 
     def menu(self, key: str, label: str) -> Dashboard:
         """Choose an entry of a selectbox by its text, and wait for what it changes on the board."""

@@ -287,11 +287,14 @@ class Wire:
 
 # ---- looking ---------------------------------------------------------------------------
 
-# Numbers are compared by a sum over their bits, each word times an odd number of its own.
+# Numbers are compared by a sum over their bits, each word times an odd number of its own. A pane
+# that has no room of its own, as an input that is folded, has null.
 LOOK = """() => {
   const panes = {}
   for (const pane of document.querySelectorAll('.st-key-board .board-pane')) {
     const z = pane.querySelector('.board-canvas')?.painted?.z
+    if (!z && !pane.hidden) continue
+    panes[pane.dataset.stage] = null
     if (!z) continue
     let sum = 0, k = 0
     for (const row of z) for (const word of new Uint32Array(Float64Array.from(row).buffer))
@@ -334,7 +337,8 @@ CONNECTED = (
     " && !document.querySelector('[role=dialog]')"
 )
 AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
-MAY_BE_EMPTY = (  # the beginnings of their names: what is asked, and own sizes of a figure
+MAY_BE_EMPTY = (  # beginnings of their names: what is asked or may be closed, own sizes of a figure
+    "set_below",
     "set_load_comma",
     "set_head",
     "set_paper_size",
@@ -375,7 +379,7 @@ class Seen:
     """The page between two moves."""
 
     url: str
-    panes: dict[str, list[int]]
+    panes: dict[str, list[int] | None]  # None where nothing is painted of one
     settings: Settings | None  # None where the address holds a mark only
     shown: dict[str, str | None]
     said: list[str]
@@ -383,6 +387,13 @@ class Seen:
     @property
     def exploring(self) -> bool:
         return urlsplit(self.url).path == "/"
+
+
+def differs(wanted: dict, found: dict) -> list[str]:
+    """The panes that only one of them has, or that are painted in both with other numbers."""
+    both = set(wanted) & set(found)
+    painted = {name for name in both if wanted[name] and found[name]}
+    return sorted((set(wanted) ^ set(found)) | {n for n in painted if wanted[n] != found[n]})
 
 
 def differing(one: Settings, other: Settings) -> set[str]:
@@ -460,8 +471,9 @@ class Hands:
 
     def stButtonGroup(self, key: str, chance: float) -> None:
         if key == "set_below" and chance > 0.5:  # the place where files are opened
-            self._at(key, "button").get_by_text("Your data", exact=True).click()
-            return
+            data = self._at(key, "button").filter(has_text="Your data")
+            if data.get_attribute("aria-checked") != "true":  # else a click closes it
+                return data.click()
         self._one(key, "button", chance).click()
 
     def stNumberInput(self, key: str, chance: float) -> None:
@@ -534,6 +546,8 @@ class Hands:
         """A cell by mouse or by keys, or one of a pane's tools."""
         pane = self._one(key, ".board-pane", chance * 13 % 1)
         kind = int(chance * 101) % 10
+        if not self._brought(pane):
+            return
         pane.scroll_into_view_if_needed()
         if kind < 4 and pane.locator(".board-cells").count():
             box = pane.locator(".board-cells").first.bounding_box()
@@ -557,9 +571,24 @@ class Hands:
             tools = pane.locator(".board-menu button", has_text=re.compile("^(Show|Copy)"))
             tools.nth(int(chance * 31) % tools.count()).click()
 
+    def _brought(self, pane) -> bool:
+        """Whether a pane is in sight, after its tab or the inputs were opened where need be."""
+        stage = pane.get_attribute("data-stage")
+        board = self.page.locator(".board", has=pane)
+        if pane.is_hidden():
+            tab = board.locator(f".board-tab[data-stage={stage}]").filter(visible=True)
+            fold = board.locator(".board-fold[aria-expanded=false]")
+            opens = tab if tab.count() else fold
+            if not opens.count():
+                return False
+            opens.first.click()
+        return pane.is_visible()  # a mask of 0 and −∞ alone has no pane of its own
+
     def typed(self, key: str, chance: float) -> None:
         """A cell of an input chosen and typed over, as in a spreadsheet."""
         pane = self._one("board", ".board-pane:has([role=grid][aria-readonly=false])", chance)
+        if not self._brought(pane):
+            return
         grid = pane.locator(".board-plot")
         grid.focus()
         for press in ["ArrowRight", "ArrowDown", "ArrowDown"][int(chance * 31) % 3 :]:
@@ -602,7 +631,8 @@ class Hands:
             if there["errors"]:
                 raise Fault(f"an error box in a second tab: {there['errors']}")
             lost = any("no longer has them" in sentence for sentence in there["said"])
-            if here["url"] == there["url"] and not lost and here["panes"] != there["panes"]:
+            other_numbers = differs(here["panes"], there["panes"])
+            if here["url"] == there["url"] and not lost and other_numbers:
                 raise Fault(f"a second tab at {there['url']} shows other numbers")
             tag = drawn.get_attribute("data-tag")
             other.locator(".st-key-set_digits [role=slider], .st-key-set_digits input").first.press(
@@ -845,13 +875,11 @@ class Visitor:
             self._equal(computed(now.settings), now.panes, what)
             self._controls(now)
         if link:
-            self.numbers[link] = now.panes
+            painted = {name: found for name, found in now.panes.items() if found}
+            self.numbers[link] = {**now.panes, **self.numbers.get(link, {}), **painted}
 
     def _equal(self, wanted: dict, found: dict, what: str) -> None:
-        wrong = sorted(
-            name for name in set(wanted) | set(found) if wanted.get(name) != found.get(name)
-        )
-        if wrong:
+        if wrong := differs(wanted, found):
             none = "" if wanted and found else f" (drawn before: {len(wanted)}, now: {len(found)})"
             raise Fault(f"{what}: {wrong}{none}")
 

@@ -16,7 +16,7 @@ from PIL import Image
 from attention.captions import describe
 from attention.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.limits import MAX_EDITED
-from attention.numbers import number, rounded
+from attention.numbers import rounded
 from attention.pages import scripts
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -51,6 +51,12 @@ def own(n: int, d: int = 4) -> dict[str, str]:
         "X": ";".join(["1 0 2 1"[: 2 * d - 1]] * n),
         **{f"W_{name}": f"integers,{k},{d}x{d},0,3" for k, name in enumerate("QKV")},
     }
+
+
+def short(label: str) -> str:
+    """A label as it is painted: "the₁" for "the (1)"."""
+    digits = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+    return re.sub(r" \((\d+)\)$", lambda found: found[1].translate(digits), label)
 
 
 def choose(dashboard, stage: str, i: int, j: int) -> None:
@@ -101,9 +107,11 @@ def test_enter_goes_down_and_esc_gives_back_then_leaves(look):
     assert dashboard.page.locator(".board-input").count() == 0
     press("Escape")
     press("Tab")
-    assert dashboard.page.evaluate(FOCUSED) == "Add a token to X"
-    press("Tab")
     assert dashboard.page.evaluate(FOCUSED) == "tools of W_Q"
+    # a heading is before its cells
+    for before in ("X, word embeddings 4 × 4", "tools of X", "Add a token to X"):
+        press("Shift+Tab")
+        assert dashboard.page.evaluate(FOCUSED) == before
     assert dashboard.numbers("X").tolist() == X.tolist()
 
 
@@ -150,6 +158,7 @@ def test_a_paste_of_more_cells_than_a_message_holds_arrives_whole_and_is_one_ste
     link["X"] = f"integers,0,4x{n},0,3"
     s, _ = links.read(link)
     dashboard = visit(permissions=CLIPBOARD).open(**link)
+    dashboard.front("W_Q")
     dashboard.wait_for(IN_COLOURS, in_colours(s, "W_Q"))
     choose(dashboard, "W_Q", 0, 0)
     before = dashboard.page.evaluate(LENGTH)
@@ -212,6 +221,7 @@ def test_a_number_typed_and_not_entered_is_kept_when_another_page_is_chosen(visi
 def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(look):
     dashboard = look()
     before = dashboard.page.evaluate(LENGTH)
+    dashboard.front("masked")  # without a mask it is behind the scaled scores
     dashboard.page.get_by_role("button", name="Draw mask").click()
     dashboard.drag(dashboard.place("masked", 0, 1), dashboard.place("masked", 0, 3), steps=3)
     hidden = "() => location.search.includes('drawn=1000.1111.1111.1111')"
@@ -245,7 +255,8 @@ def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(look):
     assert dashboard.page.locator(".board-tip").is_visible()
     dashboard.page.locator(".st-key-set_sentence input").focus()
     dashboard.page.mouse.move(5, 5)
-    dashboard.wait_for(f"() => ({marked})() === ''")
+    dashboard.wait_for(f"() => ({marked})() === 'K,Q,scores'")  # those of the card
+    assert not dashboard.page.locator(".board-tip").is_visible()
 
 
 def test_no_bubble_hides_the_number_typed_above_the_next_cell(look):
@@ -300,7 +311,7 @@ def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, subtest
             dashboard.page.keyboard.press("ArrowLeft")
             dashboard.page.keyboard.press(key)
             dashboard.page.keyboard.press("Enter")
-            until(dashboard.page.locator("pre.cell[data-cell='weights,1,1']"))
+            until(dashboard.page.locator(".board-card[data-cell='weights,1,1']"))
             dashboard.idle()
             assert np.array_equal(dashboard.numbers("W_K"), rolled)
             assert dashboard.page.locator("[role=dialog]").count() == 0
@@ -349,21 +360,29 @@ def test_a_pane_is_a_grid_that_says_its_active_cell(look):
     dashboard.page.keyboard.press("Escape")
 
 
+AT = """([stage, i, j]) => {
+  const canvas = document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)
+  const [x, y] = canvas.painted.axes.at(i, j), { left, top } = canvas.getBoundingClientRect()
+  return [left + x, top + y].map(Math.round) }"""
+
+
 @pytest.mark.parametrize("width", [390, 1440])
-def test_the_cells_of_one_line_begin_on_one_level(look, width):
+def test_factors_are_left_of_their_product_and_above_it(look, width):
     dashboard = look(width, example="sentence")
-    lines: dict[int, set[int]] = {}
-    for stage in dashboard.stages():
-        top = dashboard.page.locator(f".board-pane[data-stage={stage}]").bounding_box()["y"]
-        scrolled = dashboard.page.evaluate(
-            "document.querySelector('.board').getBoundingClientRect().top"
-        )
-        y = dashboard.painted(stage, "painted.axes.y(-0.5)")
-        box = dashboard.page.locator(
-            f".board-pane[data-stage={stage}] .board-canvas"
-        ).bounding_box()
-        lines.setdefault(round(top - scrolled), set()).add(round(box["y"] + y - scrolled))
-    assert all(len(levels) == 1 for levels in lines.values()), lines
+    n = len(dashboard.settings().tokens)
+
+    def at(stage: str, i: int, j: int) -> tuple[int, int]:
+        return dashboard.page.evaluate(AT, [stage, i, j])
+
+    for k in range(n):
+        for left, product in (("Q", "scores"), ("weights", "output")):
+            assert at(left, k, 0)[1] == at(product, k, 0)[1]
+            assert at(left, k, 0)[0] < at(product, k, 0)[0]
+        assert at("K", k, 0)[0] == at("scores", 0, k)[0]  # Kᵀ has its keys as columns
+        assert at("K", k, 0)[1] < at("scores", 0, k)[1]
+    for j in range(len(dashboard.numbers("V")[0])):
+        assert at("V", 0, j)[0] == at("output", 0, j)[0]
+        assert at("V", n - 1, j)[1] < at("output", 0, j)[1]
 
 
 def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(look):
@@ -412,7 +431,7 @@ def test_a_flat_drag_shows_columns_and_a_double_click_all_again(look):
     dashboard.drag(at("scores", 2, 1), (at("scores", 2, 1)[0] + 5, at("scores", 2, 1)[1] + 2))
     assert dashboard.part("scores") == [1, 3, 1, 2]  # a click whose hand trembled
     assert dashboard.part("scaled") == [0, 3, 0, 3]
-    until(page.locator("pre.cell[data-cell='scores,2,1']"))
+    until(page.locator(".board-card[data-cell='scores,2,1']"))
     page.mouse.move(*at("scores", 1, 1))
     page.mouse.down()
     page.mouse.move(*at("scores", 3, 2), steps=3)
@@ -494,6 +513,7 @@ def test_a_pane_is_downloaded_with_the_numbers_labels_and_colours_of_the_trace(l
     def rgb(colour: str) -> list[int]:
         return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
 
+    dashboard.front(stage)
     _, drawing = dashboard.download(lambda: dashboard.tool(stage, "Download SVG"))
     root, svg = ElementTree.fromstring(drawing), "{http://www.w3.org/2000/svg}"
     (body,) = root.findall(svg + "g")
@@ -503,8 +523,8 @@ def test_a_pane_is_downloaded_with_the_numbers_labels_and_colours_of_the_trace(l
     groups = {group.get("class"): group for group in body.findall(svg + "g")}
     texts = {name: [text.text for text in groups[name]] for name in groups}
     assert texts["numbers"] == [text for row in rounded(matrix, s.digits) for text in row]
-    assert texts["rows"] == list(now.rows(stage))
-    assert texts["columns"] == list(now.columns(stage))
+    assert texts["rows"] == [*map(short, now.rows(stage))]
+    assert texts["columns"] == [*map(short, now.columns(stage))]
     heading = "".join(root.find(svg + "text").itertext())
     assert heading.startswith(f"{stage} = {describe(now, stage)['formula']} · ".replace("_", ""))
 
@@ -512,11 +532,18 @@ def test_a_pane_is_downloaded_with_the_numbers_labels_and_colours_of_the_trace(l
     picture = Image.open(io.BytesIO(png)).convert("RGB")
     assert picture.size == tuple(3 * round(float(root.get(side))) for side in ("width", "height"))
     above = float(re.search(r"translate\(0 ([\d.]+)\)", body.get("transform"))[1])
-    for rect, colour in zip(rects, colours, strict=True):  # near the corner that no stroke meets
-        x, y = (3 * (float(rect.get(at)) + 3) for at in "xy")
-        assert (
-            np.abs(np.subtract(picture.getpixel((int(x), int(y + 3 * above))), colour)).max() <= 1
-        )
+    lowest = rgb(shade(0.0, limits, role))
+    for k, (rect, colour) in enumerate(zip(rects, colours, strict=True)):
+        left, top, height = (float(rect.get(side)) for side in ("x", "y", "height"))
+        # near the corner that no stroke meets; a share is a column from the foot of its cell
+        filled = role == "share" and matrix.ravel()[k] < 0.9
+        at = (int(3 * (left + 3)), int(3 * (top + above + 3)))
+        found = picture.getpixel(at)
+        if filled or role != "share":
+            assert np.abs(np.subtract(found, lowest if filled else colour)).max() <= 1
+        if role == "share" and matrix.ravel()[k] * height > 8:
+            foot = picture.getpixel((at[0], int(3 * (top + above + height - 4))))
+            assert sum(foot) < sum(lowest)
 
 
 def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(look):
@@ -531,6 +558,7 @@ def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(
     for i in range(4):
         for j in range(4):
             assert dashboard.page.evaluate(alike, [i, j]) == (j <= i), (i, j)
+    dashboard.front("masked")
     _, svg = dashboard.download(lambda: dashboard.tool("masked", "Download SVG"))
     strokes = re.findall(r'<path[^>]* d="((?:M[^ML"]+L[^ML"]+)+)"', svg.decode())
     assert [path.count("M") for path in strokes if path.count("M") > 1] == [6]
@@ -582,14 +610,14 @@ def test_nothing_jumps_while_a_page_opens_or_a_number_is_typed(visit):
     dashboard = visit(motion="no-preference")
     dashboard.page.add_init_script(SHIFTS)
     dashboard.open(**links.write(rolled(16)))
-    opening = shifted(dashboard)
-    assert opening < 0.1
-    choose(dashboard, "X", 0, 0)
+    assert shifted(dashboard) < 0.1
+    choose(dashboard, "X", 0, 0)  # which opens the inputs
+    before = shifted(dashboard)
     for typed in ("5", "1"):  # scores below −10, and none
         dashboard.page.keyboard.type(typed)
         dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
         dashboard.page.keyboard.press("ArrowUp")
-    assert shifted(dashboard) - opening < 0.02
+    assert shifted(dashboard) - before < 0.02
 
 
 MOVES = {
@@ -634,7 +662,7 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
     dashboard = visit(motion="no-preference")
     dashboard.page.add_init_script(SHIFTS)
     dashboard.open(bare=True)
-    tabs = ["Step by step", "Spread", "Initialise", "Your data", "Code", "This cell"]
+    tabs = ["Step by step", "Spread", "Initialise", "Your data", "Code"]
     moves = MOVES | {tab: lambda d, tab=tab: show(d, tab) for tab in tabs}
     moves |= {"a cell": lambda d: choose(d, "weights", 1, 2)}
     found = {}
@@ -648,135 +676,104 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
         else:
             move(dashboard)
         dashboard.page.wait_for_timeout(150)  # for what would come late
-        if shifted(dashboard.idle()) >= 0.02:
-            found[name] = dashboard.page.evaluate("shifts")
+        shifts = dashboard.idle().page.evaluate("shifts")
+        if sum(value for value, *_ in shifts) >= 0.02:
+            found[name] = shifts
     assert not found, found
 
 
-def test_hidden_numbers_and_tiny_ones_stay_what_they_are_with_fewer_decimals(look):
-    dashboard = look(example="cat-sat", digits="6", mask="causal", scale="2")
-    weights, texts = dashboard.numbers("weights"), dashboard.printed("weights")
-    decimals = len(texts[0][0].split(".")[1])
-    assert 0 < decimals < 6
-    least = 0.5 * 10**-decimals
-    for row, shown in zip(weights, texts, strict=True):
-        for weight, text in zip(row, shown, strict=True):
-            if weight != weight or weight == 0:  # hidden
-                assert re.fullmatch("|0|0[.]0+", text)
-            elif weight < least:
-                assert text == "≈0"
-            else:
-                assert abs(float(text) - weight) <= least * 1.001
-    assert "≈0" in sum(texts, [])
-
-
-def test_powers_of_ten_are_written_shorter_where_a_cell_has_no_room_for_them(look):
-    link = own(6) | {"digits": "6", "X": ";".join(["2500000.5 0 -1234567.25 3"] * 6)}
-    dashboard = look(**link)
-    numbers, texts = dashboard.numbers("scores"), dashboard.printed("scores")
-    lengths = {
-        len(text.split("e")[0].split(".")[1]) for row in texts for text in row if "e" in text
-    }
-    (decimals,) = lengths
-    assert 1 <= decimals < 5
-    expected = [[number(value, decimals + 1) for value in row] for row in numbers.tolist()]
-    assert texts == expected
-
-
-def test_a_large_window_is_filled_without_empty_bands(visit):
-    dashboard = visit(width=1920, height=1200).open()
-    script = "nodes => nodes.map(node => parseFloat(getComputedStyle(node).marginBottom))"
-    assert max(dashboard.page.eval_on_selector_all(".board-plot", script)) < 20
-
-
-@pytest.mark.parametrize("digits", [2, 5, 10])
-def test_numbers_with_more_digits_than_have_room_are_rounded_to_those_that_do(look, digits):
-    dashboard = look(example="cat-sat", digits=str(digits))
-    weights, texts = dashboard.numbers("weights"), dashboard.printed("weights")
-    (decimals,) = {len(text.split(".")[1]) for row in texts for text in row}
-    assert decimals == digits if digits == 2 else 2 < decimals < digits
-    assert texts == rounded(weights, decimals)
-    assert min(dashboard.sizes("weights")) >= (11 if digits == 2 else 8)
-
-
-def test_numbers_of_usual_decimals_lose_one_before_their_letters_become_small(look):
-    dashboard = look(example="cat-sat", scale="7.25")
-    scaled, texts = dashboard.numbers("scaled"), dashboard.printed("scaled")
-    assert max(abs(scaled.ravel())) > 60  # −65.25 takes more room than usual
-    assert texts == rounded(scaled, 1)
-    assert min(dashboard.sizes("scaled")) >= 11
-
-
-NOTED = """stage => {
-    const pane = document.querySelector(`.board-pane[data-stage=${stage}]`)
-    const [words, line] = ['.board-shape', '.board-sentence'].map(name => pane.querySelector(name))
-    const ends = [words, line].map(node => node.getBoundingClientRect().right)
-    // else “…” takes the place of its end
-    const whole = innerWidth < 700 || getComputedStyle(line).textOverflow === 'clip'
-    return [words.innerText, ends[0] <= ends[1] && whole] }"""
+WRITTEN = """() => {
+  const ends = node => node.getBoundingClientRect()
+  const said = document.querySelector('.board-said')
+  const panes = [...document.querySelectorAll('.board-pane:not([hidden])')].map(pane => {
+    const { texts, size } = pane.querySelector('.board-canvas').painted
+    const [head, title] = ['.board-head', '.board-title'].map(name => pane.querySelector(name))
+    const whole = head.hidden || ends(title).right <= ends(head).right + 1
+    const isBehind = pane.classList.contains('behind')
+    return [pane.dataset.stage, texts, size, title.textContent, whole, isBehind] })
+  const inSight = ends(said).bottom <= ends(said.closest('.board-formula')).bottom + 1
+  return [said.textContent, inSight, panes] }"""
 LINKS = {
     "narrow cells": {"example": "cat-sat", "scale": "2"},
     "three decimals": {"example": "cat-sat", "scale": "2", "digits": "3"},
-    "four decimals": {"example": "four-words", "digits": "4"},
+    "hidden and tiny": {"example": "cat-sat", "digits": "6", "mask": "causal", "scale": "2"},
     "ten decimals": {"example": "sentence", "digits": "10"},
     "powers of ten": own(6) | {"digits": "6", "X": ";".join(["2500000.5 0 -1234567.25 3"] * 6)},
     "many tokens": own(30) | {"digits": "4"},
     "in colours": own(96),
 }
+SMALLEST = 10.5  # px
+
+
+def explained(text: str, whole: str, value: float, decimals: int) -> bool:
+    """Whether a text is the whole one, or as near as so many decimals are: ≈0 for tiny ones."""
+    if text == whole or (value in (0, 1) and text == str(int(value))):
+        return True
+    unit = 10.0**-decimals
+    if text in ("≈0", "≈1"):
+        return 0 < abs(value - int(text[1])) <= 0.5 * unit
+    mantissa, _, power = text.replace("−", "-").partition("e")
+    if "∞" not in text and float(f"{mantissa}e{power or 0}") == value:
+        return True  # decimals that are 0 in all of a stage say nothing
+    unit = unit * 10 ** (int(power) + 1) if power else unit
+    places = len(mantissa.partition(".")[2]) + bool(power)
+    return places == decimals and abs(float(f"{mantissa}e{power or 0}") - value) <= 0.501 * unit
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (390, 844)])
 @pytest.mark.parametrize("name", LINKS)
-def test_a_pane_says_what_its_cells_have_no_room_for(look, name, size):
+def test_numbers_are_whole_or_the_board_says_what_they_lack(look, name, size):
     dashboard = look(*size, **LINKS[name])
     s = dashboard.settings()
     shown = view(s, run(s))
-    for stage in dashboard.stages():
-        whole, painted = rounded(shown.printed(stage), s.digits), dashboard.printed(stage)
-        said, in_sight = dashboard.page.evaluate(NOTED, stage)
-        size_of = " × ".join(map(str, shown.stages[stage].shape))
-        assert in_sight
-        if painted == whole:
-            assert said == size_of, stage
-            continue
-        note = said.removeprefix(f"{size_of}, ")
-        if painted is None:
-            assert note == "in colours", stage
-            continue
-        least = {  # decimals, of a number in e-notation one more
-            len(text.partition(".")[2].partition("e")[0]) + ("e" in text)
-            for row in painted
-            for text in row
-            if "." in text
-        }
-        if note == messages.TINY_ONES_ROUNDED:
-            assert least <= {s.digits}
-            both = zip(sum(painted, []), sum(whole, []), strict=True)
-            assert all(short == text or "e−" in text for short, text in both)
-        else:
-            fewest = min(least, default=0)
-            assert note == messages.DECIMALS_SHOWN.format(shown=fewest, asked=s.digits), stage
+    seen = set()
+    for stage in ("weights", "X"):  # the second opens the inputs, where they are folded
+        dashboard.front(stage)
+        said, in_sight, panes = dashboard.page.evaluate(WRITTEN)
+        fewer = re.search(r"with (\d+) of (\d+) decimals", said)
+        decimals, asked = map(int, fewer.groups()) if fewer else (s.digits, s.digits)
+        assert in_sight and asked == s.digits
+        for pane, painted, letters, heading, in_heading, behind in panes:
+            assert in_heading, heading
+            seen.add(pane)
+            if painted is None:
+                named = re.search(r"In colours: (.*)[.]", said)
+                assert (
+                    "in colours" in heading
+                    or "are colours" in said
+                    or (named and pane.replace("_", "") in named[1].split(", "))
+                    or behind  # the one in front says it
+                ), (pane, heading, said)
+                continue
+            assert letters >= SMALLEST, pane
+            whole = rounded(shown.printed(pane), s.digits)
+            for k, texts in enumerate(zip(sum(painted, []), sum(whole, []), strict=True)):
+                value = shown.stages[pane].ravel()[k]
+                assert explained(*texts, value, decimals), (pane, texts, value, said)
+    # a mask of 0 and −∞ says no more than the masked scores do
+    assert set(dashboard.stages()) - seen <= {"mask"}
 
 
-def test_what_a_pane_has_no_room_for_is_said_of_what_is_seen(look):
+def test_what_the_board_has_no_room_for_is_in_files_tables_and_parts(look):
     dashboard = look(example="cat-sat", digits="8")
-
-    def said() -> str:
-        return dashboard.page.evaluate(NOTED, "weights")[0]
-
-    rounded = f"6 × 6, {messages.DECIMALS_SHOWN.format(shown=3, asked=8)}"
-    assert said() == rounded
+    s = dashboard.settings()
+    whole = rounded(view(s, run(s)).stages["weights"], s.digits)
+    said = dashboard.page.locator(".board-said")
+    few = dashboard.printed("weights")
+    decimals = len(few[0][0].partition(".")[2])
+    assert said.inner_text() == f"Numbers with {decimals} of 8 decimals."
     _, svg = dashboard.download(lambda: dashboard.tool("weights", "Download SVG"))
+    assert f">{whole[1][2]}<" in svg.decode()
     assert not re.search("decimals|rounded", svg.decode())  # it has room
     dashboard.tool("weights", "Show as table")
-    assert said() == "6 × 6"
+    cells = dashboard.page.locator("[data-stage=weights] .board-table tbody td")
+    assert cells.all_inner_texts() == sum(whole, [])
     dashboard.tool("weights", "Show as heatmap")
-    assert said() == rounded
     dashboard.drag(dashboard.place("weights", 1, 1), dashboard.place("weights", 2, 2))
-    assert said() == "6 × 6"
+    assert dashboard.printed("weights")[1][1:3] == whole[1][1:3]
     dashboard.page.get_by_role("button", name="Zoom out").click()
-    assert said() == rounded
-    many = look(**own(20), digits="10")
+    assert dashboard.printed("weights") == few
+    many = look(**links.write(rolled(20)) | {"digits": "10"})
     _, svg = many.download(lambda: many.tool("weights", "Download SVG"))
     shown = messages.DECIMALS_SHOWN.format(shown=r"\d", asked=10)
     assert re.search(f" · {shown}<", svg.decode())
@@ -797,7 +794,8 @@ CALLS = """async name => {
   place.innerHTML = `<div class="${name}"></div>`
   document.body.append(place)
   const begin = tag => {
-    const head = { tag, panes: [], palettes: { light: {}, dark: {} }, link: tag, embed: '' }
+    const head = { tag, panes: [], spokenOf: [], compared: [],
+      palettes: { light: {}, dark: {} } }
     const sent = name === 'copy' ? { lines: [['The link', tag]] } : head
     const behind = name === 'copy' ? '' : '\\0' // where the numbers of panes would come
     const data = new TextEncoder().encode(JSON.stringify(sent) + behind)

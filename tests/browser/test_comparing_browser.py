@@ -2,7 +2,7 @@
 
 import messages
 import numpy as np
-from browser.dashboard import until
+from browser.dashboard import appears, until
 
 from attention.pages.state import capital
 from attention.session import check_yours as checks
@@ -25,6 +25,7 @@ def test_conventions_shows_every_sentence_and_hands_the_mask_over_as_asked(visit
     hidden = np.where(ours.allowed, ours.weights, np.nan)
     assert np.array_equal(dashboard.numbers("weights_ours"), hidden, equal_nan=True)
     assert np.array_equal(dashboard.numbers("output_ours"), ours.output)
+    assert dashboard.painted("weights_ours", "painted.corner") == ["key →", "query ↓"]
     for label, handed in (
         ("as a boolean array", "array"),
         ("as the framework's look-ahead switch", "switch"),
@@ -109,8 +110,6 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
     dashboard.page.get_by_text("From a file").click()
     press = dashboard.page.locator(".st-key-check_use_weights button:enabled").first
 
-    too_early = messages.PRESSED_TOO_EARLY.format(label="It is your weights")
-
     def use(file, answer: str) -> None:
         """Upload a file and press; again, where the page had not shown it and so did nothing."""
         dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
@@ -119,8 +118,7 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
         for _ in range(10):
             dashboard.idle()
             press.click()
-            until(found.or_(dashboard.page.get_by_text(too_early)).first)
-            if found.count():
+            if appears(found):
                 break
         until(found)
         dashboard.idle()

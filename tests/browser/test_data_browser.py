@@ -85,7 +85,7 @@ def test_a_pasted_printout_and_word_vectors_become_the_example(look):
     assert dashboard.numbers("X").tolist() == [
         rows[word] for word in ("the", "cat", "sat", "the", ".")
     ]
-    assert dashboard.labels("scores") == ["the (1)", "cat", "sat", "the (2)", "."]
+    assert dashboard.labels("Q") == ["the₁", "cat", "sat", "the₂", "."]
     assert (
         messages.ROLLED_ANEW.format(names="W_Q, W_K and W_V are", d_model=6) in dashboard.notice()
     )

@@ -4,6 +4,7 @@ import csv
 import io
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from urllib.parse import parse_qsl, urlsplit
 from xml.etree import ElementTree
 
@@ -28,9 +29,14 @@ COMPUTED = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 
 
 def shown(settings) -> dict[str, np.ndarray]:
-    """What the browser should hold: the package's stages, with hidden cells as NaN."""
+    """What the browser should hold: the package's stages, with hidden cells as NaN.
+
+    A mask of 0 and −∞ alone is seen in masked, and has no pane.
+    """
     now = view(check(settings), run(settings))
     found = dict(now.stages)
+    if "mask" in found and not found["mask"][now.allowed].any():
+        del found["mask"]
     for name in {"mask", "masked", "weights"} & set(found):
         found[name] = np.where(now.allowed, found[name], np.nan)
     return found
@@ -64,14 +70,16 @@ def test_every_example_shows_the_numbers_of_the_package(look, subtests):
                 assert np.isnan(dashboard.numbers("weights_inf")[2]).all()
 
 
-def test_the_first_view_holds_formula_and_stages_up_to_the_weights(look):
+def test_the_first_view_holds_formula_and_every_stage_behind_it(look):
     dashboard = look()
-    assert "softmax( Q Kᵀ / √dk ) V" in dashboard.page.locator(
-        ".board-formula"
-    ).inner_text().replace("\n", "")
-    for stage in ("X", "W_Q", "Q", "scores", "scaled", "masked", "weights"):
-        box = dashboard.page.locator(f".board-pane[data-stage={stage}]").bounding_box()
-        assert box["y"] + box["height"] <= 900, stage
+    line = dashboard.page.locator(".board-line-of-parts").inner_text()
+    assert "softmax(QKᵀ/√dk)V" in "".join(line.split())
+    dock = dashboard.page.locator(".st-key-dock").bounding_box()
+    for stage in ("Q", "K", "scores", "scaled", "weights", "V", "output"):
+        dashboard.front(stage)
+        pane = dashboard.page.locator(f".board-pane[data-stage={stage}]:not(.behind)")
+        box = pane.bounding_box()
+        assert box["y"] + box["height"] <= dock["y"], stage
     assert dashboard.printed("scores") == [
         ["55", "35", "54", "85"],
         ["29", "18", "28", "45"],
@@ -105,7 +113,7 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     trace = self_attention(
         X, *(settings.matrices[f"W_{n}"].values for n in "QKV"), allowed=np.tri(4, dtype=bool)
     )
-    assert dashboard.cell()[-1] == f"= {trace.scores[0, 3]:.2f}"
+    assert dashboard.result() == f"{trace.scores[0, 3]:.2f}"
 
     name, picture = dashboard.download(lambda: dashboard.tool("weights", "Download PNG"))
     assert name == "attention_four-words_weights.png"
@@ -190,15 +198,17 @@ def test_hovering_a_score_marks_its_query_and_its_key(look):
     dashboard = look()
     dashboard.hover("scores", 1, 3)
     assert dashboard.page.locator(".board-tip").inner_text().split() == ["w2", "·", "w4", "45"]
-    for stage, row in (("Q", 1), ("K", 3)):
+    n = 4  # tokens, and numbers of each
+    for stage, row, long in (("Q", 1, "width"), ("K", 3, "height")):  # K is turned over
         box = dashboard.page.locator(
             f".board-pane[data-stage={stage}] .board-mark"
         ).first.bounding_box()
-        x, y = dashboard.place(stage, row, 0)
-        assert (
-            box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"]
-        )
-        assert box["height"] < 40 < box["width"]
+        for column in range(n):
+            x, y = dashboard.place(stage, row, column)
+            assert box["x"] <= x <= box["x"] + box["width"]
+            assert box["y"] <= y <= box["y"] + box["height"]
+        short = {"width": "height", "height": "width"}[long]
+        assert 2 * box[short] < box[long]
 
 
 def test_a_redraw_keeps_panes_and_zoom(look):
@@ -233,7 +243,7 @@ def test_the_board_works_with_the_keyboard_alone(look):
     active = plot.get_attribute("aria-activedescendant")
     assert dashboard.page.locator(f"[id={active}]").text_content() == "w2, w2: 1.4e−6"
     dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
-    until(dashboard.page.locator("pre.cell[data-cell='weights,1,1']"))
+    until(dashboard.page.locator(".board-card[data-cell='weights,1,1']"))
     assert (
         dashboard.page.evaluate("document.activeElement.closest('.board-pane').dataset.stage")
         == "weights"
@@ -252,7 +262,7 @@ def test_each_heatmap_has_a_text_alternative_and_a_table_twin(visit):
     rows = [row.split() for row in table.locator("tbody tr").all_inner_texts()]
     assert rows[0] == ["w1", "55", "35", "54", "85"]
     dashboard.after(lambda: table.get_by_role("button", name="63").click())
-    until(dashboard.page.locator("pre.cell[data-cell='scores,2,3']"))
+    until(dashboard.page.locator(".board-card[data-cell='scores,2,3']"))
 
 
 def test_renaming_tokens_leaves_menus_and_numbers_in_order(look):
@@ -295,10 +305,12 @@ def test_nothing_on_the_board_is_wider_than_the_page(look, width, subtests):
                 """() => { const main = document.querySelector('[data-testid=stMain]')
                 return main.scrollWidth <= main.clientWidth }"""
             )
-            assert dashboard.page.evaluate(
-                """() => [...document.querySelectorAll('.board-head')]
-                .every(n => n.scrollWidth <= n.clientWidth + 1)"""
+            cut = dashboard.page.evaluate(
+                """() => [...document.querySelectorAll('.board-pane:not([hidden]) .board-head')]
+                .filter(n => n.scrollWidth > n.clientWidth + 1)
+                .map(n => [n.textContent, n.scrollWidth, n.clientWidth])"""
             )
+            assert cut == []
 
 
 def test_hostile_tokens_stay_text(visit):
@@ -314,7 +326,7 @@ def test_hostile_tokens_stay_text(visit):
     assert dialogs == []
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
     assert dashboard.page.locator("table.walk th", has_text="<b>b</b>").count() == 1
-    assert dashboard.labels("scores")[1] == "<b>b</b>"
+    assert dashboard.labels("Q")[1] == "<b>b</b>"
 
 
 def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_changes_nothing(visit):
@@ -382,7 +394,7 @@ def test_back_returns_to_the_bare_address_and_to_matrices_no_link_can_hold(visit
 def test_a_pane_that_comes_makes_its_neighbours_fit(look):
     dashboard = look()
     dashboard.menu("set_mask", "look-ahead (causal)")
-    for stage in ("scores", "scaled", "mask", "masked", "weights", "output"):
+    for stage in ("scores", "scaled", "masked", "weights", "output"):
         pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
         drawn = dashboard.page.locator(
             f".board-pane[data-stage={stage}] .board-canvas"
@@ -427,59 +439,88 @@ def test_eight_tokens_show_every_number_and_every_label(look, width):
         **dict.fromkeys(("scores", "masked", "weights"), 64),
     }.items():
         sizes = dashboard.sizes(stage)
-        assert len(sizes) == count and min(sizes) >= (11 if width > 390 else 8), stage
+        if width == 390 and stage in ("scores", "masked"):
+            assert len(sizes) in (0, count)  # on a phone colours alone where there is no room
+        else:
+            assert len(sizes) == count, stage
+        assert min(sizes, default=10.5) >= 10.5, stage
     labels = dashboard.labels("scores", "columns")
-    assert labels == ["the (1)", "cat", "sat", "on", "the (2)", "mat", "by", "it"]
+    assert labels == ["the₁", "cat", "sat", "on", "the₂", "mat", "by", "it"]
     assert dashboard.page.evaluate("document.querySelector('.board').scrollWidth") <= width
 
 
+FIRST_ROWS = """stages => stages.map(stage => {
+    const canvas = document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)
+    return canvas.getBoundingClientRect().top + canvas.painted.axes.at(0, 0)[1] })"""
+
+
 @pytest.mark.parametrize("mask", ["none", "causal"])
-def test_the_attention_panes_of_four_words_stand_in_one_line(look, mask):
+def test_the_row_of_a_query_is_one_line_through_its_stages(look, mask):
     dashboard = look(mask=mask)
-    panes = dashboard.page.locator(".board-group[data-group=attention] .board-pane")
-    assert panes.count() == {"none": 5, "causal": 6}[mask]
-    assert len({pane.bounding_box()["y"] for pane in panes.all()}) == 1
+    own_place = ["masked"] if mask == "causal" else []
+    stages = ["Q", "scores", "scaled", *own_place, "weights", "output"]
+    assert not dashboard.page.locator(".board-pane.behind").evaluate_all(
+        "(panes, stages) => panes.filter(pane => stages.includes(pane.dataset.stage)).length",
+        stages,
+    )
+    rows = dashboard.page.evaluate(FIRST_ROWS, stages)
+    assert max(rows) - min(rows) < 1
     assert len(dashboard.sizes("weights")) == 16
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-def test_long_labels_leave_two_thirds_of_a_pane_to_the_cells(look, width):
+def test_long_labels_leave_most_of_a_pane_to_the_cells(look, width):
     dashboard = look(width, **own(LONG))
     for stage in ("X", "Q", "scores", "weights", "output"):
-        pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
         left, right = dashboard.place(stage, 0, 0)[0], dashboard.place(stage, 0, 3)[0]
+        pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
         columns = len(dashboard.numbers(stage)[0])
-        assert (right - left) / 3 * columns > 0.6 * pane["width"], stage
-        assert len(dashboard.sizes(stage)) == 6 * columns, stage
-    label = dashboard.labels("scores")[3]
-    assert label.startswith("<i>counter") and label.endswith("…")
+        across = (right - left) / 3
+        assert left - across / 2 - pane["x"] < 0.4 * pane["width"], stage
+        if width > 390 or stage not in ("scores", "X"):
+            assert len(dashboard.sizes(stage)) == 6 * columns, stage
+    label = dashboard.labels("Q")[3]
+    assert label.startswith("<i>count") and label.endswith("…")
     dashboard.hover("scores", 0, 0)
     assert "antidisestablishmentarianism" in dashboard.page.locator(".board-tip").inner_text()
 
 
-def test_twenty_tokens_are_wide_and_only_the_mask_has_no_colour_bar(look):
+def test_twenty_tokens_are_wide_and_pictures_of_pairs_have_a_colour_bar(look):
     dashboard = look(**own([f"t{k}" for k in range(20)]))
     for stage in ("scores", "scaled", "masked", "weights"):
-        assert dashboard.painted(stage, "painted.bar"), stage
-        assert dashboard.place(stage, 0, 19)[0] - dashboard.place(stage, 0, 0)[0] > 200, stage
-    for stage in ("mask", "X", "Q", "output"):
-        assert not dashboard.painted(stage, "painted.bar"), stage
-    for stage in ("X", "Q", "output"):
-        assert len(dashboard.sizes(stage)) == dashboard.numbers(stage).size, stage
+        left, right = (dashboard.place(stage, 0, j)[0] for j in (0, 19))
+        assert right - left > 150, stage
+    for stage in ("scores", "weights"):
+        dashboard.front(stage)
+        _, drawing = dashboard.download(partial(dashboard.tool, stage, "Download SVG"))
+        assert b"url(#bar)" in drawing, stage
 
 
-def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(look):
+APART = "() => document.querySelectorAll('.board-pane:not(.behind):not([hidden])').length"
+LINES = (
+    """() => new Set([...document.querySelectorAll('.board-pane')].map(n => n.offsetTop)).size"""
+)
+
+
+def test_a_narrower_window_lets_stages_share_a_place_and_a_wider_one_parts_them(look):
     dashboard = look(1920, **own(EIGHT))
-    lines = """() => new Set(
-    [...document.querySelectorAll('[data-group=attention] .board-pane')]
-    .map(n => n.offsetTop)).size"""
-    before = dashboard.page.evaluate(lines)
-    dashboard.page.set_viewport_size({"width": 1100, "height": 900})
-    dashboard.wait_for(f"before => ({lines})() > before", before)
+    before = dashboard.page.evaluate(APART)
+    dashboard.page.set_viewport_size({"width": 1400, "height": 900})
+    dashboard.wait_for(f"before => ({APART})() < before", before)
     written(dashboard, "masked", 64)
     dashboard.page.set_viewport_size({"width": 1920, "height": 900})
-    dashboard.wait_for(f"before => ({lines})() === before", before)
+    dashboard.wait_for(f"before => ({APART})() === before", before)
     written(dashboard, "masked", 64)
+
+
+def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
+    dashboard = visit(1920).open("conventions", **own(EIGHT))
+    before = dashboard.page.evaluate(LINES)
+    dashboard.page.set_viewport_size({"width": 420, "height": 900})
+    dashboard.wait_for(f"before => ({LINES})() > before", before)
+    dashboard.page.set_viewport_size({"width": 1920, "height": 900})
+    dashboard.wait_for(f"before => ({LINES})() === before", before)
+    written(dashboard, "weights_ours", 64)
 
 
 def test_the_notice_says_when_the_numbers_are_no_longer_the_examples(look):

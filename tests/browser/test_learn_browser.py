@@ -49,6 +49,7 @@ def test_the_whole_way_by_clicks_and_keys(visit):
     until(done)
     page.locator(".st-key-lesson h2").click()
     on(5)
+    until(page.locator(".board-pane[data-stage=masked]:not(.behind)"))  # of which the step speaks
     dashboard.menu("set_mask", "look-ahead (causal)")
     until(done)
     page.locator(".st-key-lesson h2").click()

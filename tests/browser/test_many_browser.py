@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 import messages
 import numpy as np
@@ -57,18 +58,31 @@ def test_a_cell_is_named_under_the_mouse_and_a_click_gives_its_number(opened):
     assert dashboard.page.evaluate(TIP).split("   ") == ["t3 · t150", "hidden"]
     dashboard.click("weights", 150, 20)
     value = view(s, run(s)).stages["weights"][150, 20]
-    assert dashboard.cell()[-1] == f"= {number(value, 2)}"
+    assert dashboard.result() == number(value, 2)
     dashboard.wait_for(f"() => /t150 · t20 +[0-9]/.test({TIP})")
-    assert dashboard.page.evaluate(TIP).split("   ")[1] == dashboard.cell()[-1].removeprefix("= ")
+    assert dashboard.page.evaluate(TIP).split("   ")[1] == dashboard.result()
 
 
-def test_colour_bars_write_numbers_as_the_board_does_and_pixels_have_the_colours_of_cells(opened):
-    """Two significant digits have room there; seen large, each cell has pixels of its own."""
+def test_the_colour_bar_of_a_picture_writes_its_numbers_as_the_board_does(opened):
+    """With two significant digits: there is no room for more."""
     dashboard, s = opened
     low, high = colour_limits(view(s, run(s)))["scores"]
     ends = [float(f"{value:.2g}") for value in (low, (low + high) / 2, high)]
-    assert dashboard.painted("scores", "painted.bar") == [number(value) for value in ends]
-    assert dashboard.painted("weights", "painted.bar") == ["0", "0.25", "1"]
+
+    def bar(stage: str) -> list[str]:
+        dashboard.front(stage)
+        _, drawing = dashboard.download(lambda: dashboard.tool(stage, "Download SVG"))
+        svg = "{http://www.w3.org/2000/svg}"
+        groups = ElementTree.fromstring(drawing).iter(svg + "g")
+        return [text.text for group in groups if group.get("class") == "bar" for text in group]
+
+    assert bar("scores") == [number(value) for value in ends]
+    assert bar("weights") == ["0", "0.25", "1"]
+
+
+def test_the_pixels_of_a_stage_have_the_colours_of_its_cells(opened):
+    """Seen large, where each cell has pixels of its own."""
+    dashboard, s = opened
     dashboard.page.locator("[data-stage=weights] .board-tool", has_text="⋯").click()
     dashboard.page.locator("[data-stage=weights]").get_by_role("button", name="Present").click()
     dashboard.wait_for(
@@ -76,15 +90,16 @@ def test_colour_bars_write_numbers_as_the_board_does_and_pixels_have_the_colours
         '[data-stage=weights] .board-canvas').painted.axes
         return across > 2 && down > 2 }"""
     )
-    colour = """([i, j]) => { const canvas = document.querySelector(
+    colours = """([i, j, side]) => { const canvas = document.querySelector(
         '[data-stage=weights] .board-canvas'), { x, y } = canvas.painted.axes
-        return [...canvas.getContext('2d').getImageData(x(j), y(i), 1, 1).data].slice(0, 3) }"""
+        const { data } = canvas.getContext('2d').getImageData(x(j), y(i), side, side)
+        return Array.from({ length: side * side }, (_, k) => [...data.slice(4 * k, 4 * k + 3)]) }"""
     weights = view(s, run(s)).stages["weights"]
     hidden, largest = LIGHT["hidden"][0][1], LIGHT["share"][-1][1]
     rgb = [[int(text[k : k + 2], 16) for k in (1, 3, 5)] for text in (hidden, largest)]
-    assert dashboard.page.evaluate(colour, [99, 180]) == rgb[0]  # between two strokes
+    assert rgb[0] in dashboard.page.evaluate(colours, [99, 180, 9])  # between two strokes
     assert weights[0, 0] == 1
-    near = np.abs(np.subtract(dashboard.page.evaluate(colour, [0, 0]), rgb[1]))
+    near = np.abs(np.subtract(dashboard.page.evaluate(colours, [0, 0, 1])[0], rgb[1]))
     assert near.max() <= 1
     dashboard.page.keyboard.press("Escape")
 

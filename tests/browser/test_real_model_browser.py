@@ -61,12 +61,9 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
         head=f"Layer 1 ({what}), head 3", model="LLaMA, fewer key heads"
     )
     assert arrived in dashboard.notice()
-    painted = ".board-pane[data-stage=weights] .board-canvas"
-    assert page.eval_on_selector(painted, "canvas => canvas.painted.corner") == [
-        "key →",
-        "query ↓",
-    ]
-    assert dashboard.labels("weights") == ["the (1)", "cat", "sat", "on", "the (2)", "mat"]
+    words = ["the₁", "cat", "sat", "on", "the₂", "mat"]
+    assert dashboard.labels("Q") == words  # the rows of all stages of a query
+    assert dashboard.labels("weights", "columns") == words
     assert page.evaluate("[history.length, location.pathname]") == [steps + 1, "/"]
     page.go_back()
     until(page.locator(MAPS))

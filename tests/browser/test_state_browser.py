@@ -87,7 +87,7 @@ def shows(dashboard, tag: str) -> None:
 
 def holds(dashboard, settings: Settings) -> None:
     for name, matrix in settings.matrices.items():
-        dashboard.page.wait_for_selector(f".board-pane[data-stage={name}] .board-canvas")
+        dashboard.front(name)
         if matrix.values.size > MOST_NUMBERED:
             dashboard.wait_for(IN_COLOURS, in_colours(settings, name))
         else:
@@ -363,17 +363,18 @@ FIRST_MOVES = [
 def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pages):
     dashboard = pages().open(digits="2", scale="2")
     dashboard.initialise("W_K")
-    panel = ".st-key-set_matrix"  # of the page alone: it stays open until a cell is chosen
+    panel = ".st-key-set_matrix"  # of the page alone: it stays open
     for move, address in FIRST_MOVES:
         expire(dashboard)
         move(dashboard)
         dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
-        panel = "pre.cell" if move is cell else panel
         until(dashboard.page.locator(panel))
+        if move is cell:
+            until(dashboard.page.locator(".board-card[data-cell='weights,0,0']"))
         assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
     assert dashboard.page.locator(".said.refused").count() == 0
-    # a cell chosen as soon as the page is connected again shows its panel, before the new session
-    # has heard which panel is open
+    # a cell chosen as soon as the page is connected again shows its arithmetic, before the new
+    # session has heard which panel is open
     dashboard.idle().initialise("W_K")
     dashboard.idle().page.evaluate(
         """() => {
@@ -392,7 +393,7 @@ def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pag
                 send.call(socket, asked)
                 setTimeout(press) } }, 1) }"""
     )
-    until(dashboard.page.locator("pre.cell"))
+    until(dashboard.page.locator(".board-card[data-cell^='weights']"))
     assert "cell=weights" in dashboard.page.url
 
 

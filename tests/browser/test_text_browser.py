@@ -93,7 +93,7 @@ def test_explore_shows_every_token_as_typed_in_every_part_and_in_a_figure(strang
     stranger.tool("weights", "Show as table")
     heads = page.locator(".board-pane[data-stage=weights] tbody th").all_text_contents()
     assert heads == list(HOSTILE)
-    assert_ticks(stranger, "scores")
+    assert_ticks(stranger, "Q")
 
     def open_list() -> None:
         page.locator(".st-key-set_query input").focus()

@@ -84,7 +84,7 @@ def test_both_names_of_the_command_know_the_version(environments, tmp_path, prog
 
 def test_chromium_is_installed_without_questions_also_through_sudo(tmp_path):
     script = (ROOT / ".ci/run").read_text()
-    chromium = re.search(r"^chromium\(\).*?^}$", script, re.DOTALL | re.MULTILINE)[0]
+    chromium = re.search(r"^apt_get\(\).*?^chromium\(\).*?^}$", script, re.DOTALL | re.MULTILINE)[0]
     log = tmp_path / "log"
     stubs = {
         "id": "echo 1000",

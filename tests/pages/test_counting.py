@@ -27,7 +27,7 @@ from attention.session.validate import check
 # what nothing of two heads and two items may say: there is no second of them, and no first of two
 FROM_ONE = re.compile(r"(?i)(?<![a-z])(?:head|item)s?[ _]?2(?![0-9])|(?:head|item) \d of [12]\b")
 BOTH = "item 1 of 0–1, head 1 of 0–1"
-PARTS = ("This cell", "Step by step", "Lines", "Spread", "Initialise", "Your data", "Take it away")
+PARTS = ("Step by step", "Lines", "Spread", "Initialise", "Your data", "Take it away")
 
 
 def two_heads(**others):
@@ -77,8 +77,6 @@ def test_no_part_below_the_board_calls_a_head_by_the_next_number(part):
         ran(at.selectbox(key="set_matrix").set_value("X"))
     text = sent(at)
     never_from_one(text)
-    if part == "This cell":
-        assert messages.COPIED_FROM_HEAD.format(column=2, head=0) in text
     if part == "Initialise":
         assert messages.ONLY_ITEM_IS_FILLED.format(item=1) in text
 

@@ -19,7 +19,6 @@ from safetensors.numpy import save as safetensors
 from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
-from attention.figures.panes import panes
 from attention.limits import BadInput
 from attention.models.snippet import LINES
 from attention.pages.state import capital
@@ -84,21 +83,6 @@ def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_t
     assert all(re.fullmatch(r".{20,90}\.", sentence) for sentence in sentences)
     ran(at.button(key="example_softmax").click())
     assert settings_of(at) == EXAMPLES["softmax"].build()
-
-
-@pytest.mark.parametrize("cell", ["X,1,0", "W_V,0,0", "W_O,0,0"])
-def test_beside_a_chosen_input_stands_what_the_query_makes_of_it_as_the_board_writes_it(cell):
-    """W_O changes the projected output alone."""
-    at = opened(example="sentence", W_O="identity,0,4x4", digits="3", query="1", cell=cell)
-    s = settings_of(at)
-    drawn = {pane.name: pane.texts for pane in panes(view(s, run(s)), digits=3)}
-    weights, output = (drawn[name][1] for name in ("weights", "projected"))
-    gives = ", ".join(f"{key} {weight}" for key, weight in zip(s.tokens, weights, strict=True))
-    (found,) = [e.proto.body for e in at.get("html") if "class='follows'" in e.proto.body]
-    assert found.endswith(
-        f"<p class='follows'><b>“{s.tokens[1]}”</b> gives the weights {gives}"
-        f" and has the projected output {', '.join(output)}.</p>"
-    )
 
 
 MOVES = {
@@ -507,7 +491,7 @@ def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
 
 SEVERAL = "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]"
 KEPT = {  # a choice, and what it falls back on
-    "below": "This cell",
+    "below": None,
     "load_family": "weights",
     "load_pick_Q": None,
     "paper_dpi": 300,
@@ -529,7 +513,7 @@ def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
     assert kept[name] == KEPT[name]
 
 
-@pytest.mark.parametrize("name", ["below", "load_family", "paper_dpi"])
+@pytest.mark.parametrize("name", ["load_family", "paper_dpi"])
 def test_a_choice_that_must_be_made_is_never_taken_back(name):
     at = offering(opened(), name)
     before = at.session_state["visit"].page_values[name]
@@ -722,7 +706,7 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
     keys = {widget.key for kind in ("selectbox", "slider", "button") for widget in at.get(kind)}
     assert {"set_query", "set_digits", "reset"} <= keys
     assert not {"set_mask", "set_scale_kind", "set_d_k", "randomize"} & keys
-    for tab in ("This cell", "Step by step", "Spread", "Initialise", "Take it away", "Code"):
+    for tab in ("Step by step", "Spread", "Initialise", "Take it away", "Code"):
         below(at, tab)
     assert any(messages.NOTHING_LEADS_TO_THEM in text for text in noted(below(at, "Initialise")))
     ran(at.text_input(key="set_sentence").set_value("hello world"))

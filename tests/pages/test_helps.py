@@ -45,7 +45,7 @@ def check(at) -> int:
     return len(found)
 
 
-TABS = "This cell", "Step by step", "Spread", "Initialise", "Your data", "Take it away", "Code"
+TABS = "Step by step", "Spread", "Initialise", "Your data", "Take it away", "Code"
 LINKS = [{"example": "cat-sat"}, {"example": "sentence"}, {"example": "batch", "mask": "causal"}]
 
 

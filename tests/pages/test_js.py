@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -38,10 +39,10 @@ def written(tmp_path_factory) -> Path:
 def test_modules_pass_what_node_runs(file, written):
     run = subprocess.run(
         [NODE, "--test", "--test-reporter=tap", FOLDER / file],
-        env=os.environ | {"NUMBERS": str(written)},
+        env=os.environ | {"NUMBERS": str(written), "PYTHON": sys.executable},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=280,  # all boards in all windows, on a busy machine
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "\n# skipped 0\n" in run.stdout, run.stdout

@@ -78,21 +78,6 @@ def test_the_walk_and_the_spread_show_so_many_lines_and_say_so(large):
     assert spread.count('<th scope="row">t') == 64
 
 
-def test_a_cell_has_its_arithmetic_abridged_and_its_number_beside_its_name(large):
-    at = shown(large, "This cell")
-    visit = at.session_state["visit"]
-    visit.settings = replace(visit.settings, cell=("weights", 500, 3))
-    (cell,) = (body for body in bodies(ran(at)) if "data-cell" in body)
-    lines = html.unescape(re.search("<pre[^>]*>(.*)</pre>", cell, re.DOTALL)[1]).splitlines()
-    now = view(settings_of(at), run(settings_of(at)))
-    exponentials = lines[2].removeprefix("Σ of the row = ").partition(" = ")[0].split(" + ")
-    assert len(exponentials) == 4 + 1 + 2 and exponentials[4] == f"… {N - 6} more …"
-    assert f"row t500, column t3 = {lines[-1].removeprefix('= ')}</b>" in cell
-    mantissa, _, power = lines[-1].removeprefix("= ").replace("−", "-").partition("e")
-    value = float(mantissa) * 10.0 ** int(power or 0)
-    assert value == pytest.approx(now.stages["weights"][500, 3], rel=0.05, abs=0.005)
-
-
 @pytest.mark.parametrize("heads", [1, 8])
 def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large, heads):
     """Formats with code hold all heads, the others the one that is shown."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from attention.card import Card
 from attention.colours import PALETTES
 from attention.figures.board import to_board
 from attention.figures.charts import Chart
@@ -22,8 +24,10 @@ from attention.pages import scripts, state
 from attention.session import board_edits
 from attention.session.about import About
 from attention.session.board_edits import Operation, Refusal
+from attention.stages import LOWER, STAGES
 
 _HERE = Path(__file__).parent
+TRUE = "_inf"  # ends the name of a stage under a true mask, next to one that adds −1e9
 OF_CHARTS = "name", "group", "symbol", "sentence", "alt", "filename"
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 BOARD = "board/board.js"
@@ -32,7 +36,7 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_cir
 _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
-    css=(_HERE / "board.css").read_text(),
+    css=(_HERE / "board.css").read_text() + (_HERE / "card.css").read_text(),
     js=scripts.importing(BOARD),
     isolate_styles=False,
 )
@@ -49,12 +53,17 @@ def show(
     tag: str = "",
     about: About | None = None,
     edited: str = "",
+    query: int | None = None,
+    cell: tuple[str, int, int] | None = None,
+    planned: bool = False,
+    card: Card | None = None,
     on_picked: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
 ) -> None:
     """Draw the panes in place; the stage that is spoken of elsewhere on the page is ``lit``.
 
-    Where several are ``spoken_of``, the others are dimmed.
+    Where several are ``spoken_of``, the others are dimmed; of those that share a place, the last
+    one is in front.
 
     ``on_picked`` gets what the browser sent, unchecked. ``on_edited`` gets the operations that were
     not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
@@ -76,6 +85,11 @@ def show(
         "formula": formula,
         "remark": remark,
         "lit": lit,
+        "query": query,
+        "cell": cell,
+        "planned": planned,
+        "order": LOWER,
+        "card": asdict(card) if card else None,
         "spokenOf": list(spoken_of),
         "about": "; ".join(about.lines()) if about else "",
         "edits": _answer(key) | {"edited": edited} if on_edited else None,
@@ -98,6 +112,9 @@ def _sent(pane: Pane | Chart) -> tuple[dict[str, Any], str, bytes]:
         words = {name: getattr(pane, name) for name in OF_CHARTS}
         return words, _json({"figure": pane.figure}), b""
     words, drawn, raw = to_board(pane)
+    if of := STAGES.get(pane.name.removesuffix(TRUE)):
+        place = {name: value for name, value in asdict(of.place).items() if value not in ("", None)}
+        words |= {"place": place, "rowKind": of.rows, "columnKind": of.columns}
     return words, _json(drawn), raw
 
 

@@ -15,6 +15,9 @@ interface Palette {
   cell: string
   ink: string
   stroke: string
+  onHidden: string
+  soft: string
+  source: string
   paper: string
   grid: string
 }
@@ -56,16 +59,19 @@ interface Spec {
   buckets?: number[][]
   tokens?: string[]
   picks?: boolean
-  added?: boolean
   queries?: boolean
   axes?: [row: string, column: string]
   filename?: string
+  place?: any
+  rowKind?: string
+  columnKind?: string
 }
 
 /** Where cells are in the frame of a pane, and which are seen. */
 interface Axes {
   x: (column: number) => number
   y: (row: number) => number
+  at: (row: number, column: number) => number[]
   column: (px: number) => number
   row: (px: number) => number
   across: number
@@ -74,17 +80,34 @@ interface Axes {
   rows: [first: number, last: number]
 }
 
-/** A text beside the cells; y is the middle of its line. */
+/** A text beside the cells; y is the middle of its line, angle in degrees. */
 interface Label {
   text: string
   x: number
   y: number
   size: number
   align: string
-  turned?: boolean
+  angle?: number
+  bold?: boolean
+  colour?: string
 }
 
 type Labels = Record<'rows' | 'columns' | 'corner' | 'bar', Label[]>
+
+/**
+ * How panes are painted: `query` is the row that is lit, `key` that of the chosen cell, `presented`
+ * the row of a query that is presented, or −1.
+ */
+interface Look {
+  palette: Palette
+  font: string
+  measure: (text: string, px: number, bold?: boolean) => number
+  decimals: number
+  waiting: Operation[]
+  query: number
+  key: number
+  presented?: number
+}
 
 /** The words over a picture, with low indices; y is the middle of their line. */
 interface Heading {
@@ -102,15 +125,12 @@ interface Places {
   right: number
   top: number
   bottom: number
-  cell: number
-  most: number
-  pad: number
-  small: number
-  labelSize: number
-  slanted: boolean
-  bar: boolean
-  note?: string
-  rest?: number
+  px: number
+  tight: boolean
+  rows?: { px: number, room: number, end: number, kind: string } | null
+  columns?: { px: number, slant: number, room: number, kind: string } | null
+  corner?: boolean
+  bar?: boolean
 }
 
 /** A pane on the board; the fields of its numbers are those of a heatmap. */
@@ -124,10 +144,7 @@ interface Pane {
   texts?: string[][] | null
   places: Places
   view?: Part | null
-  row?: number
   fine?: number
-  need?: number
-  noted?: [note?: string, room?: { width?: number }]
   [more: string]: any
 }
 

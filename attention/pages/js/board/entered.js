@@ -26,3 +26,21 @@ export const scrubbed = (begun, steps, fine) => {
   const moved = (Math.round(steps * fine) / fine) * 10 ** (place - 1)
   return Number((begun + moved).toPrecision(12))
 }
+
+const turned = block => block[0].map((_, column) => block.map(row => row[column]))
+
+/**
+ * A block that is pasted on a stage drawn transposed, as that stage takes it: it is laid down as it
+ * is seen. A block that has the stage's own shape, and not the one that is seen, is the stage
+ * itself. Returns the block, where it begins, and whether it was taken as it came.
+ * @param {string[][]} block
+ * @param {Cell} cell of the stage
+ * @param {{ rows: number, cols: number }} shape of the stage
+ */
+export const laidDown = (block, [row, column], { rows, cols }) => {
+  const [high, wide] = [block.length, block[0].length]
+  const isOwn = high === rows && wide === cols
+  const isSeen = high === cols && wide === rows
+  if (isOwn && !isSeen) return { block, row: 0, column: 0, asIs: true }
+  return { block: turned(block), row, column, asIs: false }
+}

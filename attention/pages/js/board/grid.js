@@ -3,12 +3,13 @@
 
 import { make, px } from '../elements.js'
 import { calledOf, exactOf, textOf } from './cells.js'
+import { waitingOn } from './pane.js'
 import { CLICK, areaOf, axesOf, dragged, isSeen, line, partOf, same } from './part.js'
-import { NUMBER, pointed, scrubbed } from './entered.js'
+import { NUMBER, laidDown, pointed, scrubbed } from './entered.js'
 import { follow } from './pointer.js'
 import { isHidden } from './shades.js'
 import { TOO_MANY } from './tables.js'
-import { shortened, widest } from './text.js'
+import { shortened, widthOf } from './text.js'
 
 export const MOVES = {
   ArrowUp: [-1, 0],
@@ -16,6 +17,7 @@ export const MOVES = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1]
 }
+const columnsOf = ({ block }) => Math.max(...block.map(row => row.length))
 const TWICE = 400 // ms between the clicks of a double click
 const STRIDE = 4 // px of a scrub for each step
 let grids = 0
@@ -38,14 +40,14 @@ export class Grid {
     this.cell = make('div', 'board-active', this.line)
     this.cell.id = `board-cell-${++grids}`
     frame.onkeydown = event => this.key(event)
-    const first = () => pane.spec.blanks?.[0] ?? [0, 0]
+    const first = () => pane.blanks?.[0] ?? [0, 0]
     frame.onfocus = () => (this.at ? this.place() : this.choose(...first()))
     frame.onblur = () => this.left()
     frame.addEventListener('paste', event => this.paste(event))
     frame.addEventListener('copy', event => this.copy(event))
     frame.addEventListener('pointerdown', event => this.down(event), true)
     frame.addEventListener('pointermove', event => this.hover(event))
-    frame.addEventListener('pointerleave', () => this.board.rest())
+    frame.addEventListener('pointerleave', () => this.board.linking.rest())
     pane.cells.onmousedown = event => event.preventDefault() // the focus is given by hand
   }
 
@@ -63,25 +65,30 @@ export class Grid {
   }
 
   isBlank(i, j) {
-    return !!this.pane.spec.blanks?.some(cell => same(cell, [i, j]))
+    return !!this.pane.blanks?.some(cell => same(cell, [i, j]))
   }
 
   get maskable() {
     return this.pane.spec.edit === 'mask'
   }
 
+  // Change a cell that is seen here, wherever its stage has it.
+  add(kind, i, j, text) {
+    this.edits.add(kind, this.pane.spec.name, ...this.pane.swap([i, j]), text)
+  }
+
   // ---- the chosen cell ------------------------------------------------------------------------
 
   choose(i, j, named = true) {
-    const { n, m, spec } = this.pane
+    const { n, m, tokens } = this.pane
     const inside = (value, least, most) => Math.min(Math.max(value, least), most)
     /** @type {Cell} */
-    const at = [inside(i, 0, n - 1), inside(j, spec.tokens ? -1 : 0, m - 1)]
+    const at = [inside(i, 0, n - 1), inside(j, tokens ? -1 : 0, m - 1)]
     if (this.pane.view && !isSeen(this.pane, at)) this.board.see(this.pane, null)
     this.at = at
     this.place()
-    if (this.at[1] >= 0) this.board.mark(this.pane, ...this.at, named)
-    else this.board.unmark()
+    if (this.at[1] >= 0) this.board.linking.mark(this.pane, ...this.at, named)
+    else this.board.linking.unmark()
   }
 
   // Lay the active cell, whose name a screen reader says, over the chosen one.
@@ -124,8 +131,8 @@ export class Grid {
 
   // A button that deletes the chosen token: no finger finds the key for it.
   offer() {
-    const { less, frame, spec, n } = this.pane
-    const token = this.at?.[1] < 0 ? spec.tokens?.[this.at[0]] : null
+    const { less, frame, tokens, n } = this.pane
+    const token = this.at?.[1] < 0 ? tokens?.[this.at[0]] : null
     less.hidden = token == null || n < 2 || document.activeElement !== frame
     if (less.hidden) return
     less.textContent = `\u2212 ${token}`
@@ -135,8 +142,9 @@ export class Grid {
 
   left() {
     this.pane.less.hidden = true
-    const { marked, editor } = this.board
-    if (!editor.open && marked?.[0] === this.pane) this.board.unmark() // not the cell one went to
+    const { linking, editor } = this.board
+    // not the cell one went to
+    if (!editor.open && linking.marked?.[0] === this.pane) linking.unmark()
   }
 
   // ---- keys -----------------------------------------------------------------------------------
@@ -177,7 +185,7 @@ export class Grid {
     else if (types && (key === 'Enter' || key === 'F2')) this.openCell(i, j)
     else if (types && (key === 'Delete' || key === 'Backspace')) {
       if (j < 0) this.edits.add('delete', spec.name, i, this.pane.n)
-      else if (this.editable) this.edits.add('cell', spec.name, i, j, '0')
+      else if (this.editable) this.add('cell', i, j, '0')
     } else if (this.maskable && key === ' ') this.turn(i, j, this.hidden(i, j))
     else if (key === 'Enter') this.board.pick(this.pane, i, j)
     else return key === ' ' // which would scroll the page
@@ -189,7 +197,7 @@ export class Grid {
     if (!this.at) return false
     Object.assign(this, { at: null, between: false, began: null })
     this.place()
-    this.board.unmark()
+    this.board.linking.unmark()
     return true
   }
 
@@ -206,14 +214,14 @@ export class Grid {
     this.awaited = null
     const [i, j] = this.at
     const { spec } = this.pane
-    if (j >= 0) this.board.mark(this.pane, i, j, false)
+    if (j >= 0) this.board.linking.mark(this.pane, i, j, false)
     const before = j < 0 ? spec.tokens[i] : this.newest(i, j)
     this.board.editor.begin(this, i, j, whole ? before : '', before)
   }
 
   // The number of a cell to the last digit, or what was typed there and is on its way.
   newest(i, j) {
-    const typed = this.edits.of(this.pane.spec.name)
+    const typed = waitingOn(this.edits, this.pane)
     const own = typed.filter(op => op.kind === 'cell' && op.row === i && op.column === j).at(-1)
     return own?.text ?? exactOf(this.pane, i, j)
   }
@@ -243,7 +251,7 @@ export class Grid {
   typed(i, j, text) {
     const { spec } = this.pane
     if (j < 0) this.edits.add('token', spec.name, i, 0, text)
-    else this.edits.add('cell', spec.name, i, j, text)
+    else this.add('cell', i, j, text)
     this.between = true
   }
 
@@ -265,18 +273,26 @@ export class Grid {
       const where = `Row ${k + 1}, column ${c + 1} of the block`
       return this.board.say(`${where} ${held}, so nothing of it was taken.`)
     }
+    const { turned } = this.pane
+    const [own, shape] = [this.pane.swap([i, j]), this.pane.swap([n, m])]
+    const sides = { rows: shape[0], cols: shape[1] }
+    const laid = turned ? laidDown(rows, own, sides) : { block: rows, row: i, column: j }
+    const fits = laid.block.slice(0, sides.rows - laid.row)
     this.edits.hold()
-    rows.slice(0, n - i).forEach((row, r) => {
-      row.slice(0, m - j).forEach((typed, c) => {
-        this.edits.add('cell', spec.name, i + r, j + c, typed.trim())
+    fits.forEach((line, r) => {
+      line.slice(0, sides.cols - laid.column).forEach((typed, c) => {
+        this.edits.add('cell', spec.name, laid.row + r, laid.column + c, typed.trim())
       })
     })
     this.edits.release()
-    if (rows.length > n - i || columns > m - j) {
-      const fits = `${Math.min(rows.length, n - i)} × ${Math.min(columns, m - j)}`
+    const cut = laid.block.length > fits.length || columnsOf(laid) > sides.cols - laid.column
+    if (cut) {
+      const fit = `${Math.min(rows.length, n - i)} × ${Math.min(columns, m - j)}`
       this.board.say(
-        `The block is ${rows.length} × ${columns}; ${fits} of it fit from this cell on.`
+        `The block is ${rows.length} × ${columns}; ${fit} of it fit from this cell on.`
       )
+    } else if (turned && n === m && rows.length === n && columns === m) {
+      this.board.say(`The block was taken as ${spec.symbol}ᵀ, as it is seen.`, true)
     }
   }
 
@@ -295,14 +311,14 @@ export class Grid {
   // ---- the mask -------------------------------------------------------------------------------
 
   hidden(i, j) {
-    const turned = this.edits.of(this.pane.spec.name)
+    const turned = waitingOn(this.edits, this.pane)
     const own = turned.filter(op => op.kind === 'mask' && op.row === i && op.column === j).at(-1)
     return own ? own.text === '0' : isHidden(this.pane, i, j)
   }
 
   turn(i, j, show) {
     if (this.hidden(i, j) === show)
-      this.edits.add('mask', this.pane.spec.name, i, j, show ? '1' : '0')
+      this.add('mask', i, j, show ? '1' : '0')
   }
 
   // ---- the mouse ------------------------------------------------------------------------------
@@ -312,14 +328,14 @@ export class Grid {
    * @returns {Cell | null}
    */
   under(event) {
-    const { frame, n, m, spec, places } = this.pane
+    const { frame, n, m, tokens, places } = this.pane
     if (!places) return null
     const box = frame.getBoundingClientRect()
     const { column, row, columns, rows } = axesOf(this.pane)
     const [x, y] = [event.clientX - box.left, event.clientY - box.top]
     const i = row(y)
     if (y < places.top || i < rows[0] || i > rows[1] || i >= n) return null
-    if (spec.tokens && x >= 0 && x < places.left) return [i, -1]
+    if (tokens && x >= 0 && x < places.left) return [i, -1]
     const j = column(x)
     return x >= places.left && j >= columns[0] && j <= columns[1] && j < m ? [i, j] : null
   }
@@ -327,8 +343,8 @@ export class Grid {
   hover(event) {
     if (event.buttons || event.pointerType === 'touch' || this.board.editor.open) return
     const cell = this.under(event)
-    if (cell && cell[1] >= 0) this.board.mark(this.pane, ...cell)
-    else this.board.rest()
+    if (cell && cell[1] >= 0) this.board.linking.mark(this.pane, ...cell)
+    else this.board.linking.rest()
   }
 
   down(event) {
@@ -358,7 +374,7 @@ export class Grid {
   // has become another under it.
   press(event, cell, again) {
     const { pane } = this
-    const { cells, box, n, m } = pane
+    const { cells, dragged: rectangle, n, m } = pane
     const places = JSON.stringify(pane.places)
     const at = ({ clientX, clientY }) => {
       const { left, top } = cells.getBoundingClientRect()
@@ -370,14 +386,15 @@ export class Grid {
     const marked = now => drags && stands() && dragged(start, at(now), areaOf(pane))
     const move = now => {
       const found = marked(now)
-      box.hidden = !found
+      rectangle.hidden = !found
       if (!found) return
-      this.board.unmark()
+      this.board.linking.unmark()
       const [[left, right], [top, bottom]] = found
-      Object.assign(box.style, px({ left, top, width: right - left, height: bottom - top }))
+      const size = { width: right - left, height: bottom - top }
+      Object.assign(rectangle.style, px({ left, top, ...size }))
     }
     const over = up => {
-      box.hidden = true
+      rectangle.hidden = true
       if (up.type !== 'pointerup') return
       const moved = Math.hypot(up.clientX - event.clientX, up.clientY - event.clientY)
       if (moved < CLICK) return this.click(up, cell, again)
@@ -409,7 +426,7 @@ export class Grid {
       return false
     const middle = frame.getBoundingClientRect().left + axesOf(this.pane).x(cell[1])
     const size = canvas.painted?.size || 12
-    const half = (widest([[texts?.[cell[0]][cell[1]] ?? '0.00']]) * size) / 2 + 6
+    const half = widthOf(texts?.[cell[0]][cell[1]] ?? '0.00', size) / 2 + 6
     return Math.abs(event.clientX - middle) <= half
   }
 
@@ -426,7 +443,7 @@ export class Grid {
       const next = scrubbed(begun, steps, now.shiftKey ? 10 : 1)
       if (next === value) return
       value = next
-      this.edits.add('cell', this.pane.spec.name, i, j, String(value))
+      this.add('cell', i, j, String(value))
     }
     const over = up => {
       if (moved) this.edits.end()

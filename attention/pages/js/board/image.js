@@ -3,12 +3,16 @@
 
 import { make } from '../elements.js'
 import { plotly } from '../plotly.js'
-import { chart, fitted, numbersOf } from './fit.js'
+import { sizedOf } from './arrange.js'
+import { chart } from './chart.js'
+import { pictured } from './flow.js'
 import { labelsOf } from './labels.js'
-import { paint, sized } from './paint.js'
+import { inCells, paint, sized } from './paint.js'
+import { read, waitingOn } from './pane.js'
 import { axesOf } from './part.js'
 import { INDEX, toSvg } from './svg.js'
 import { mathParts, widthOf } from './text.js'
+import { formsOf } from './written.js'
 
 const FINE = 2 // pixels of the board's picture for each of the screen
 const EDGE = 16 // px of paper around it
@@ -20,16 +24,38 @@ const HEADING = 14 // px: the letters of that, smaller where it has no room
 const blobOf = url => fetch(url).then(answer => answer.blob())
 const pngOf = canvas => new Promise(resolve => canvas.toBlob(resolve, 'image/png'))
 
-// All of a pane, laid out anew for a picture of its own, so that more numbers have room.
-const laidOut = pane => {
-  const places = fitted(pane, WIDE, { download: true })
-  const copy = { ...pane, places, view: null, row: undefined, pixels: undefined }
-  Object.assign(copy, { canvas: make('canvas'), fine: SHARP })
-  const { note } = numbersOf(copy, axesOf(copy))
-  const heading = [pane.spec.title, note].filter(Boolean).join(' · ')
-  const room = (WIDE - places.left - EDGE) / widthOf(heading, HEADING)
+// How a pane is painted in a picture.
+const lookOf = (board, pane, decimals) => ({
+  palette: board.head.palettes.light,
+  font: board.font,
+  measure: board.measure,
+  decimals,
+  waiting: waitingOn(board.edits, pane),
+  query: -1,
+  key: -1
+})
+
+// All of a pane, laid out anew for a picture of its own, so that more numbers have room: with as
+// many decimals as do; K as K has it.
+const laidOut = (board, pane) => {
+  const { measure } = board
+  const copy = { ...pane, view: null, pixels: undefined, canvas: make('canvas'), fine: SHARP }
+  read(copy, false)
+  const asked = formsOf(copy, Infinity, measure)?.asked ?? 0
+  let decimals = asked + 1
+  do {
+    decimals -= 1
+    const sized = { ...sizedOf(copy, measure, decimals), bar: copy.spec.bar }
+    copy.places = pictured(sized, WIDE, measure)
+  } while (!copy.places.px && decimals > 1)
+  const look = lookOf(board, copy, decimals)
+  const { note } = inCells(copy, axesOf(copy), look)
+  const heading = [copy.spec.title, note].filter(Boolean).join(' · ')
+  const { left } = copy.places
+  const room = (WIDE - left - EDGE) / widthOf(heading, HEADING)
   const size = HEADING * Math.min(room, 1)
-  return { copy, heading: { parts: mathParts(heading), size, x: places.left, y: 20 } }
+  const parts = mathParts(heading)
+  return { copy, look, heading: { parts, size, x: left, y: 20 } }
 }
 
 const paintHeading = (context, { parts, size, x, y }, font) => {
@@ -42,9 +68,10 @@ const paintHeading = (context, { parts, size, x, y }, font) => {
 }
 
 // The canvas of a pane once more, three times as fine, below its heading.
-const heatmapPng = async (pane, palette, font, waiting) => {
-  const { copy, heading } = laidOut(pane)
-  paint(copy, palette, font, waiting)
+const heatmapPng = async (board, pane) => {
+  const { copy, look, heading } = laidOut(board, pane)
+  const { palette, font } = look
+  paint(copy, look)
   const height = ABOVE + copy.canvas.height / SHARP
   const canvas = make('canvas')
   const context = sized(canvas, WIDE, height, SHARP)
@@ -52,16 +79,17 @@ const heatmapPng = async (pane, palette, font, waiting) => {
   context.fillRect(0, 0, WIDE, height)
   Object.assign(context, { fillStyle: palette.ink, textBaseline: 'middle' })
   paintHeading(context, heading, font)
-  context.drawImage(copy.canvas, 0, ABOVE, WIDE, height - ABOVE)
+  context.drawImage(copy.canvas, 0, ABOVE, copy.canvas.width / SHARP, height - ABOVE)
   return pngOf(canvas)
 }
 
-const heatmapSvg = (pane, palette, font, waiting) => {
-  const { copy, heading } = laidOut(pane)
+const heatmapSvg = (board, pane) => {
+  const { copy, look, heading } = laidOut(board, pane)
+  const { palette, font } = look
   const axes = axesOf(copy)
-  const { texts = null, size } = numbersOf(copy, axes)
-  const labels = labelsOf(copy, axes, waiting)
-  const how = { labels, texts, size, heading, above: ABOVE, font, palette }
+  const { texts, size } = inCells(copy, axes, look)
+  const labels = labelsOf(copy, axes, look)
+  const how = { labels, texts, size, heading, above: ABOVE, width: WIDE, font, palette }
   return new Blob([toSvg(copy, how)], { type: 'image/svg+xml' })
 }
 
@@ -77,7 +105,7 @@ export const panePicture = async (board, pane, format = 'png') => {
   const { light } = board.head.palettes
   if (pane.spec.rows) {
     const draw = format === 'png' ? heatmapPng : heatmapSvg
-    return saying(board, await draw(pane, light, board.font, board.edits.of(pane.spec.name)))
+    return saying(board, await draw(board, pane))
   }
   const [width, height, scale] = [WIDE, 520, format === 'png' ? SHARP : 1]
   const spec = plotted(pane, light, width, height)
@@ -96,10 +124,10 @@ export const boardPicture = async board => {
   context.fillRect(0, 0, width + 2 * EDGE, height + 2 * EDGE)
   context.translate(EDGE - corner.left, EDGE - corner.top)
   context.fillStyle = light.ink
-  for (const node of [board.formula, ...board.groups.querySelectorAll(WORDS)]) words(context, node)
+  for (const node of board.groups.querySelectorAll(WORDS)) words(context, node)
   for (const pane of board.panes.values()) {
     const { left, top } = pane.frame.getBoundingClientRect()
-    if (pane.table) continue // its words are there already
+    if (pane.table || pane.element.hidden || pane.box && !pane.front) continue
     const picture = pane.spec.rows ? repainted : drawnChart
     const image = await picture(board, pane, light)
     context.drawImage(image, left, top, image.width / FINE, image.height / FINE)
@@ -135,11 +163,12 @@ const checksum = bytes => {
 }
 
 // What is read on a board, beside what is painted.
-const WORDS = '.board-symbol, .board-equals, .board-sentence, .board-table'
+const WORDS = `.board-symbol, .board-tab, .board-equals, .board-shape, .board-sentence, .board-part,
+  .board-table, .board-card header, .board-card td, .board-card th, .board-card p`
 
 const repainted = (board, pane, palette) => {
   const copy = { ...pane, canvas: make('canvas'), fine: FINE }
-  paint(copy, palette, board.font, board.edits.of(pane.spec.name))
+  paint(copy, { ...board.look(pane), palette })
   return copy.canvas
 }
 

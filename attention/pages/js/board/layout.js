@@ -15,7 +15,7 @@ import { cardOf, formulaOf, hasMiddle } from './free.js'
 import { bandOf, foldedBand } from './inputs.js'
 import { setNumbers } from './digits.js'
 import { phoneLayout } from './phone.js'
-import { placesOf, shownOf } from './places.js'
+import { placesOf } from './places.js'
 import { COSTS, RULES, bottom, clamp, right } from './rules.js'
 import {
   boardOf,
@@ -27,8 +27,6 @@ import {
   upperWidth
 } from './sizes.js'
 import { longestOf, tabsWidth, textsOf } from './measures.js'
-
-export { cellAt, pasted, rectOf } from './cells.js'
 
 const NEARLY = 1e-9
 const LARGER = 1e-3 // of equal costs the larger cells win
@@ -43,9 +41,8 @@ const MANY = 24 // rows of an input beyond which a board that scrolls is not mad
  * @returns {import('./rules.js').Plan}
  */
 export function layout(asked) {
-  const stages = shownOf(asked)
-  const texts = textsOf({ ...asked, stages })
-  const board = { ...asked, stages, height: Math.max(asked.height, RULES.height) }
+  const texts = textsOf(asked)
+  const board = { ...asked, height: Math.max(asked.height, RULES.height) }
   if (asked.phone) return phoneLayout(board, texts)
   const found = cheapest(board, texts)
   const fits = asked.inputs !== 'open' || !found.inputs || found.cost < COSTS.output
@@ -56,6 +53,7 @@ export function layout(asked) {
 // scrolls.
 const scrolling = (asked, texts) => {
   const folded = cheapest({ ...asked, inputs: 'folded' }, texts)
+  if (!folded.boxes) return folded
   const inputs = Object.values(asked.stages).filter(({ place }) => place.line === 'inputs')
   const rows = Math.max(...inputs.map(stage => Math.min(stage.rows, MANY)))
   const row = clamp(folded.cell.h, 16, 24)

@@ -22,7 +22,7 @@ const ladderOf = measure => {
 }
 
 // The widths of a line of words: the longest, and what neighbors need to be side by side.
-const lineOf = (words, em) => {
+export const lineOf = (words, em) => {
   const wide = words.map(em)
   let longest = 0
   let pair = 0

@@ -1,23 +1,22 @@
-// Painting a heatmap on its canvas: cells, numbers, labels, frames and colour bar. `pane.places`
-// says where, and `pane.view` which rows and columns, where a part is seen closer.
+// Painting a heatmap on its canvas: cells, numbers, labels and frames. `pane.places` says where,
+// and `pane.view` which rows and columns, where a part is seen closer.
 
-import { numbersOf } from './fit.js'
 import { labelsOf } from './labels.js'
-import { axesOf, framesOf } from './part.js'
+import { axesOf, framesOf, transposed } from './part.js'
+import { RULES } from './rules.js'
 import { STEPS, colours } from './scales.js'
 import { pixels, struck } from './shades.js'
-import { LETTER, shortened } from './text.js'
+import { formsOf } from './written.js'
 
 const GLOW = 900 // ms: what changed is marked that long
 const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
 const MANY = 4096 // cells: more than this are not marked one by one
+const BOLD = 650
+const COLUMN = 14 // px: the height of a cell from which a share is a column in it
+const FALL = 0.04 // of the size: from the middle of a line to that of its letters
+const BAR = 5 // px: the width of a colour bar
 
-/**
- * A canvas of this size in CSS pixels, sharp on this screen, and empty.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
- */
+// A canvas of this size in CSS pixels, sharp on this screen, and empty.
 export const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width !== w || canvas.height !== h) {
@@ -33,36 +32,72 @@ export const sized = (canvas, width, height, ratio = window.devicePixelRatio || 
 /**
  * Paint all of a pane. What was painted is kept on the canvas as `painted`, for whoever asks.
  * @param {Pane} pane
- * @param {Palette} palette
- * @param {string} font
- * @param {Operation[]} waiting
+ * @param {Look} look
  */
-export const paint = (pane, palette, font, waiting) => {
-  const { places } = pane
-  const { left, right, top, bottom, width, height } = places
+export const paint = (pane, look) => {
+  const { left, right, top, bottom, width, height } = pane.places
   const context = sized(pane.canvas, width, top + height + bottom, pane.fine)
   const axes = axesOf(pane)
   context.save()
   context.beginPath()
   context.rect(left - 1, top - 1, width - left - right + 2, height + 2)
   context.clip()
-  paintCells(context, pane, palette, axes)
-  paintStrokes(context, pane, palette, axes)
-  Object.assign(context, { textAlign: 'center', textBaseline: 'middle' })
-  const numbers = paintNumbers(context, pane, palette, font, axes, waiting)
-  paintFrames(context, pane, palette, axes)
+  const written = inCells(pane, axes, look)
+  paintCells(context, pane, look, axes, written.size)
+  paintStrokes(context, pane, look, axes)
+  paintNumbers(context, pane, look, axes, written)
+  paintFrames(context, pane, look, axes)
   context.restore()
-  if (places.bar) paintBar(context, pane, palette)
-  const labels = labelsOf(pane, axes, waiting)
-  Object.assign(context, { textBaseline: 'middle', fillStyle: palette.ink })
-  for (const label of Object.values(labels).flat()) paintLabel(context, label, font)
-  if (pane.row >= 0) fade(context, pane, palette, font, axes)
-  const { z, codes } = pane
-  const written = Object.entries(labels).map(([name, some]) => [name, some.map(({ text }) => text)])
-  pane.canvas.painted = { z, codes, ...numbers, ...Object.fromEntries(written), axes }
+  const labels = labelsOf(pane, axes, look)
+  for (const label of Object.values(labels).flat()) paintLabel(context, label, look.font)
+  if (pane.places.bar) paintBar(context, pane, look)
+  pane.canvas.painted = paintedOf(pane, written, labels, axes)
 }
 
-const paintCells = (context, pane, palette, { x, y, across, down, columns, rows }) => {
+// What was painted, with K as K has it.
+const paintedOf = (pane, { texts, size, note }, labels, axes) => {
+  const { z, codes, turned } = pane
+  const said = part => labels[part].map(({ text }) => text)
+  const [rows, columns, corner] = ['rows', 'columns', 'corner'].map(said)
+  if (!turned) return { z, codes, texts, size, note, rows, columns, corner, axes }
+  const own = { ...axes, rows: axes.columns, columns: axes.rows, at: (i, j) => axes.at(j, i) }
+  return {
+    ...{ z: z && transposed(z), codes, texts: texts && transposed(texts), size, note },
+    ...{ rows: columns, columns: rows, axes: own, turned }
+  }
+}
+
+// What is written in the cells and how large; of a part that is seen closer, what has room there.
+export const inCells = (pane, { across, down }, { measure, decimals }) => {
+  const { px, tight } = pane.places
+  const forms = formsOf(pane, decimals, measure)
+  if (!forms || (!px && !pane.view)) return NONE
+  if (pane.view) return inPart(pane, [across, down], decimals, measure)
+  const note = noteOf(forms)
+  if (tight) return { texts: forms.tight, size: px, note }
+  const whole = forms.ems.full * px + RULES.air <= across + 0.01
+  return { texts: whole ? forms.full : forms.short, size: px, note }
+}
+
+const NONE = { texts: null, size: 0, note: 'in colours' }
+const noteOf = ({ lost, asked }) => (lost === null ? '' : `${lost} of ${asked} decimals`)
+
+// With as many decimals as have room, but no fewer than the board has.
+const inPart = (pane, [across, down], decimals, measure) => {
+  const fits = ems => Math.min(RULES.largest, RULES.leading * down, (across - RULES.air) / ems)
+  const { asked } = formsOf(pane, Infinity, measure)
+  for (let kept = asked; kept >= Math.min(decimals, asked); kept--) {
+    const forms = formsOf(pane, kept, measure)
+    for (const name of ['full', 'short', 'tight']) {
+      const size = forms[name] && Math.floor(2 * fits(forms.ems[name])) / 2
+      if (size >= RULES.smallest) return { texts: forms[name], size, note: noteOf(forms) }
+    }
+  }
+  return NONE
+}
+
+const paintCells = (context, pane, { palette }, axes, size) => {
+  const { x, y, across, down, columns, rows } = axes
   const ratio = context.getTransform().a
   const image = pixels(pane, palette, across * pane.m * ratio, down * pane.n * ratio)
   // several cells in one pixel: that pixel is one of the screen's
@@ -72,6 +107,8 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
   const [top, height] = side(image.height, pane.n, y(-0.5), down * pane.n)
   context.imageSmoothingEnabled = false
   context.drawImage(image, left, top, width, height)
+  const inColumns = pane.spec.role === 'share' && size && down >= COLUMN
+  if (inColumns) paintShares(context, pane, palette, axes)
   if (Math.min(across, down) < 6) return
   const [right, bottom] = [x(columns[1] + 0.5), y(rows[1] + 0.5)]
   for (let j = columns[0]; j <= columns[1] + 1; j++) {
@@ -82,7 +119,28 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
   }
 }
 
-const paintStrokes = (context, pane, palette, { x, y, across, down, columns, rows }) => {
+const tone = (scale, share) => {
+  const found = colours(scale)[Math.round(Math.min(Math.max(share, 0), 1) * STEPS)]
+  return `rgb(${found.map(Math.round).join()})`
+}
+
+// A share is seen before it is read: a column in its cell, filled from the foot.
+const paintShares = (context, pane, palette, { x, y, across, down, columns, rows }) => {
+  for (let i = rows[0]; i <= rows[1]; i++) {
+    for (let j = columns[0]; j <= columns[1]; j++) {
+      const value = pane.z[i][j]
+      if (Number.isNaN(value)) continue // hidden, broken or to be filled in
+      const [left, top] = [x(j - 0.5), y(i - 0.5)]
+      context.fillStyle = tone(palette.share, 0)
+      context.fillRect(left, top, across, down)
+      const tall = Math.round(2 * Math.min(Math.max(value, 0), 1) * down) / 2
+      context.fillStyle = tone(palette.share, 0.36 + 0.44 * value)
+      context.fillRect(left, top + down - tall, across, tall)
+    }
+  }
+}
+
+const paintStrokes = (context, pane, { palette }, { x, y, across, down, columns, rows }) => {
   context.beginPath()
   for (const [i, j] of struck(pane, Math.min(across, down), rows, columns)) {
     context.moveTo(x(j - 0.5), y(i + 0.5))
@@ -92,28 +150,25 @@ const paintStrokes = (context, pane, palette, { x, y, across, down, columns, row
   context.stroke()
 }
 
-/**
- * A cell without its edge; one that has no room for an edge is all of it.
- * @returns {[left: number, top: number, width: number, height: number]}
- */
+// A cell without its edge; one that has no room for an edge is all of it.
 const within = (left, top, wide, high) => {
   const [across, down] = [wide, high].map(side => (side > 4 ? 1 : 0))
   return [left + across, top + down, wide - 2 * across, high - 2 * down]
 }
 
-const paintNumbers = (context, pane, palette, font, axes, waiting) => {
+const paintNumbers = (context, pane, look, axes, { texts, size }) => {
+  const { palette, font, measure, waiting } = look
   const { x, y, across, down, columns, rows } = axes
-  const { texts, size, note } = numbersOf(pane, axes)
+  Object.assign(context, { textAlign: 'center', textBaseline: 'middle' })
   context.font = `${size}px ${font}`
-  context.fillStyle = palette.ink
   const own = new Set(
     waiting.filter(({ kind }) => kind === 'cell').map(op => `${op.row} ${op.column}`)
   )
-  if (size) {
-    for (let i = rows[0]; i <= rows[1]; i++) {
-      for (let j = columns[0]; j <= columns[1]; j++) {
-        if (!own.size || !own.has(`${i} ${j}`)) context.fillText(texts[i][j], x(j), y(i))
-      }
+  for (let i = rows[0]; size && i <= rows[1]; i++) {
+    for (let j = columns[0]; j <= columns[1]; j++) {
+      if (own.size && own.has(`${i} ${j}`)) continue
+      context.fillStyle = pane.isHidden(i, j) ? palette.onHidden : palette.ink
+      context.fillText(texts[i][j], x(j) - 0.5, y(i) + size * FALL - 0.5)
     }
   }
   for (const { kind, row, column, text } of waiting) {
@@ -123,70 +178,45 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
       context.fillStyle = text === '1' ? palette.paper + 'cc' : palette.hidden[0][1]
     context.fillRect(...within(x(column - 0.5), y(row - 0.5), across, down))
     if (kind !== 'cell' || across < 14) continue
-    const room = (across - 3) / (LETTER * Math.max(text.length, 1))
+    const typed = text.replace('-', '\u2212')
+    const room = (across - 3) / Math.max(measure(typed, 1), 0.5)
     context.font = `italic ${Math.min(size || 13, room)}px ${font}`
     context.fillStyle = palette.ink
-    context.fillText(text.replace('-', '\u2212'), x(column), y(row))
+    context.fillText(typed, x(column), y(row))
   }
-  return { texts: size ? texts : null, size, note }
 }
 
-/**
- * Take most of what is painted away from all rows but one, whose label is then seen, if no other.
- * @param {any} context
- * @param {Pane} pane
- */
-const fade = (context, { places, row, spec }, palette, font, { y }) => {
-  const { left, width, right, top, height, labelSize } = places
-  const [above, below, cells] = [y(row - 0.5), y(row + 0.5), width - left - right + 1]
-  context.save()
-  Object.assign(context, { globalCompositeOperation: 'destination-out', fillStyle: '#000000c4' })
-  context.fillRect(left, top - 1, cells, above - top + 1)
-  context.fillRect(left, below, cells, top + height + 1 - below)
-  context.fillRect(0, top - labelSize, left - 1, height + 2 * labelSize)
-  context.restore()
-  context.font = `${labelSize}px ${font}`
-  context.clearRect(0, y(row) - 0.65 * labelSize, left - 1, 1.3 * labelSize)
-  Object.assign(context, { fillStyle: palette.ink, textAlign: 'right', textBaseline: 'middle' })
-  context.fillText(shortened(spec.rows[row], left - 10, labelSize), left - 5, y(row))
-}
-
-const paintFrames = (context, pane, palette, axes) => {
-  for (const { role, line, x, y, width, height } of framesOf(pane, axes)) {
+/** @type {(context: CanvasRenderingContext2D, pane: Pane, look: Look, axes: Axes) => void} */
+const paintFrames = (context, pane, { palette, presented }, axes) => {
+  for (const { role, line, x, y, width, height } of framesOf(pane, axes, presented)) {
     Object.assign(context, { strokeStyle: palette[role], lineWidth: line })
     context.strokeRect(x, y, width, height)
   }
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Label} label @param {string} font */
-const paintLabel = (context, { text, x, y, size, align, turned }, font) => {
+const paintLabel = (context, { text, x, y, size, bold, colour, align, angle }, font) => {
   context.save()
-  Object.assign(context, { font: `${size}px ${font}`, textAlign: align })
+  context.font = `${bold ? BOLD : 400} ${size}px ${font}`
+  Object.assign(context, { textAlign: align, textBaseline: 'middle', fillStyle: colour })
   context.translate(x, y)
-  if (turned) context.rotate(-Math.PI / 2)
-  context.fillText(text, 0, 0)
+  if (angle) context.rotate((-angle * Math.PI) / 180)
+  context.fillText(text, 0, size * FALL)
   context.restore()
 }
 
-const paintBar = (context, { places, spec }, palette) => {
-  const { width, top, height, right, small } = places
-  const table = colours(palette[spec.role])
+const paintBar = (context, { places, spec }, { palette }) => {
+  const { width, top, height, right } = places
   for (let k = 0; k < height; k++) {
-    const share = 1 - k / Math.max(height - 1, 1)
-    context.fillStyle = `rgb(${table[Math.round(share * STEPS)].map(Math.round).join()})`
-    context.fillRect(width - right + 5, top + k, small / 2, 1.5)
+    context.fillStyle = tone(palette[spec.role], 1 - k / Math.max(height - 1, 1))
+    context.fillRect(width - right + 5, top + k, BAR, 1.5)
   }
 }
 
 // Whether the person asked for less motion.
 const stillness = () => window.matchMedia('(prefers-reduced-motion: reduce)').matches
 
-/**
- * Outline for a moment the cells whose number is another than before.
- * @param {Pane} pane
- * @param {Float64Array[] | undefined} before
- * @param {string} colour
- */
+// Outline for a moment the cells whose number is another than before.
 export const glow = (pane, before, colour) => {
   if (
     stillness() ||

@@ -5,6 +5,9 @@ const BAND = 20 // px: a drag that is narrower takes whole rows, one that is low
 const FLAT = 0.6 // where it is this flat, too
 const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
 
+// Rows as columns.
+export const transposed = rows => Array.from(rows[0], (_, j) => rows.map(row => row[j]))
+
 /** @param {any[]} a @param {any[]} b */
 export const same = (a, b) => a.every((value, k) => value === b[k])
 
@@ -29,6 +32,7 @@ export const axesOf = pane => {
   return {
     x: j => left + (j - x0) * across,
     y: i => top + (i - y0) * down,
+    at: (i, j) => [left + (j - x0) * across, top + (i - y0) * down],
     column: px => Math.round((px - left) / across + x0),
     row: px => Math.round((px - top) / down + y0),
     across,
@@ -39,21 +43,26 @@ export const axesOf = pane => {
 }
 
 /**
- * The frames around the row of the query and the chosen cell; around small ones wider, so that they
- * are still seen.
+ * The frames around the row of the query, which is lit otherwise where it is that of a whole line,
+ * and around the chosen cell; around small ones wider, so that they are still seen. A query that is
+ * presented is framed in place of another.
  * @param {Pane} pane
  * @param {Axes} axes
+ * @param {number} [presented] its row
  */
-export const framesOf = ({ spec, m, row: lit }, { x, y, across, down }) =>
-  spec.marks
-    .filter(([role]) => lit === undefined || role !== 'query') // another row may be lit
-    .map(([role, i, j]) => {
-      const line = j === null ? 2 : 3 // px
-      const [left, wide] = j === null ? [x(-0.5), m * across] : [x(j - 0.5), across]
-      const [more, higher] = [wide, down].map(side => Math.max(0, line + 2 - side))
-      const corner = { x: left - more / 2, y: y(i - 0.5) - higher / 2 }
-      return { role, line, ...corner, width: wide + more, height: down + higher }
-    })
+export const framesOf = ({ spec, m, inPlan, swap }, { x, y, across, down }, presented = -1) => {
+  const isOwn = mark => mark[0] !== 'query' || (!inPlan && presented < 0)
+  /** @type {typeof spec.marks} */
+  const query = !inPlan && presented >= 0 && spec.queries ? [['query', presented, null]] : []
+  return [...spec.marks.filter(isOwn), ...query].map(([role, row, column]) => {
+    const [i, j] = column === null ? [row, null] : swap([row, column])
+    const line = j === null ? 2 : 3 // px
+    const [left, wide] = j === null ? [x(-0.5), m * across] : [x(j - 0.5), across]
+    const [more, higher] = [wide, down].map(side => Math.max(0, line + 2 - side))
+    const corner = { x: left - more / 2, y: y(i - 0.5) - higher / 2 }
+    return { role, line, ...corner, width: wide + more, height: down + higher }
+  })
+}
 
 /**
  * Whether a cell is inside of what is seen; of a label, [row, -1], its row.

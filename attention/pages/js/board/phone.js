@@ -20,7 +20,7 @@ const NAMED = 52 // px: the least width of output, so that its name is to be rea
 const LARGEST = 14 // px: of numbers
 const GAP = 16
 const FOLDED = 26
-const INPUT = [28, 20] // px: a cell of an input
+const INPUT = [28, 20] // px: a cell of an input; it is wider where its numbers need that
 
 /**
  * @param {import('./rules.js').Asked} asked
@@ -317,9 +317,11 @@ const inputsBelow = ({ asked, texts, places }, y) => {
   const boxes = []
   let [x, top, end] = [0, y + FOLDED, y + FOLDED]
   for (const { name } of places.inputs) {
-    const { rows, cols, rowKind } = asked.stages[name]
+    const { rows, cols, rowKind, ems } = asked.stages[name]
     const words = Math.max(texts.lines[rowKind] ? wordsOf(texts, rowKind) : 0, 16)
-    const cell = stripe(cols) || whole(Math.min(INPUT[0], (asked.width - words) / cols))
+    const numbers = Math.ceil(RULES.smallest * texts.stepped(ems) + RULES.air)
+    const widest = Math.max(INPUT[0], numbers)
+    const cell = stripe(cols) || whole(Math.min(widest, (asked.width - words) / cols))
     const names = tabsWidth(texts, [name], HEADING, true) + 18
     const wide = Math.max(words + cols * cell, names)
     if (x && x + wide > asked.width) [x, top] = [0, end + GAP]

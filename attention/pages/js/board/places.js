@@ -40,10 +40,21 @@ const drawn = stage =>
       }
     : stage
 
-/** The stages that are shown: without those that a plain mask, or none, makes needless. */
-export function shownOf(asked) {
-  const left = ({ place }) => !place.unless?.some(flag => asked[flag])
-  return Object.fromEntries(Object.entries(asked.stages).filter(([, stage]) => left(stage)))
+/**
+ * The stages that have a place of their own. A mask of 0 and −∞ alone is left out, as it says no
+ * more than what is struck out in masked. Without a mask masked is scaled once more: it is behind
+ * that, to be drawn on. Returns them and what is then in front.
+ * @param {Record<string, import('./rules.js').Stage>} all
+ * @param {{ plainMask: boolean, maskless: boolean }} says
+ */
+export function needed(all, { plainMask, maskless }) {
+  const { mask, ...stages } = all
+  const { masked } = stages
+  if (mask && !(plainMask && masked)) return { stages: all, front: [] }
+  const scaled = ['modified', 'capped', 'scaled'].find(name => stages[name])
+  if (!maskless || !masked || !scaled) return { stages, front: [] }
+  const behind = { ...masked, place: stages[scaled].place }
+  return { stages: { ...stages, masked: behind }, front: [scaled] }
 }
 
 // Stages of one line, by place, in reading order.

@@ -2,7 +2,6 @@
 // queries. What is seen are the board's own panes, so hovers, edits and answers go on in them.
 
 import { make } from '../elements.js'
-import { GAP } from './fit.js'
 import { follow } from './pointer.js'
 
 const BESIDE = /_(a|ours|theirs|difference|inf)$/ // ends the names of the same stage elsewhere
@@ -11,6 +10,8 @@ const QUERIES = { ArrowDown: 1, ArrowUp: -1 }
 const SWIPE = 50 // px: a finger that moves less taps
 const TYPED = 'input, textarea, select, [contenteditable=true]'
 const KEYS = '→ ← stages · ↓ ↑ queries · Esc leaves'
+const WHOLE = 'all' // not one stage, but the whole formula
+const CHART_WORDS = 110 // px: above a chart
 const LISTED = 8 // numbers of a row that are written once more
 
 const ROLE = { role: 'dialog', ariaModal: 'true', ariaLabel: 'Presentation', tabIndex: -1 }
@@ -48,18 +49,28 @@ export class Presenter {
     })
   }
 
+  // Whether a pane is seen: of a formula a stage with its factors, or all of it.
   shows({ spec }) {
-    return !this.stage || stageOf(spec) === this.stage
+    if (!this.stage || this.stage === WHOLE) return true
+    if (stageOf(spec) === this.stage) return true
+    return this.board.isPlanned && this.factors.includes(spec.name)
   }
 
-  // The stages to go through, in the order of the board, but what a setting added, at its end,
-  // before what is made of it; with a query those that have its row.
+  get factors() {
+    const spec = this.board.head.panes.find(({ name }) => name === this.stage)
+    return (spec?.sources ?? []).map(([name]) => name)
+  }
+
+  // The stages to go through, in the order of the board; with a query those that have its row. Of a
+  // formula first all of it, then what is computed.
   get stages() {
     const { panes } = this.board.head
-    const made = name => panes.findIndex(({ sources }) => sources?.some(([from]) => from === name))
-    const place = spec => (spec.added ? made(spec.name) - 0.5 : panes.indexOf(spec))
-    const wanted = panes.filter(spec => this.query < 0 || spec.queries)
-    return [...new Set(wanted.sort((a, b) => place(a) - place(b)).map(stageOf))]
+    if (!this.board.isPlanned) {
+      const wanted = panes.filter(spec => this.query < 0 || spec.queries)
+      return [...new Set(wanted.map(stageOf))]
+    }
+    const computed = panes.filter(({ sources, name }) => sources?.length && name !== 'joined')
+    return [WHOLE, ...computed.map(({ name }) => name)]
   }
 
   get panes() {
@@ -75,7 +86,7 @@ export class Presenter {
     const name = (pane ?? focused)?.spec.name ?? (head.lit || head.spokenOf[0])
     const spec = head.panes.find(found => found.name === name) ?? head.panes[0]
     if (!spec) return
-    this.stage = stageOf(spec)
+    this.stage = board.isPlanned && !pane && !focused ? WHOLE : stageOf(spec)
     root.parentElement.style.minHeight = `${root.offsetHeight}px` // so that nothing scrolls
     root.classList.add('presenting')
     Object.assign(root, ROLE)
@@ -161,13 +172,14 @@ export class Presenter {
     if (this.stage && !stages.includes(this.stage)) this.stage = stages[0] ?? null
     for (const pane of board.panes.values()) {
       pane.element.classList.toggle('shown', !!this.stage && this.shows(pane))
-      pane.row = this.stage ? (pane.spec.queries ? this.query : -1) : undefined
     }
     if (!this.stage) return
-    const [first] = this.panes
-    const token = this.query < 0 ? '' : ` · query ${first.spec.rows[this.query]}`
+    const first = this.panes.find(({ spec }) => stageOf(spec) === this.stage) ?? this.panes[0]
+    const named = board.head.panes.find(({ queries }) => queries)
+    const token = this.query < 0 ? '' : ` · query ${named.rows[this.query]}`
     const place = `${stages.indexOf(this.stage) + 1} of ${stages.length}`
-    this.where.textContent = `${first.spec.symbol.split(',')[0]}, ${place}${token}`
+    const name = this.stage === WHOLE ? 'The whole board' : first.spec.symbol.split(',')[0]
+    this.where.textContent = `${name}, ${place}${token}`
     board.live.textContent = this.where.textContent
     this.line.textContent = this.sum(first)
   }
@@ -176,21 +188,24 @@ export class Presenter {
   sum(pane) {
     const written = ({ texts, spec }) =>
       texts?.[0].length <= LISTED && `${spec.symbol} (${texts[this.query].join(', ')})`
-    if (this.query < 0) return ''
+    if (this.query < 0 || !pane.spec.queries) return ''
     const made = pane.spec.sources.filter(([, what]) => ['row i', 'cell'].includes(what))
     const before = made.map(([stage]) => this.board.panes.get(stage)).find(Boolean)
     if (!before || !written(before) || !written(pane)) return ''
     return `${pane.spec.rows[this.query]}: ${written(before)} → ${written(pane)}`
   }
 
-  // The height of heatmaps that fill so many lines, and the size of their words.
-  room(lines, panes) {
-    if (!this.stage || !panes.length) return {}
+  // The window's room for the panes, where they are presented.
+  get room() {
+    if (!this.stage) return null
     const top = node => node.getBoundingClientRect().top
-    const words = Math.max(...panes.map(({ frame, element }) => top(frame) - top(element)))
-    const whole = top(this.foot) - top(this.board.groups)
-    const wide = panes[0].frame.clientWidth / 24
-    const label = Math.min(Math.max(Math.min(window.innerHeight / 34, wide), 15), 32)
-    return { tallest: whole / lines - words - GAP, label }
+    const { groups } = this.board
+    const height = top(this.foot) - top(groups)
+    return { width: groups.clientWidth, height, presenting: true, phone: false }
+  }
+
+  // The height of a chart that is presented.
+  get tallest() {
+    return this.stage ? this.room.height - CHART_WORDS : 0
   }
 }

@@ -16,7 +16,6 @@
  *   how early it shares that to its right, as COSTS.shared counts; 0 where it is the last of them
  * @property {boolean} [turned] whether it is drawn transposed, as K is
  * @property {'+' | '='} [sign] inputs: what is written before it
- * @property {('plainMask' | 'maskless')[]} [unless] what leaves it out
  */
 
 /**
@@ -49,8 +48,6 @@
  * @property {boolean} [presenting]
  * @property {boolean} [phone]
  * @property {Record<string, string>} [tabs] place → the stage that is in front there
- * @property {boolean} [plainMask] whether M says no more than what is struck out in masked
- * @property {boolean} [maskless] whether masked is scaled
  * @property {boolean} [chooser] whether heads or items are chosen below the formula
  * @property {(text: string, px: number, bold?: boolean) => number} measure a text's width in px
  */

@@ -5,6 +5,7 @@ import { STEPS, colours } from './scales.js'
 import { coloured, struck } from './shades.js'
 
 const ANCHORS = { left: 'start', center: 'middle', right: 'end' }
+const BAR = 5 // px: the width of a colour bar
 const BASE = 0.35 // of the size: from the middle of a line down to its letters' feet
 export const INDEX = { size: 0.7, fall: 0.25 } // of the size of the other letters
 
@@ -29,10 +30,11 @@ const tag = (name, attributes, inside = '') => {
 }
 
 /** @param {Label} label */
-const labelled = ({ text, x, y, size, align, turned }) => {
+const labelled = ({ text, x, y, size, align, angle, colour }) => {
   const style = { 'font-size': size, 'text-anchor': ANCHORS[align] }
-  const place = turned
-    ? { x: 0, y: BASE * size, transform: `translate(${short(x)} ${short(y)}) rotate(-90)` }
+  if (colour) Object.assign(style, { fill: colour })
+  const place = angle
+    ? { x: 0, y: BASE * size, transform: `translate(${short(x)} ${short(y)}) rotate(${-angle})` }
     : { x, y: y + BASE * size }
   return tag('text', { ...place, ...style }, safe(text))
 }
@@ -71,13 +73,13 @@ const shadesOf = ({ codes, m }, inks, { x, y, across, down }) => {
 }
 
 const barOf = ({ spec, places }, palette) => {
-  const { width, right, top, height, small } = places
+  const { width, right, top, height } = places
   const table = colours(palette[spec.role])
   const stops = [0, 0.25, 0.5, 0.75, 1].map(share =>
     tag('stop', { offset: share, 'stop-color': hex(table[Math.round(share * STEPS)]) })
   )
   const scale = tag('linearGradient', { id: 'bar', x1: 0, x2: 0, y1: 1, y2: 0 }, stops.join(''))
-  const box = { x: width - right + 5, y: top, width: small / 2, height, fill: 'url(#bar)' }
+  const box = { x: width - right + 5, y: top, width: BAR, height, fill: 'url(#bar)' }
   return tag('defs', {}, scale) + tag('rect', box)
 }
 
@@ -85,13 +87,13 @@ const barOf = ({ spec, places }, palette) => {
  * The picture of a pane as its places, heading and labels say, in the colours of a palette.
  * @param {Pane} pane
  * @param {{ labels: Labels, texts: string[][] | null, size: number, heading: Heading,
- *   above: number, font: string, palette: Palette }} how
+ *   above: number, width: number, font: string, palette: Palette }} how
  */
-export const toSvg = (pane, { labels, texts, size, heading, above, font, palette }) => {
+export const toSvg = (pane, { labels, texts, size, heading, above, width, font, palette }) => {
   const { places, spec } = pane
   const axes = axesOf(pane)
   const { x, y, across, down } = axes
-  const [width, height] = [places.width, above + places.top + places.height + places.bottom]
+  const height = above + places.top + places.height + places.bottom
   const inks = coloured(spec.role, palette).map(hex)
   const strokes = struck(pane, Math.min(across, down)).map(([i, j]) => {
     const [from, to] = [`${short(x(j - 0.5))} ${short(y(i + 0.5))}`, `${short(x(j + 0.5))} `]

@@ -1,7 +1,8 @@
-// A pane's numbers as a table, and as text for the clipboard.
+// A pane's numbers as a table, and as text for the clipboard: K as K, also where Kᵀ is seen.
 
 import { make } from '../elements.js'
 import { exactOf, textOf } from './cells.js'
+import { transposed } from './part.js'
 
 export const TOO_MANY = 'are too many to stand here; “Take it away”, below, saves them.'
 
@@ -10,7 +11,8 @@ export const fillTable = (board, pane) => {
   const { rows, columns, symbol } = pane.spec
   pane.table.replaceChildren()
   if (pane.spec.large) return make('p', '', pane.table, `The numbers of ${symbol} ${TOO_MANY}`)
-  pane.canvas.painted = { ...pane.canvas.painted, z: pane.z } // what is shown, for who asks
+  const z = pane.turned ? transposed(pane.z) : pane.z
+  pane.canvas.painted = { ...pane.canvas.painted, z } // what is shown, for who asks
   const table = make('table', '', pane.table)
   make('caption', 'board-live', table, symbol)
   const head = make('tr', '', make('thead', '', table))
@@ -21,9 +23,10 @@ export const fillTable = (board, pane) => {
     const line = make('tr', '', body)
     make('th', '', line, row).scope = 'row'
     columns.forEach((_, j) => {
-      const button = make('button', '', make('td', '', line), textOf(pane, i, j))
+      const [row, column] = pane.swap([i, j])
+      const button = make('button', '', make('td', '', line), textOf(pane, row, column))
       button.type = 'button'
-      button.onclick = () => board.pick(pane, i, j)
+      button.onclick = () => board.pick(pane, row, column)
     })
   })
 }
@@ -39,7 +42,8 @@ export const asText = pane => {
     const flat = safe(label).replace(/[\t\r\n]/g, ' ')
     return flat.includes('"') ? `"${flat.replaceAll('"', '""')}"` : flat
   }
-  const numbers = i => columns.map((_, j) => exactOf(pane, i, j))
+  const numberAt = ([i, j]) => exactOf(pane, i, j)
+  const numbers = i => columns.map((_, j) => numberAt(pane.swap([i, j])))
   const lines = [['', ...columns.map(quoted)]]
   rows.forEach((row, i) => lines.push([quoted(row), ...numbers(i)]))
   return lines.map(line => line.join('\t')).join('\n')

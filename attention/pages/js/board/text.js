@@ -2,9 +2,6 @@
 
 import { make } from '../elements.js'
 
-export const LETTER = 0.5 // of the font size: a digit's width
-const POINT = 0.25 // and a decimal point's
-
 /**
  * A text in parts, of which the indices of W_Q and d_k are low.
  * @param {string} text
@@ -29,43 +26,44 @@ export const mathText = (node, text) => {
   }
 }
 
-const KNOWN = 5000 // widths that are kept: the same labels stand on many panes
+const SUBSCRIPTS = [...'₀₁₂₃₄₅₆₇₈₉']
+
+// "the (2)" as “the₂”, which takes less room.
+export const short = label =>
+  label.replace(/ \((\d+)\)$/, (_, n) => [...n].map(digit => SUBSCRIPTS[digit]).join(''))
+
+const KNOWN = 5000 // widths that are kept: the same labels are on many panes
 const known = new Map()
+const EM = 100 // px: the letters by which widths in font sizes are measured
 let ruler // made when the first text is measured
 
-/** @param {string} text @param {number} size */
-export const widthOf = (text, size = 11) => {
-  const key = `${size} ${text}`
+/**
+ * The width of a text in px, in a font as the page has it and at the size it is drawn in, as a
+ * screen may draw letters at whole pixels; at a size of 1 it is the width in font sizes.
+ * @param {string} font
+ * @param {string} text
+ * @param {number} size
+ * @param {boolean} bold
+ */
+export const widthIn = (font, text, size, bold = false) => {
+  const drawn = size === 1 ? EM : size
+  const style = `${bold ? 650 : 400} ${drawn}px ${font}`
+  const key = `${style} ${text}`
   let width = known.get(key)
-  if (width !== undefined) return width
-  ruler ??= document.createElement('canvas').getContext('2d')
-  ruler.font = `${size}px "Source Sans", sans-serif`
-  width = ruler.measureText(text).width
-  if (known.size > KNOWN) known.clear()
-  known.set(key, width)
-  return width
+  if (width === undefined) {
+    ruler ??= document.createElement('canvas').getContext('2d')
+    ruler.font = style
+    width = ruler.measureText(text).width
+    if (known.size > KNOWN) known.clear()
+    known.set(key, width)
+  }
+  return size === 1 ? width / EM : width
 }
+
+/** @param {string} text @param {number} size */
+export const widthOf = (text, size = 11) => widthIn('"Source Sans", sans-serif', text, size)
 // The fonts are others now.
 export const forgetWidths = () => known.clear()
-
-/** @param {string[]} texts @param {number} [size] */
-export const longest = (texts, size) =>
-  texts.reduce((most, text) => Math.max(most, widthOf(text, size)), 0)
-
-/**
- * The width of the widest number, in font sizes.
- * @param {string[][]} texts
- */
-export const widest = texts => {
-  let most = 0
-  for (const row of texts) {
-    for (const text of row) {
-      const width = text.length * LETTER - (text.includes('.') ? LETTER - POINT : 0)
-      if (width > most) most = width
-    }
-  }
-  return most
-}
 
 /**
  * A text cut to a width.

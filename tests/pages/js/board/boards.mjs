@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { needed } from '../../../../attention/pages/js/board/places.js'
+
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 const SCRIPT = fileURLToPath(new URL('cases.py', import.meta.url))
 
@@ -41,7 +43,10 @@ export const casesOf = measure =>
           tight: tights && widest(tights, measure)
         }
       }
-      return [name, { ...data, stages, order: found.order, measure }]
+      const { stages: shown, front } = needed(stages, data)
+      const places = front.flatMap(stage => [['scaled', stage], ['scores', stage]])
+      const tabs = Object.fromEntries(places)
+      return [name, { ...data, stages: shown, tabs, order: found.order, measure }]
     })
   )
 
@@ -78,5 +83,5 @@ export function shaped(n, d, measure) {
   }
   for (const [name, stage] of Object.entries(stages)) stage.place = found.places[name]
   const asked = { stages, order: found.order, queries: words, keys: words, words, measure }
-  return { ...asked, plainMask: true, maskless: false }
+  return asked
 }

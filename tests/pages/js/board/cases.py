@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from attention.session.finished import with_weights
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
 from attention.session.settings import Settings
-from attention.stages import STAGES
+from attention.stages import LOWER, STAGES
 
 TIMES = (
     "it was the best of times it was the worst of times it was the age of wisdom it was the age of"
@@ -42,33 +42,11 @@ TIRED = "the animal did not cross the street because it was too tired"
 LONGEST = 60  # texts of a stage that are kept
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
-# Where each stage is drawn, as layout.js takes it.
-INPUTS = ("X", "memory", "P", "X_P", "W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V", "R")
-PLACES: dict[str, dict] = {name: {"line": "inputs", "of": name} for name in INPUTS}
-PLACES["P"] |= {"sign": "+"}
-PLACES["X_P"] |= {"sign": "="}
-for letter in "QKV":
-    PLACES[f"b_{letter}"] |= {"under": f"W_{letter}"}
-for name in ("Q", "Q_normed", "Q_rotated"):
-    PLACES[name] = {"line": "lower", "of": "Q"}
-for name in ("K", "K_normed", "K_rotated"):
-    PLACES[name] = {"line": "upper", "of": "K", "over": "scores", "turned": True}
-PLACES["V"] = {"line": "upper", "of": "V", "over": "output"}
-PLACES["scores"] = {"line": "lower", "of": "scores", "left": "Q", "shares": 3}
-for name in ("scaled", "capped", "modified"):
-    PLACES[name] = {"line": "lower", "of": "scaled", "shares": 2}
-PLACES |= {
-    "mask": {"line": "lower", "of": "mask", "shares": 1, "unless": ["plainMask", "maskless"]},
-    "masked": {"line": "lower", "of": "masked", "shares": 0, "unless": ["maskless"]},
-    "weights": {"line": "lower", "of": "weights"},
-    "output": {"line": "lower", "of": "output", "left": "weights"},
-    "joined": {"line": "lower", "of": "joined"},
-    "W_O": {"line": "upper", "of": "W_O", "over": "projected"},
-    "b_O": {"line": "upper", "of": "b_O", "over": "projected", "under": "W_O"},
-    "projected": {"line": "lower", "of": "projected", "left": "joined"},
-    "context": {"line": "below", "of": "context", "under": "output"},
+# Where each stage is drawn, as the board is sent it.
+PLACES = {
+    name: {key: value for key, value in asdict(stage.place).items() if value not in ("", None)}
+    for name, stage in STAGES.items()
 }
-ORDER = list(dict.fromkeys(PLACES[s]["of"] for s in STAGES if PLACES[s]["line"] == "lower"))
 
 
 def cat() -> Settings:
@@ -259,7 +237,7 @@ def boards() -> dict[str, tuple[str, list[str]]]:
 def main(path: Path) -> None:
     made = {
         "places": PLACES,
-        "order": ORDER,
+        "order": LOWER,
         "cases": {name: case(build()) for name, build in CASES.items()},
         "boards": boards(),
     }

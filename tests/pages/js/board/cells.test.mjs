@@ -2,23 +2,32 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 
 import { calledOf, exactOf, textOf } from '../../../../attention/pages/js/board/cells.js'
+import { read as readPane } from '../../../../attention/pages/js/board/pane.js'
 import * as shades from '../../../../attention/pages/js/board/shades.js'
 import { asText } from '../../../../attention/pages/js/board/tables.js'
 
 const { NaN: none } = Number
 const { HIDDEN, BROKEN, BLANK } = shades
-const pane = (numbers, spec = {}, codes = []) => {
-  const [rows, m] = [numbers.map(row => Float64Array.from(row)), numbers[0].length]
+const PLACE = { place: { turned: true } }
+
+// A pane as the board reads it: of these numbers, its cells of these codes.
+const read = (spec, inPlan = false) => {
+  const found = { spec: { digits: 2, ...spec } }
+  readPane(found, inPlan)
+  return found
+}
+const words = (count, word) => Array.from({ length: count }, (_, k) => `${word}${k}`)
+const pane = (numbers, spec = {}, codes = [], inPlan = false) => {
   const values = Float64Array.from(numbers.flat())
   codes = Uint8Array.from(values, (_, k) => codes[k] ?? 0)
-  const z = rows.map((row, i) => row.map((value, j) => (codes[i * m + j] > 252 ? none : value)))
-  return { values, codes, z, n: rows.length, m, texts: spec.texts, spec: { digits: 2, ...spec } }
+  const [rows, columns] = [words(numbers.length, 'r'), words(numbers[0].length, 'c')]
+  return read({ values, codes, rows, columns, ...spec }, inPlan)
 }
-const large = more => ({
-  codes: Uint8Array.from([0, 254]),
-  m: 2,
-  spec: { large: true, chosen: [0, 0, '0.33', '0.3333333333333333'], ...more }
-})
+const large = more => {
+  const chosen = [0, 0, '0.33', '0.3333333333333333']
+  const codes = Uint8Array.from([0, 254])
+  return read({ large: true, codes, rows: ['r'], columns: ['c', 'd'], chosen, ...more })
+}
 
 test('a cell says the text it came with, else its number', () => {
   const numbers = [[0.125, 3]]
@@ -60,8 +69,10 @@ test('a blank and what waits for it have no number', () => {
 
 test('a cell is called by the words of its row and column', () => {
   const spec = { rows: ['the', 'cat'], columns: ['1', '2'] }
-  assert.equal(calledOf({ spec }, 1, 0), 'cat · 1')
-  assert.equal(calledOf({ spec }, 1, 0, ', '), 'cat, 1')
+  const numbers = [[1, 2], [3, 4]]
+  assert.equal(calledOf(pane(numbers, spec), 1, 0), 'cat · 1')
+  assert.equal(calledOf(pane(numbers, spec), 1, 0, ', '), 'cat, 1')
+  assert.equal(calledOf(pane(numbers, { ...spec, ...PLACE }, [], true), 0, 1), 'cat · 1')
 })
 
 test('a spreadsheet gets labels and exact numbers, and no formula', () => {
@@ -71,4 +82,18 @@ test('a spreadsheet gets labels and exact numbers, and no formula', () => {
     asText(found),
     ["\tx y\t'-z", "'=1+1\t0.1\t2", '"a ""b"""\t-3\t4'].join('\n')
   )
+})
+
+test('K is seen as Kᵀ in a plan, and copied as K', () => {
+  const numbers = [[0.1, 2, 3], [-3, 4, 5]]
+  const spec = { ...PLACE, texts: [['0.10', '2', '3'], ['−3', '4', '5']] }
+  const [K, turned] = [false, true].map(inPlan => pane(numbers, spec, [], inPlan))
+  assert.deepEqual([turned.n, turned.m, turned.swap([2, 1])], [3, 2, [1, 2]])
+  for (const [i, j] of [[0, 0], [0, 1], [1, 0], [1, 2]]) {
+    assert.equal(textOf(turned, j, i), spec.texts[i][j])
+    assert.equal(exactOf(turned, j, i), String(numbers[i][j]))
+    assert.equal(calledOf(turned, j, i), `r${i} · c${j}`)
+  }
+  assert.equal(asText(turned), asText(K))
+  assert.equal(asText(turned), '\tc0\tc1\tc2\nr0\t0.1\t2\t3\nr1\t-3\t4\t5')
 })

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
-import { NUMBER, pointed, scrubbed } from '../../../../attention/pages/js/board/entered.js'
+import {
+  NUMBER,
+  laidDown,
+  pointed,
+  scrubbed
+} from '../../../../attention/pages/js/board/entered.js'
 
 test('numbers are decimals with a sign and a power of ten', () => {
   for (const text of ['0', '-1', '+2.5', '\u22122', '.5', '3.', '1e9', '2E-3', '1e\u22127']) {
@@ -34,4 +39,15 @@ test('with Shift it goes by hundredths, and leaves no rounding behind', () => {
   assert.equal(scrubbed(2, 0.1, 10), 2.01)
   assert.equal(scrubbed(0.1, 0.2, 10), 0.102)
   assert.equal(String(scrubbed(0.7, 1, 1)), '0.71')
+})
+
+test('a block pasted on a stage drawn transposed is laid down as it is seen', () => {
+  const K = { rows: 6, cols: 4 }
+  const seen = [['1', '2', '3'], ['4', '5', '6']] // two rows of Kᵀ, three columns
+  const block = [['1', '4'], ['2', '5'], ['3', '6']]
+  assert.deepEqual(laidDown(seen, [1, 0], K), { block, row: 1, column: 0, asIs: false })
+  const own = Array.from({ length: 6 }, (_, row) => Array(4).fill(`${row}`))
+  assert.deepEqual(laidDown(own, [1, 0], K), { block: own, row: 0, column: 0, asIs: true })
+  const turned = Array.from({ length: 4 }, (_, row) => Array(6).fill(`${row}`))
+  assert.equal(laidDown(turned, [0, 0], K).block.length, 6)
 })

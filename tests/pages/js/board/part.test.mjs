@@ -5,6 +5,7 @@ import {
   areaOf,
   axesOf,
   dragged,
+  framesOf,
   isSeen,
   line,
   partOf,
@@ -95,4 +96,20 @@ test('a quick stroke leaves no cell out', () => {
     }
     assert.deepEqual([i, j], end)
   }
+})
+
+test('the query is framed in its pane, but in a plan its whole line is lit', () => {
+  const spec = { marks: [['query', 1, null], ['cell', 2, 3]], queries: true }
+  const framed = (more, presented) => {
+    const found = pane({ spec, swap: ([i, j]) => [j, i], ...more })
+    return framesOf(found, axesOf(found), presented).map(({ role, x, y }) => [role, x, y])
+  }
+  const chosen = ['cell', 50 + 2 * 40, 20 + 3 * 30] // where it is seen: its stage is turned
+  assert.deepEqual(framed({}), [['query', 50, 50], chosen])
+  assert.deepEqual(framed({ inPlan: true }), [chosen])
+  // one that is presented is framed in place of another
+  assert.deepEqual(framed({}, 4), [chosen, ['query', 50, 20 + 4 * 30]])
+  assert.deepEqual(framed({ inPlan: true }, 4), [chosen])
+  const without = { spec: { ...spec, queries: false } }
+  assert.deepEqual(framed(without, 4), [chosen])
 })

@@ -17,12 +17,14 @@ const sides = { left: 30, right: 6, top: 15, bottom: 4 }
 const places = { ...sides, width: 96, height: 20, small: 9, bar: false }
 const pane = (more = {}, spec = {}) => ({
   ...{ n: 2, m: 3, places, codes: Uint8Array.of(0, 84, LAST, HIDDEN, BROKEN, BLANK) },
+  swap: place => place,
   ...more,
   spec: { role: 'share', limits: [0, 1], marks: [], ...spec }
 })
 const none = { rows: [], columns: [], corner: [], bar: [] }
 const heading = { parts: [{ text: 'X', low: false }], size: 14, x: 30, y: 20 }
-const how = { labels: none, texts: null, size: 0, heading, above: 40, font: 'Arial', palette }
+const size = { size: 0, above: 40, width: 96 }
+const how = { labels: none, texts: null, ...size, heading, font: 'Arial', palette }
 const written = (some = pane(), more = {}) => toSvg(some, { ...how, ...more })
 
 // The tags of a name, each as a record of its attributes and what is inside.
@@ -68,7 +70,7 @@ test('labels stand where they are laid, upright ones turned', () => {
   const labels = {
     ...none,
     rows: [{ text: 'the', x: 25, y: 20, size: 11, align: 'right' }],
-    columns: [{ text: 'cat', x: 40, y: 10, size: 11, align: 'left', turned: true }]
+    columns: [{ text: 'cat', x: 40, y: 10, size: 11, align: 'left', angle: 90 }]
   }
   const [, row, column] = tags(written(pane(), { labels }), 'text')
   assert.deepEqual([row.inside, row.x, row['text-anchor']], ['the', '25', 'end'])

@@ -10,12 +10,13 @@ globalThis.document = {
       measureText(text) {
         measured.push(text)
         const letters = Array.from(text, letter => (/[猫坐😀]/u.test(letter) ? 2 : 1))
-        return { width: (letters.reduce((a, b) => a + b, 0) * parseFloat(this.font)) / 2 }
+        const [, px] = /(\d+)px/.exec(this.font)
+        return { width: (letters.reduce((a, b) => a + b, 0) * Number(px)) / 2 }
       }
     })
   })
 }
-const { forgetWidths, longest, mathText, shortened, widest, widthOf } = await import(
+const { forgetWidths, mathText, shortened, widthIn, widthOf } = await import(
   '../../../../attention/pages/js/board/text.js'
 )
 
@@ -34,25 +35,18 @@ test('a letter of two code units is never cut in half', () => {
   assert.equal(shortened('😀😀😀', 16, 10), '😀…')
 })
 
-test('the longest of texts is the widest, not the one of most letters', () => {
-  assert.equal(longest(['cat', '猫坐'], 10), 20)
-  assert.equal(longest([], 10), 0)
-})
-
 test('a width is measured once until the fonts are others', () => {
   forgetWidths()
   measured.length = 0
   assert.deepEqual([widthOf('once', 10), widthOf('once', 10), widthOf('once', 20)], [20, 20, 40])
-  assert.equal(measured.length, 2)
+  assert.equal(measured.length, 2) // at each size, as letters may be drawn at whole pixels
+  widthIn('Arial', 'once', 10)
+  widthIn('Arial', 'once', 10, true)
+  assert.equal(measured.length, 4) // of every font, and bold
   forgetWidths()
   widthOf('once', 10)
-  assert.equal(measured.length, 3)
-})
-
-test('the widest number counts its point as half a digit', () => {
-  assert.equal(widest([['0.50', '12'], ['3', '\u22121.25']]), 4 * 0.5 + 0.25)
-  assert.equal(widest([['100', '0.5']]), 1.5)
-  assert.equal(widest([]), 0)
+  assert.equal(measured.length, 5)
+  assert.equal(widthIn('Arial', 'once', 1), 2) // in font sizes
 })
 
 test('names with an index get it as a subscript, all else stays text', () => {

@@ -1,0 +1,159 @@
+// Where each pane of a board is: the plan of its formula, or lines of panes side by side. What a
+// pane is told, `places`, is in px of its own frame, the area of its cells and labels.
+
+import { flow, presented } from './flow.js'
+import { axisNames } from './labels.js'
+import { layout } from './layout.js'
+import { tabName } from './panes.js'
+import { needed } from './places.js'
+import { LAST } from './shades.js'
+import { short, widthIn } from './text.js'
+import { formsOf } from './written.js'
+
+const LEAST = 420 // px: the height of a board on a page that has more than it
+const BELOW = 18 // px: what a page leaves free at its foot
+const AROUND = 4 // px of a frame around its cells, for outlines
+const FEWEST = 2 // decimals that are kept before numbers become colours
+const NUMBERLESS = 3 // font sizes: the width that a number would have, where there are too many
+const PHONE = 700 // px: narrower windows get two blocks below each other
+const NUMBERED = /^\d+$/
+
+export const measureIn = font => (text, size, bold) => widthIn(font, text, size, bold)
+
+// The plan of panes that are the stages of one formula.
+export const planned = (panes, asked, measure) => {
+  const decimals = Math.max(0, ...panes.map(pane => formsOf(pane, Infinity, measure)?.asked ?? 0))
+  let found
+  for (let kept = decimals; ; kept--) {
+    const plan = layout({ ...asked, ...stagesOf(panes, asked, kept, measure), measure })
+    const lost = plan.boxes.filter(box => box.numbers === 'none').length
+    if (!found || lost < found.lost) found = { plan, kept, lost }
+    if (kept <= FEWEST || !found.lost) break
+  }
+  return { ...found.plan, decimals: found.kept, cut: found.kept < decimals ? decimals : 0 }
+}
+
+const stagesOf = (panes, { fronts, order }, decimals, measure) => {
+  const all = /** @type {Record<string, import('./rules.js').Stage>} */ ({})
+  const names = {}
+  for (const pane of panes) {
+    const { name, place, rowKind, columnKind, role } = pane.spec
+    const { ems } = formsOf(pane, decimals, measure) ?? {}
+    const [rows, cols] = pane.swap([pane.n, pane.m])
+    all[name] = {
+      ...{ rows, cols, rowKind, columnKind, place, unsigned: role === 'share' },
+      heading: tabName(pane.spec),
+      ...{ ems: ems?.short ?? NUMBERLESS, exact: ems?.full, tight: ems?.tight || undefined }
+    }
+    for (const [kind, words] of [[rowKind, pane.spec.rows], [columnKind, pane.spec.columns]]) {
+      if (!words.every(word => NUMBERED.test(word))) names[kind] = words
+    }
+  }
+  const find = name => panes.find(({ spec }) => spec.name === name)
+  const mask = find('mask')
+  const plainMask = !mask || isPlain(mask)
+  const maskless = !mask && !!find('masked') && !find('masked').hides
+  const { stages, front } = needed(all, { plainMask, maskless })
+  const { queries = [], keys = [] } = names
+  // those of a true mask are behind what they are compared with
+  const compared = ['weights', 'output'].filter(name => stages[`${name}_inf`])
+  const asked = [...front, ...compared, ...fronts].filter(name => stages[name])
+  const tabs = tabsOf(asked, stages, order)
+  return { stages, names, queries: queries.map(short), keys: keys.map(short), tabs }
+}
+
+// Whether a mask is 0 wherever it hides nothing. The numbers of a large one are not here: then,
+// whether all of that has one shade.
+const isPlain = ({ z, codes }) => {
+  if (z) return z.every(row => row.every(value => !value)) // NaN, where it hides
+  const seen = codes.filter(code => code <= LAST)
+  return seen.every(code => code === seen[0])
+}
+
+// Which stage is in front of each place: of those that were brought there, the last one. A place
+// that several share is called as the first of them.
+const tabsOf = (fronts, stages, order) => {
+  const tabs = {}
+  const places = Object.values(stages).map(({ place }) => place)
+  const shared = places.filter(({ shares }) => shares !== undefined).map(({ of }) => of)
+  for (const name of fronts) {
+    const { of } = stages[name].place
+    const before = shared.includes(of) ? order.slice(0, order.indexOf(of)) : []
+    for (const id of before) if (shared.includes(id)) tabs[id] = name
+    tabs[of] = name
+  }
+  return tabs
+}
+
+// Tell each pane its places by the boxes of a plan; panes that share one get the same.
+export const placed = (plan, panes) => {
+  const byName = new Map(panes.map(pane => [pane.spec.name, pane]))
+  for (const pane of panes) Object.assign(pane, { next: null, rect: null, front: false, box: null })
+  for (const box of plan.boxes) {
+    for (const name of box.tabs) {
+      const pane = byName.get(name)
+      if (pane) Object.assign(pane, framed(box, plan.width), { front: name === box.name, box })
+    }
+  }
+}
+
+// The frame of a box, with its labels, and what is where in it; it ends with the board.
+const framed = (box, width) => {
+  const { rowLabels, columnLabels } = box
+  const rows = rowLabels?.show ? rowLabels : null
+  const left = Math.min(box.x, rows ? rows.x : box.x) - AROUND
+  const top = Math.min(box.y, columnLabels ? columnLabels.y : box.y) - AROUND
+  const free = Math.max(width - box.x - box.w - AROUND, 0)
+  const over = columnLabels?.slant === 45 ? Math.min(columnLabels.h, free) : 0
+  const rect = { x: left, y: top, w: box.x + box.w + AROUND + over - left }
+  rect.h = box.y + box.h + AROUND - top
+  const next = {
+    width: rect.w,
+    left: box.x - left,
+    right: AROUND + over,
+    top: box.y - top,
+    height: box.h,
+    bottom: AROUND,
+    px: box.px,
+    tight: box.numbers === 'tight',
+    rows: rows && { px: rows.px, room: rows.w, end: rows.x + rows.w - 1 - left, kind: rows.kind },
+    columns: columnLabels && { ...columnLabels, room: box.y - columnLabels.y }
+  }
+  return { next, rect }
+}
+
+// The lines of panes that are no part of one formula.
+export const flowed = (panes, width, measure) => {
+  const sizes = panes.map(pane => sizedOf(pane, measure))
+  const { places, columns, column } = flow(sizes, width, measure)
+  panes.forEach((pane, k) => (pane.next = places[k]))
+  return { columns, column }
+}
+
+// The same of panes that are presented.
+export const flowedInRoom = (panes, room, measure) => {
+  const sized = panes.map(pane => sizedOf(pane, measure))
+  const { places, column } = presented(sized, room, measure)
+  panes.forEach((pane, k) => (pane.next = places[k]))
+  return column
+}
+
+// What a pane is in lines of panes, with at most so many decimals.
+export const sizedOf = (pane, measure, decimals = Infinity) => ({
+  rows: pane.n,
+  cols: pane.m,
+  ems: formsOf(pane, decimals, measure)?.ems.short ?? null,
+  rowWords: pane.labels.rows,
+  columnWords: pane.labels.columns,
+  corner: axisNames(pane.spec)
+})
+
+// The window's room for a board: all that is left of it, where the board fills a page.
+export const roomOf = (root, above, { fills, dock }) => {
+  const left = window.innerHeight - above - (fills ? dock : 0) - BELOW
+  return {
+    width: root.clientWidth,
+    height: Math.max(left, LEAST),
+    phone: window.innerWidth < PHONE
+  }
+}

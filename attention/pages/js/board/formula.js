@@ -1,0 +1,198 @@
+// What is between the panes of a plan: the formula, the band of inputs, the row of the query.
+
+import { make, px } from '../elements.js'
+import { setCard } from './card.js'
+import { drawCard } from './draw_card.js'
+import { STEPS, colours } from './scales.js'
+import { LAST } from './shades.js'
+import { mathText } from './text.js'
+
+const SHEET = 176 // px: the height of the card on a phone
+const ON_SHEET = [15, 14, 13.5]
+const PRESENTED = [34, 32, 30, 28, 26]
+const SIGN = 15 // px: + and = between inputs
+const MINI = { side: 4, high: 18, wide: 60 } // px: a cell of an input that is folded, and all of it
+export const ALL = 'all'
+const PRESENTS = 'One stage at a time, for a room: P'
+const HOW = 'Click a number and type, or paste a block. The board follows.'
+
+export class Around {
+  constructor(board) {
+    this.board = board
+    const { groups } = board
+    this.formula = make('div', 'board-formula', groups)
+    this.formula.setAttribute('role', 'group')
+    this.formula.setAttribute('aria-label', 'The formula; point at a part to find its stage')
+    this.lit = [0, 1, 2].map(() => make('div', 'board-lit', groups))
+    this.arrows = make('div', 'board-arrows', groups)
+    this.arrows.ariaHidden = 'true'
+    this.band = make('div', 'board-inputs', groups)
+    this.card = make('section', 'board-card', groups)
+    this.card.setAttribute('aria-label', 'Arithmetic of the chosen cell')
+  }
+
+  // The formula, whose parts light their stages.
+  writeFormula({ formula, remark }) {
+    const text = JSON.stringify([formula ?? [], remark])
+    if (text === this.text) return
+    this.text = text
+    this.formula.replaceChildren()
+    this.formula.hidden = !formula?.length
+    const line = make('div', 'board-line-of-parts', this.formula)
+    for (const [words, stage] of formula ?? []) {
+      const part = make(stage ? 'button' : 'span', 'board-part', line)
+      mathText(part, words.replace(/\( /g, '(').replace(/ \)/g, ')'))
+      if (!stage) continue
+      part.setAttribute('type', 'button')
+      part.dataset.stage = stage
+      part.title = `Show ${stage}`
+      part.onmouseenter = part.onfocus = () => this.board.light(stage)
+      part.onmouseleave = part.onblur = () => this.board.light(null)
+      part.onclick = () => this.board.bring(stage)
+    }
+    const below = make('div', 'board-remarks', this.formula)
+    this.remark = make('span', 'board-remark', below, remark ?? '')
+    this.said = make('span', 'board-said', below)
+    const present = make('button', 'board-tool board-present', below, 'Present')
+    Object.assign(present, { type: 'button', title: PRESENTS })
+    present.onclick = () => this.board.presenter.enter()
+  }
+
+  /** @returns {HTMLElement[]} */
+  get parts() {
+    return [...this.formula.querySelectorAll('.board-part')].map(node => /** @type {any} */ (node))
+  }
+
+  // `colours` are the stages of which it is to be said that they are in colours, or ALL.
+  place(plan, query, colours) {
+    const { formula, lit, arrows, inputs, card } = plan
+    at(this.formula, formula)
+    this.said.textContent = saidOf(plan, colours)
+    const rows = query < 0 ? [] : lit
+    this.lit.forEach((node, k) => {
+      const row = rows[k]
+      at(node, row && { x: row.x - 2, y: row.y + query * row.ch - 2, w: row.w + 4, h: row.ch + 3 })
+    })
+    this.arrows.replaceChildren()
+    for (const arrow of query < 0 ? [] : arrows) {
+      const node = make('span', 'board-arrow', this.arrows)
+      const y = arrow.y + query * plan.cell.h
+      at(node, { x: arrow.x + 4, y, w: arrow.w - 9, h: plan.cell.h })
+    }
+    this.placeInputs(inputs)
+    this.placeCard(card, plan)
+  }
+
+  // The arithmetic of the chosen cell; on a phone a sheet at the foot.
+  placeCard(rect, { phone }) {
+    const { head, measure, presenter } = this.board
+    const { stage, row, column } = head.card ?? {}
+    const cell = [stage, row, column].join()
+    this.card.classList.toggle('sheet', phone)
+    if (phone) for (const side of ['left', 'top', 'width', 'height']) this.card.style[side] = ''
+    else at(this.card, rect)
+    this.card.hidden = !head.card || (phone ? this.away === cell : !rect)
+    if (this.card.hidden) return
+    const sizes = presenter.stage ? PRESENTED : phone ? ON_SHEET : undefined
+    const { w, h } = phone ? { w: window.innerWidth - 8, h: SHEET } : rect
+    const key = JSON.stringify([head.card, w, h, sizes, this.board.font])
+    if (key === this.set) return // a link in it keeps the focus
+    this.set = key
+    this.card.dataset.cell = cell
+    drawCard(this.card, setCard(head.card, { w, h }, { measure, sizes }), place => {
+      this.board.emit('picked', { stage: place.stage, i: place.row, j: place.column })
+    })
+    if (!phone) return
+    const close = make('button', 'board-away', this.card.querySelector('header'), '×')
+    Object.assign(close, { type: 'button', ariaLabel: 'Put the arithmetic away' })
+    close.onclick = () => {
+      this.away = cell // until another cell is chosen
+      this.card.hidden = true
+    }
+  }
+
+  // Outside of a plan there is none of this.
+  clear() {
+    const { formula, lit, arrows, band, card } = this
+    for (const node of [formula, ...lit, band, card]) node.hidden = true
+    arrows.replaceChildren()
+  }
+
+  placeInputs(band) {
+    at(this.band, band?.open ? band.note ?? { x: band.w - 90, y: 0, w: 90, h: 22 } : band)
+    if (!band) return
+    for (const sign of band.signs ?? []) {
+      const node = make('span', 'board-sign', this.arrows, sign.text)
+      at(node, { ...sign, y: sign.y + sign.h / 2 - SIGN })
+    }
+    const { panes, drawn } = this.board
+    const digests = [...panes.values()].filter(isInput).map(({ digest }) => digest)
+    const key = JSON.stringify([band, drawn, ...(band.open ? [] : digests)])
+    if (key === this.told) return
+    this.told = key
+    this.band.replaceChildren()
+    const turn = (words, open) => {
+      const node = make('button', 'board-fold', this.band, words)
+      Object.assign(node, { type: 'button', onclick: () => this.board.fold(!open) })
+      node.setAttribute('aria-expanded', String(open))
+      return node
+    }
+    if (band.open) {
+      if (band.note) {
+        make('b', '', this.band, 'Inputs')
+        make('p', '', this.band, HOW)
+      }
+      turn('Fold away', true)
+      const text = this.band.querySelector('p')
+      if (this.band.scrollHeight > this.band.clientHeight + 1) text?.remove()
+      return
+    }
+    const folded = turn('Inputs', false)
+    let room = band.w - 120
+    for (const pane of this.board.panes.values()) {
+      if (!isInput(pane)) continue
+      const mini = make('span', 'board-mini', folded)
+      mathText(make('b', '', mini), pane.spec.symbol)
+      mini.append(pane.spec.shape)
+      mini.append(small(pane, this.board.palette))
+      room -= mini.offsetWidth + 14
+      if (room < 0) mini.remove()
+    }
+  }
+}
+
+const isInput = ({ spec, n }) => spec.place?.line === 'inputs' && !spec.place.under && n
+
+const at = (node, rect) => {
+  node.hidden = !rect
+  if (!rect) return
+  const { x, y, w, h } = rect
+  Object.assign(node.style, px({ left: x, top: y, width: w, height: h }))
+}
+
+// What cells do not show, once for all of them.
+const saidOf = ({ decimals, cut }, colours) => {
+  if (colours === ALL) {
+    return 'Too many cells for numbers, so they are colours. Point at a cell to read its number.'
+  }
+  const fewer = cut ? `Numbers with ${decimals} of ${cut} decimals.` : ''
+  const names = colours.join(', ').replace(/_/g, '')
+  return names ? `${fewer} In colours: ${names}.`.trim() : fewer
+}
+
+// An input as a picture of a few pixels.
+const small = ({ codes, n, m, spec }, palette) => {
+  const side = Math.min(MINI.side, Math.floor(MINI.high / n), Math.floor(MINI.wide / m))
+  const each = Math.max(1, side)
+  const canvas = document.createElement('canvas')
+  Object.assign(canvas, { width: m, height: n })
+  Object.assign(canvas.style, px({ width: m * each, height: Math.min(n * each, 20) }))
+  const context = canvas.getContext('2d')
+  const scale = colours(palette[spec.role])
+  codes.forEach((code, k) => {
+    const tone = scale[Math.round((Math.min(code, LAST) / LAST) * STEPS)]
+    context.fillStyle = `rgb(${tone.map(Math.round).join()})`
+    context.fillRect(k % m, Math.floor(k / m), 1, 1)
+  })
+  return canvas
+}
