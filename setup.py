@@ -9,6 +9,6 @@ setup(
     package_dir={CONFIG: ".streamlit"},
     package_data={
         CONFIG: ["config.toml"],
-        "attention": ["py.typed", "**/*.js", "**/*.css", "models/captures/*"],
+        "attention": ["py.typed", "**/*.js", "**/*.ts", "**/*.css", "models/captures/*"],
     },
 )
