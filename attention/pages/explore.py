@@ -51,6 +51,7 @@ s = state.begin()
 trace = run(s)
 shown = view(s, trace)
 there = cells.shapes(shown)
+cell = cells.chosen(s, shown)
 
 
 def show_cell(clicked: object) -> None:
@@ -92,7 +93,7 @@ def drawn(shown: View, in_colours: bool) -> list[Pane]:
     """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
     look["in_colours"] = in_colours
-    found = figures.panes(shown, cell=cells.chosen(s, shown), **look)
+    found = figures.panes(shown, cell=cell, **look)
     if s.fill == PUSHED:
         exact = replace(s, fill=TRUE_MASK)
         found += figures.side_by_side(view(exact, run(exact)), **look)
@@ -131,7 +132,6 @@ panes = [
     for pane in drawn(shown, in_colours=True)
 ]
 
-cell = cells.chosen(s, shown)
 walking = state.page_value("below", None) == WALK
 board.show(
     "board",

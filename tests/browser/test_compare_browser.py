@@ -80,3 +80,19 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     until(another.value.locator(".st-key-set_below"))
     np.testing.assert_array_equal(explore.idle().numbers("X"), X)
     assert "a." not in another.value.url
+
+
+def test_no_line_of_the_board_is_moved_in_the_page_by_another_number(visit):
+    """What is moved loses the focus."""
+    dashboard = visit().open("compare", example="cat-sat")
+    dashboard.after(dashboard.page.get_by_text("look-ahead mask", exact=True).click)
+    dashboard.page.evaluate(
+        """() => { window.moved = []
+        const heard = list => list.forEach(({ addedNodes }) => moved.push(...addedNodes))
+        const board = document.querySelector('.board-groups')
+        new MutationObserver(heard).observe(board, { childList: true }) }"""
+    )
+    assert dashboard.page.locator(".board-group").count() > 2
+    box = dashboard.page.locator(".st-key-set_digits input").first
+    dashboard.after(lambda: box.press("ArrowRight"))
+    assert dashboard.page.evaluate("moved.length") == 0

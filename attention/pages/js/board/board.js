@@ -281,17 +281,16 @@ class Board {
       groups.set(name, [...(groups.get(name) ?? []), pane.element])
     }
     for (const node of this.lines) if (!groups.has(node.dataset.group)) node.remove()
-    for (const [name, elements] of groups) {
+    const inOrder = [...groups].map(([name, elements]) => {
       let group = this.lines.find(node => node.dataset.group === name)
       if (!group) {
-        group = make('div', 'board-group')
+        group = make('div', 'board-group', this.groups)
         group.dataset.group = name
       }
-      if (this.groups.lastElementChild !== group) this.groups.append(group)
-      elements.forEach((node, k) => {
-        if (group.children[k] !== node) group.insertBefore(node, group.children[k] ?? null)
-      })
-    }
+      putInOrder(group, elements)
+      return group
+    })
+    putInOrder(this.groups, inOrder, this.groups.children.length - inOrder.length)
   }
 
   // ---- drawing --------------------------------------------------------------------------------
@@ -316,11 +315,12 @@ class Board {
   // How panes are painted now.
   look(pane) {
     const { palette, font, measure, plan } = this
-    const { cell } = this.head
+    const [stage, i, j] = this.head.cell ?? []
+    const chosen = this.panes.get(stage)?.spec
     return {
       ...{ palette, font, measure, query: this.query, presented: this.presenter.query },
       decimals: plan?.decimals ?? Infinity,
-      key: keyOf(cell),
+      key: chosen ? keyOf(chosen, i, j) : -1,
       waiting: waitingOn(this.edits, pane)
     }
   }
@@ -610,13 +610,19 @@ class Board {
   }
 }
 
-const OF_PAIRS = ['scores', 'scaled', 'capped', 'modified', 'mask', 'masked', 'weights']
+// Let these be the children of a node, after so many others. What is in its place is not moved, as
+// it would lose the focus.
+const putInOrder = (node, wanted, others = 0) => {
+  wanted.forEach((child, k) => {
+    const there = node.children[others + k]
+    if (there !== child) node.insertBefore(child, there ?? null)
+  })
+}
 
-// The key that a cell is about.
-const keyOf = cell => {
-  const [stage, i, j] = cell ?? []
-  if (OF_PAIRS.includes(stage)) return j
-  return /^[KV](_|$)/.test(stage) ? i : -1
+// The key that a cell of a stage is about.
+const keyOf = ({ rowKind, columnKind, place }, i, j) => {
+  if (columnKind === 'keys') return j
+  return rowKind === 'keys' && place.line === 'upper' ? i : -1
 }
 
 // What Python sent: JSON, and behind a zero the bytes of heatmaps, one after the other: a code for
