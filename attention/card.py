@@ -120,44 +120,6 @@ def card_of(view: View, cell: Cell, digits: int = 2, *, editable: bool = False) 
         return _CARDS.get(stage, _input)(_Asked(view, stage, i, j, digits, editable))
 
 
-def spoken(view: View, cell: Cell, digits: int = 2) -> str:
-    """Return what a screen reader is told of a cell, in a sentence or two.
-
-    >>> from attention import scaled_dot_product_attention
-    >>> trace = scaled_dot_product_attention([[1.0, -2.0]], [[3.0, 4.0]], [[1.0]])
-    >>> spoken(View.of(trace, tokens=["cat"], key_tokens=["sat"]), ("scores", 0, 0))
-    'scores, query “cat”, key “sat”: minus 5. From its row of Q and its column of K transposed.'
-    """
-    stage, i, j = cell
-    asked = _Asked(view, stage, i, j, digits)
-
-    def side(axis: str, k: int, word: str) -> str:
-        if axis in ("queries", "keys"):
-            kind = "query" if axis == "queries" else "key"
-            return f"{kind} {_called(view.labels[axis], k)}"
-        return f"bucket {k}" if axis == "buckets" else f"{word} {k + 1}"
-
-    row, column = side(STAGES[stage].rows, i, "row"), side(STAGES[stage].columns, j, "column")
-    heading = "K, shown as K transposed" if stage == "K" else _read_out(STAGES[stage].heading)
-    value = re.sub(r"e(−?\d+)$", r" times ten to the \1", asked.value)
-    value = value.replace(MINUS, "minus ").replace("∞", "infinity")
-    hidden = ", hidden" * (stage in ("mask", "masked", "weights") and not view.allowed[i, j])
-    said = f"{heading}, {row}, {column}: {value}{hidden}."
-    sources = []
-    for source, part in view.sources(stage):
-        if part == "cell" or source.startswith("b_"):
-            continue
-        of_K = stage == "scores" and part == "row j"
-        what = "column" if of_K else part.split()[0]
-        turned_over = " transposed" * of_K
-        sources.append(f"its {what} of {_read_out(STAGES[source].heading)}{turned_over}")
-    return f"{said} From {' and '.join(sources)}." if sources else said
-
-
-def _read_out(heading: str) -> str:
-    return heading.replace("_", " ").replace("+", "plus")
-
-
 # ---- words ---------------------------------------------------------------------------------------
 
 _REPEATED = re.compile(r"(.*) \((\d+)\)")
@@ -506,7 +468,7 @@ def _input(asked: _Asked, more: str = "") -> Card:
         title = ((f"{name}, row {asked.i + 1}, column {asked.j + 1}", ""),)
     note = "An input."
     if asked.editable:
-        note = "An input. To change it, type, drag it up and down, or tap it again."
+        note = "An input. To change it, type, drag it left or right, or tap it again."
     return asked.card(title, note=f"{note} {more}".strip())
 
 
@@ -519,7 +481,7 @@ _VECTORS = {
 
 
 def _projection(asked: _Asked) -> Card:
-    turned_over = "Shown turned: this row of K is a column of Kᵀ." * (asked.stage == "K")
+    turned_over = "This row of K is a column of Kᵀ." * (asked.stage == "K")
     found = product_of(asked.view, asked.stage, asked.i, asked.j)
     if found is None:
         return _input(asked, turned_over)

@@ -5,6 +5,11 @@ import json
 import numpy as np
 
 
+def card_of(data: bytes) -> dict | None:
+    """The card of the chosen cell in a message to the board, where it has one."""
+    return json.loads(data.partition(b"\0")[0])["card"]
+
+
 def panes_of(data: bytes) -> dict[str, dict]:
     """The panes in a message to the board: of heatmaps with their codes and, if sent, values."""
     written, _, raw = data.partition(b"\0")

@@ -721,7 +721,7 @@ WRONG_IN_B = "in B {title}"
 FILL_IN = "Fill in {stages}"
 ANSWER_IS_RIGHT = "✓ Right."
 ANSWER_IS_WRONG = "✗ Not yet."
-ARITHMETIC_IS_BELOW = "Its arithmetic is below."
+ARITHMETIC_IS_ON_THE_BOARD = "Its arithmetic is on the board."
 ALL_OF_THEM = "All {count} of them."
 TO_GO = "{count} to go."
 FOR_A_CLASS = "Copy this link for a class: each pupil types a number."
@@ -774,7 +774,7 @@ PRESSED_TOO_EARLY = (
 AS_ON_EXPLORE = "“{title}” as it stands on Explore"
 NOTICE = "Notice: {notice}"
 NOTICE_OF_THE_EXAMPLE = "Notice, in the example as it was made: {notice}"
-TAP_TO_CHANGE = "An input. To change it, type, drag it up and down, or tap it again."
+TAP_TO_CHANGE = "An input. To change it, type, drag it left or right, or tap it again."
 ALL_QUERIES_TAKE = (
     "All queries: about {time}, {given} for what is given and at most {beside} beside it."
 )
@@ -1432,7 +1432,7 @@ CAPTURED_FROM = "captured from {model}, {head}"
 # ---- the card of a cell --------------------------------------------------------------------------
 
 INPUT = "An input."
-SHOWN_TURNED = "Shown turned: this row of K is a column of Kᵀ."
+SHOWN_TURNED = "This row of K is a column of Kᵀ."
 TURNED_BY_THETA = "Numbers {first} and {second}, a and b, are turned by θ."
 NUMBER_STAYS = "Only the first {columns} numbers are turned; this one stays."
 WHY_DIVIDE = "Longer vectors give larger scores; dividing by √d_k (d_k = {d_k}) makes up for it."
@@ -1455,13 +1455,3 @@ CARD_SINK_TAKES = "The sink takes the rest, {share}."
 OF_HEAD = "Number {column} of head {head}. The heads are side by side."
 WEIGHT_GIVEN = "A weight given directly, not computed here."
 HIDDEN_BY_WEIGHTS = "Hidden, as far as the weights tell: every head gives this key 0."
-SPOKEN_SCORE = (
-    "scores, query {query}, key {key}: 2. From its row of Q and its column of K transposed."
-)
-SPOKEN_KEY = (
-    "K, shown as K transposed, key “cat”, column 2: minus 2."
-    " From its row of X and its column of W K."
-)
-SPOKEN_HIDDEN = "masked, query “My”, key “name”: minus infinity, hidden."
-SPOKEN_LARGE = "X, query “w1”, column 1: minus 1.0 times ten to the 12."
-SPOKEN_INPUT = "W Q, row 1, column 1: 0."

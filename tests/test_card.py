@@ -12,7 +12,7 @@ from amount import few
 from build import view_of
 
 from attention import RelativeBias, RMSNorm, Rotary, causal, scaled_dot_product_attention
-from attention.card import Card, card_of, spoken
+from attention.card import Card, card_of
 from attention.numbers import number, rounded
 from attention.session import changes
 from attention.session.examples import EXAMPLES
@@ -371,31 +371,3 @@ def test_a_card_goes_through_json_as_it_is(name):
         back = json.loads(json.dumps(card))
         assert back["title"] == [list(part) for part in card["title"]]
         assert back["value"] == card["value"]
-
-
-# ---- a screen reader -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "cell", "said"),
-    [
-        ("cat-sat", ("scores", 2, 1), messages.SPOKEN_SCORE.format(query="“sat”", key="“cat”")),
-        ("cat-sat", ("K", 1, 1), messages.SPOKEN_KEY),
-        ("random-qkv", ("masked", 0, 1), messages.SPOKEN_HIDDEN),
-        ("large", ("X", 0, 0), messages.SPOKEN_LARGE),
-        ("cat-sat", ("W_Q", 0, 0), messages.SPOKEN_INPUT),
-    ],
-)
-def test_a_screen_reader_is_told_place_number_and_sources(name, cell, said):
-    assert spoken(CASES[name], cell) == said
-
-
-@pytest.mark.parametrize("name", few(CASES))
-def test_what_is_spoken_has_no_signs(name):
-    view = CASES[name]
-    for cell in cells(view):
-        said = spoken(view, cell)
-        assert said.endswith(".") and not re.search("[−∞_ᵀ+]", said), said
-        assert ("hidden" in said) == (
-            cell[0] in ("mask", "masked", "weights") and not view.allowed[cell[1], cell[2]]
-        )

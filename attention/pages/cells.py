@@ -9,7 +9,7 @@ import numpy as np
 from attention.card import Card, card_of
 from attention.figures.pane import Pane
 from attention.figures.panes import Cell
-from attention.numbers import rounded
+from attention.numbers import are_whole, numbers
 from attention.pages import state
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
@@ -84,13 +84,16 @@ def _what_follows(s: Settings, shown: View) -> str:
     last, words = "output", "output"
     if "projected" in shown.stages:
         last, words = "projected", "projected output"
-    weights, values = (
-        rounded(shown.printed(name), s.digits)[s.query] for name in ("weights", last)
-    )
+    weights, values = (_row(shown.printed(name), s.query, s.digits) for name in ("weights", last))
     keys = [f"{key} {weight}" for key, weight in zip(shown.labels["keys"], weights, strict=True)]
     token = shown.labels["queries"][s.query]
     weighs, gives = (_brief_list(found) for found in (keys, values))
     return f"“{token}” gives the weights {weighs} and has the {words} {gives}."
+
+
+def _row(matrix: np.ndarray, i: int, digits: int) -> list[str]:
+    """The numbers of a row, as they are written in their matrix."""
+    return numbers(matrix[i], digits, whole=are_whole(matrix))
 
 
 def _brief_list(words: list[str]) -> str:

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.captions import describe
+from attention.captions import describe, formula
+from attention.card import Card
 from attention.figures import panes as figures
 from attention.frameworks.mistakes import BY_NAME
 from attention.html import lesson as tables
-from attention.html.cell import panel
 from attention.limits import MAX_EXERCISE, BadInput
 from attention.numbers import number
 from attention.pages import board, cells, parts, share, state, worksheet
@@ -196,8 +196,8 @@ def answered(done: Exercise, cell: Cell | None) -> str:
     wrong = [cell for cell in done.open if done.typed(cell)]
     if wrong:
         cell = cell if cell in wrong else wrong[0]
-        below = " Its arithmetic is below." if _has_lines(done, cell) else ""
-        return verdict(False, done.hint(cell) + below, done.place(cell))
+        on_board = " Its arithmetic is on the board." if _has_lines(done, cell) else ""
+        return verdict(False, done.hint(cell) + on_board, done.place(cell))
     if cell in done.blanks and cell not in done.open:
         return verdict(True, f"{_with_all_digits(done, cell)}{len(done.open)} to go.")
     return tables.quiet("Point at a blank, and what it is made of is marked.")
@@ -222,7 +222,7 @@ def card(done: Exercise, cell: Cell | None) -> None:
     title = f"Fill in {in_words(stages)}" if stages else "Nothing is blank"
     ask = f"Click a blank, type its number {done.precision}, and press Enter for the next."
     if stages and not done.open:
-        ask = "Click any number, and how it is made stands below the board."
+        ask = "Click any number to see how it is made."
     if not stages:
         ask = "Switch on “Choose the blanks” in the sidebar, and click what is to be filled in."
     if state.page_value(CHOOSES, False):
@@ -246,7 +246,7 @@ def ways_on(done: Exercise, cell: Cell | None) -> None:
             "exercise_how",
             state.change,
             (partial(exercise.asked_how, cell=cell),),
-            help="The arithmetic of this blank, below the board.",
+            help="The arithmetic of this blank, on the board.",
             disabled=_has_lines(done, cell),
         )
     another(is_done)
@@ -292,29 +292,35 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
     board.show(
         "board",
         panes,
+        formula=formula(done.shown),
         spoken_of=[*made_of, first] if first else (),
         about=what_it_is(done.settings),
         edited=exercise.name_of(s),
         query=query,
         cell=cell,
         planned=True,
+        card=how_it_is_made(done, cell) if cell else None,
         on_picked=clicked,
         on_edited=filled,
     )
 
 
-def the_cell(done: Exercise, cell: Cell) -> None:
-    """How a cell is made, or why that is not said yet."""
+def how_it_is_made(done: Exercise, cell: Cell) -> Card:
+    """The arithmetic of a cell, or why it is not said yet."""
     is_shut = bool(done.shut[cell.stage][cell[1:]])
     lines = done.how(cell) if done.shows_how(cell) and (cell in done.open or not is_shut) else []
-    waits = done.waits_for(cell)
-    sentence = f"It waits for {STAGES[waits].heading}, of which it is made." if waits else ""
-    if cell in done.open and not waits:
-        sentence = "After two wrong tries, or “Show how”, its arithmetic stands here."
+    note = done.remark(cell) if lines else _no_lines_yet(done, cell)
+    title = ((done.place(cell), ""),)
+    return Card(*cell, title=title, value="", lines=tuple(lines), note=note)
+
+
+def _no_lines_yet(done: Exercise, cell: Cell) -> str:
     if cell in done.open and done.typed(cell):
-        sentence = f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"
-    lines += [remark] if lines and (remark := done.remark(cell)) else []
-    st.html(panel(done.place(cell), lines or [sentence], cell))
+        return f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"
+    if waits := done.waits_for(cell):
+        return f"It waits for {STAGES[waits].heading}, of which it is made."
+    later = "After two wrong tries, or “Show how”, its arithmetic stands here."
+    return later if cell in done.open else ""
 
 
 def fill_in(done: Exercise) -> None:
@@ -322,8 +328,6 @@ def fill_in(done: Exercise) -> None:
     card(done, cell)
     parts.sentences(*state.sentences())
     the_board(done, cell)
-    if cell:
-        parts.dock("below_exercise", {"This cell": partial(the_cell, done, cell)})
 
 
 # ---- finding the mistake -------------------------------------------------------------------------
@@ -355,7 +359,14 @@ def find() -> None:
         replace(pane, sentence=describe(found.right, pane.name)["sentence"])
         for pane in figures.panes(found.wrong, digits=found.settings.digits, cell=cell)
     ]
-    board.show("board", panes, about=what_it_is(found.settings), cell=cell, planned=True)
+    board.show(
+        "board",
+        panes,
+        formula=formula(found.right),
+        about=what_it_is(found.settings),
+        cell=cell,
+        planned=True,
+    )
 
 
 def ways_to_find(found: planted.Planted, said: planted.Said) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention.captions import formula
 from attention.figures import panes as figures
 from attention.html import lesson as tables
 from attention.pages import board, cells, controls, parts, state, words
@@ -107,6 +108,7 @@ def live_board(shown: View, hidden: Collection[str]) -> None:
     board.show(
         "board",
         panes,
+        formula=formula(shown),
         spoken_of=step.stages,
         query=s.query,
         cell=cell,

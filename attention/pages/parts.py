@@ -125,21 +125,18 @@ def dock(
 ) -> str | None:
     """Draw the tabs below the board, and the panel of the one that is open; return which it is.
 
-    They are closed to one line until one is opened, unless one is ``opened`` at first. A single
-    panel is always open, and has no tab.
+    They are closed to one line until one is opened, unless one is ``opened`` at first.
     """
     with st.bottom, st.container(key="dock"):
-        panel = next(iter(panels))
-        if len(panels) > 1:
-            panel = state.page_control(
-                st.segmented_control,
-                "Below the board",
-                name,
-                opened,
-                options=list(panels),
-                label_visibility="collapsed",
-                help="What is below the board; a second click closes it.",
-            )
+        panel = state.page_control(
+            st.segmented_control,
+            "Below the board",
+            name,
+            opened,
+            options=list(panels),
+            label_visibility="collapsed",
+            help="What is below the board; a second click closes it.",
+        )
         if panel:
             with (
                 st.container(key="dock_content"),

@@ -70,7 +70,7 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     assert dashboard.printed("weights")[2] == [right[0], "0,9 ✗", right[2]]
     # the arithmetic, when asked for; and then the rest, from one to the next by Enter
     page.get_by_role("button", name="Show how").click()
-    until(page.locator("pre.cell", has_text=f"= {right[1]}"))
+    until(page.locator(".board-card .line", has_text=f"= {right[1]}"))
     dashboard.idle()
     page.mouse.click(*dashboard.place("weights", 2, 1))
     page.keyboard.type(right[1])

@@ -33,6 +33,12 @@ def panes(at: AppTest) -> dict[str, dict]:
     return found
 
 
+def card(at: AppTest) -> dict | None:
+    sent = [element.proto.bytes for element in at.get("bidi_component")]
+    (board,) = (each for each in sent if b'"panes"' in each)
+    return board_bytes.card_of(board)
+
+
 def numbers(pane: dict) -> np.ndarray:
     """The numbers that are shown, NaN where a cell is hidden or not finite."""
     return np.where(pane["codes"] > LAST, np.nan, pane["values"])

@@ -145,6 +145,7 @@ interface Pane {
   places: Places
   view?: Part | null
   fine?: number
+  turned: boolean
   [more: string]: any
 }
 

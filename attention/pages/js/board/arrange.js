@@ -6,6 +6,7 @@ import { axisNames } from './labels.js'
 import { layout } from './layout.js'
 import { tabName } from './panes.js'
 import { needed } from './places.js'
+import { isSequence } from './rules.js'
 import { LAST } from './shades.js'
 import { short, widthIn } from './text.js'
 import { formsOf } from './written.js'
@@ -30,31 +31,46 @@ export const planned = (panes, asked, measure) => {
     if (!found || lost < found.lost) found = { plan, kept, lost }
     if (kept <= FEWEST || !found.lost) break
   }
+  if (asked.rowKind === 'keys') namedKeys(found.plan)
   return { ...found.plan, decimals: found.kept, cut: found.kept < decimals ? decimals : 0 }
 }
 
-const stagesOf = (panes, { fronts, order }, decimals, measure) => {
+// The rows of the lower line are keys: none is that of the query.
+const namedKeys = plan => {
+  plan.lit = []
+  for (const { line, rowLabels } of plan.boxes) {
+    if (line === 'lower' && rowLabels) rowLabels.kind = 'keys'
+  }
+}
+
+/** Whether nothing is masked. */
+export const isMaskless = panes => {
+  const find = name => panes.find(({ spec }) => spec.name === name)
+  return !find('mask') && !!find('masked') && !find('masked').hides
+}
+
+const stagesOf = (panes, { fronts, order, rowKind }, decimals, measure) => {
   const all = /** @type {Record<string, import('./rules.js').Stage>} */ ({})
   const names = {}
   for (const pane of panes) {
-    const { name, place, rowKind, columnKind, role } = pane.spec
+    const { place } = pane
+    const { name, rowKind, columnKind, role } = pane.spec
     const { ems } = formsOf(pane, decimals, measure) ?? {}
     const [rows, cols] = pane.swap([pane.n, pane.m])
     all[name] = {
       ...{ rows, cols, rowKind, columnKind, place, unsigned: role === 'share' },
-      heading: tabName(pane.spec),
-      ...{ ems: ems?.short ?? NUMBERLESS, exact: ems?.full, tight: ems?.tight || undefined }
+      heading: tabName({ ...pane, turned: false }), // the layout adds the ᵀ
+      ...{ ems: ems?.short ?? NUMBERLESS, tight: ems?.tight || undefined }
     }
     for (const [kind, words] of [[rowKind, pane.spec.rows], [columnKind, pane.spec.columns]]) {
-      if (!words.every(word => NUMBERED.test(word))) names[kind] = words
+      if (isSequence(kind) || !words.every(word => NUMBERED.test(word))) names[kind] = words
     }
   }
-  const find = name => panes.find(({ spec }) => spec.name === name)
-  const mask = find('mask')
+  const mask = panes.find(({ spec }) => spec.name === 'mask')
   const plainMask = !mask || isPlain(mask)
-  const maskless = !mask && !!find('masked') && !find('masked').hides
-  const { stages, front } = needed(all, { plainMask, maskless })
-  const { queries = [], keys = [] } = names
+  const { stages, front } = needed(all, { plainMask, maskless: isMaskless(panes) })
+  const { keys = [] } = names
+  const queries = (rowKind === 'keys' ? keys : names.queries) ?? []
   // those of a true mask are behind what they are compared with
   const compared = ['weights', 'output'].filter(name => stages[`${name}_inf`])
   const asked = [...front, ...compared, ...fronts].filter(name => stages[name])
@@ -62,12 +78,11 @@ const stagesOf = (panes, { fronts, order }, decimals, measure) => {
   return { stages, names, queries: queries.map(short), keys: keys.map(short), tabs }
 }
 
-// Whether a mask is 0 wherever it hides nothing. The numbers of a large one are not here: then,
-// whether all of that has one shade.
+// Whether a mask is 0 wherever it hides nothing. The numbers of a large one are not here, but
+// their shades are.
 const isPlain = ({ z, codes }) => {
   if (z) return z.every(row => row.every(value => !value)) // NaN, where it hides
-  const seen = codes.filter(code => code <= LAST)
-  return seen.every(code => code === seen[0])
+  return codes.every(code => code > LAST || code === Math.round(LAST / 2))
 }
 
 // Which stage is in front of each place: of those that were brought there, the last one. A place

@@ -14,7 +14,7 @@ import {
   watchThemes
 } from '../elements.js'
 import { plotly } from '../plotly.js'
-import { flowed, flowedInRoom, measureIn, placed, planned, roomOf } from './arrange.js'
+import { flowed, flowedInRoom, isMaskless, measureIn, placed, planned, roomOf } from './arrange.js'
 import { Editor } from './editor.js'
 import { Edits, PATIENCE } from './edits.js'
 import { Files } from './files.js'
@@ -22,7 +22,7 @@ import { chart } from './chart.js'
 import { ALL, Around } from './formula.js'
 import { Linking } from './linking.js'
 import { glow, paint } from './paint.js'
-import { read, waitingOn } from './pane.js'
+import { read, readMarks, waitingOn } from './pane.js'
 import { create, describe, head } from './panes.js'
 import { areaOf, isSeen } from './part.js'
 import { Presenter } from './present.js'
@@ -81,6 +81,8 @@ class Board {
     const { signal } = this.ended
     const loaded = () => {
       forgetWidths()
+      this.measured = this.planKept = null
+      this.around.forget()
       for (const pane of this.panes.values()) pane.forms = undefined
       if (this.head) this.soon(true)
     }
@@ -226,8 +228,10 @@ class Board {
 
   // Put a stage before those that share its place.
   choose(pane) {
+    const isTab = document.activeElement?.classList.contains('board-tab')
     this.front(pane.spec.name)
     this.draw(false)
+    if (isTab) pane.tabs.querySelector('[aria-selected=true]')?.focus({ preventScroll: true })
   }
 
   front(stage) {
@@ -312,15 +316,25 @@ class Board {
     return presenter.query >= 0 ? presenter.query : (head.query ?? -1)
   }
 
+  // The key that the chosen cell is about.
+  get key() {
+    const [stage, i, j] = this.head.cell ?? []
+    const chosen = this.panes.get(stage)?.spec
+    return chosen ? keyOf(chosen, i, j) : -1
+  }
+
+  // Whether nothing is masked: then the masked scores are the scaled ones.
+  get isMaskless() {
+    return isMaskless([...this.panes.values()])
+  }
+
   // How panes are painted now.
   look(pane) {
     const { palette, font, measure, plan } = this
-    const [stage, i, j] = this.head.cell ?? []
-    const chosen = this.panes.get(stage)?.spec
     return {
       ...{ palette, font, measure, query: this.query, presented: this.presenter.query },
       decimals: plan?.decimals ?? Infinity,
-      key: chosen ? keyOf(chosen, i, j) : -1,
+      key: this.key,
       waiting: waitingOn(this.edits, pane)
     }
   }
@@ -335,20 +349,28 @@ class Board {
       all = true
       this.drawn = mode
       this.root.dataset.mode = mode
+      for (const role of ['query', 'source', 'soft']) {
+        this.root.style.setProperty(`--board-${role}`, this.palette[role])
+      }
     }
     this.font = getComputedStyle(this.root).fontFamily
     const before = new Map()
     for (const [name, pane] of this.panes) {
-      if (pane.digest === pane.spec.digest && pane.inPlan === this.isPlanned) continue
+      const place = this.isPlanned ? this.presenter.placeOf(pane) : null
+      const isSame = pane.inPlan === !!place && pane.turned === !!place?.turned
+      pane.place = place
+      if (pane.digest === pane.spec.digest && (isSame || !pane.spec.rows)) continue
       pane.digest = pane.spec.digest
       before.set(name, pane.z)
       const shape = `${pane.n} × ${pane.m}`
-      read(pane, this.isPlanned)
-      pane.inPlan = this.isPlanned
+      read(pane, place)
       if (shape !== `${pane.n} × ${pane.m}`) this.keepPart(pane, null)
       if (pane.table) fillTable(this, pane)
     }
-    for (const pane of this.panes.values()) describe(pane)
+    for (const pane of this.panes.values()) {
+      readMarks(pane)
+      describe(pane)
+    }
     this.presenter.dress()
     if (answered) this.showChosen()
     this.place()
@@ -371,13 +393,16 @@ class Board {
 
   // A place that several stages share shows the one that a step speaks of, or of the chosen cell.
   showChosen() {
-    const spoken = this.head.spokenOf.join()
-    if (spoken !== this.spokenBefore) this.head.spokenOf.forEach(name => this.front(name))
-    this.spokenBefore = spoken
+    const { spokenOf } = this.head
+    if (spokenOf.join() !== this.spokenBefore) {
+      this.spokenBefore = spokenOf.join()
+      spokenOf.forEach(name => this.front(name))
+      const isInput = name => this.panes.get(name)?.spec.place?.line === 'inputs'
+      if (spokenOf.some(isInput)) this.inputs = 'open'
+    }
     const [stage] = this.head.cell ?? []
-    const cell = JSON.stringify(this.head.cell)
-    if (!stage || cell === this.chosenBefore) return
-    this.chosenBefore = cell
+    if (!stage || stage === this.chosenBefore) return // what was brought there since stays
+    this.chosenBefore = stage
     this.front(stage)
   }
 
@@ -393,10 +418,13 @@ class Board {
     const room = this.presenter.room ?? roomOf(this.root, above, this)
     const shown = panes.filter(pane => this.presenter.shows(pane))
     const { fronts, measure } = this
-    const inputs = this.speaksOfInputs ? 'open' : this.inputs
-    const asked = { ...room, inputs, fronts, order: this.head.order }
-    const plan = (this.plan = planned(shown, asked, measure))
+    const inputs = this.usesInputs ? 'open' : this.inputs
+    const { rowKind } = this.presenter
+    const asked = { ...room, inputs, fronts, order: this.head.order, rowKind }
+    if (room.presenting && inputs === 'auto') asked.inputs = 'folded'
+    const plan = (this.plan = this.planOf(shown, asked))
     placed(plan, panes)
+    this.root.classList.toggle('phone', !!room.phone)
     const inColours = plan.boxes.every(box => box.numbers === 'none')
     const unsaid = [] // the stages whose headings have no room to say that they are in colours
     const high = room.phone ? plan.end : Math.max(plan.end, room.height)
@@ -421,6 +449,15 @@ class Board {
       if (!head(pane, how) && front) unsaid.push(pane.spec.symbol)
     }
     this.around.place(plan, this.query, inColours ? ALL : unsaid)
+  }
+
+  // The plan of panes, which is that of before where these, the room and the font are the same.
+  planOf(panes, asked) {
+    const { font, measure } = this
+    const told = panes.map(({ spec, place }) => [spec.name, spec.digest, place])
+    const key = JSON.stringify([asked, font, told])
+    if (key !== this.planKept?.key) this.planKept = { key, plan: planned(panes, asked, measure) }
+    return this.planKept.plan
   }
 
   placeLines(panes) {
@@ -452,10 +489,12 @@ class Board {
     }
   }
 
-  // Whether a step that the page is about needs the inputs.
-  get speaksOfInputs() {
-    return this.head.panes.some(
-      ({ name, group }) => group === 'inputs' && this.head.spokenOf.includes(name)
+  // Whether an input is being edited: then it is not folded away under the hand.
+  get usesInputs() {
+    return [...this.panes.values()].some(
+      ({ spec, box, element, wanted }) =>
+        spec.place?.line === 'inputs' &&
+        (wanted !== undefined || (box && element.contains(document.activeElement)))
     )
   }
 

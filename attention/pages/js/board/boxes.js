@@ -23,8 +23,7 @@ export const boxOf = (place, name, line, x, y, { rows, cols, cw, ch, transposed 
   rowLabels: null,
   columnLabels: null,
   px: 0,
-  numbers: 'none',
-  short: false
+  numbers: 'none'
 })
 
 /** The words of the rows of a box, `room` px left of it, of which `gap` px stay free. */

@@ -22,6 +22,8 @@
  *   of a wide table's columns, px
  */
 
+import { formulaParts } from './text.js'
+
 export const SIZES = [22, 20.5, 19, 18, 17, 16, 15, 14.25, 13.5] // px of its letters
 const SMALLEST = 10.5 // px: no letter is smaller
 const AIR = 6 // px between two numbers
@@ -39,7 +41,7 @@ const signed = text =>
  * The text without the marks of subscripts and powers, for its width.
  * @param {string} text
  */
-const unmarked = text => text.replace(/\^\{([^}]*)\}/g, '$1').replaceAll('_', '')
+const unmarked = text => formulaParts(text).map(part => part.text).join('')
 
 /**
  * The columns for which there is room: all terms, or the largest and the sum of the others.

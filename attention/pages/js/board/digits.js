@@ -46,10 +46,8 @@ export function setNumbers(boxes, stages, texts, { smallest, largest, least, mos
   const shown = boxes.filter(box => box.line !== 'inputs' && box.px)
   const number = half(Math.min(...shown.map(box => box.px), most))
   for (const box of boxes) {
-    const { exact, ems } = stages[box.name]
     if (box.px && box.line !== 'inputs') box.px = number
     else if (box.px) box.px = Math.max(half(Math.min(box.px, number)), RULES.smallest)
-    box.short = exact > ems && box.px > 0 && sizeIn(box, exact, largest) < box.px
   }
   return number
 }

@@ -1,7 +1,7 @@
 // The card of a cell, as card.js sets it, in the page.
 
 import { make } from '../elements.js'
-import { mathText } from './text.js'
+import { formulaParts } from './text.js'
 
 /**
  * @typedef {import('./card.js').Setting} Setting
@@ -22,7 +22,11 @@ export function drawCard(node, { said, tall, ledger, px, columns }, pick) {
   node.replaceChildren()
   const head = make('header', '', node)
   const title = make('h2', '', head)
-  for (const [text, kind] of said.title) mathText(make('span', kind, title), text)
+  for (const [text, kind] of said.title) {
+    const part = make('span', kind, title)
+    if (kind) part.textContent = text
+    else formula(part, text)
+  }
   make('span', 'value', head, said.value)
   if (said.table) (tall ? tallTable : wideTable)(node, said.table, columns)
   for (const line of said.lines) formula(make('p', 'line', node), line)
@@ -36,22 +40,23 @@ export function drawCard(node, { said, tall, ledger, px, columns }, pick) {
  * @param {string} text
  */
 function formula(node, text) {
-  text.split(/\^\{([^}]*)\}/).forEach((part, k) => {
-    if (k % 2) make('sup', '', node, part)
-    else if (part) mathText(make('span', '', node), part)
-  })
+  const inside = make('span', '', node)
+  for (const { text: part, low, high } of formulaParts(text)) {
+    if (low || high) make(low ? 'sub' : 'sup', '', inside, part)
+    else inside.append(part)
+  }
 }
 
 /**
- * @param {string} name
  * @param {HTMLElement} row
  * @param {string} text
  * @param {'col' | 'row'} scope
+ * @param {boolean} isTerm whether it is a term, which may be a word of a person
  */
-function heading(name, row, text, scope) {
-  const cell = make('th', name, row)
+function heading(row, text, scope, isTerm) {
+  const cell = make('th', '', row, isTerm ? text : '')
   cell.setAttribute('scope', scope)
-  formula(cell, text)
+  if (!isTerm) formula(cell, text)
 }
 
 /**
@@ -64,11 +69,11 @@ function wideTable(node, { heads, rows, mark, hidden }, columns) {
   const table = make('table', '', node)
   const top = make('tr', '', make('thead', '', table))
   make('td', '', top)
-  for (const head of heads) heading('', top, head, 'col')
+  for (const head of heads) heading(top, head, 'col', true)
   const body = make('tbody', '', table)
   for (const { name, kind, cells, total } of rows) {
     const row = make('tr', kind, body)
-    heading('', row, name, 'row')
+    heading(row, name, 'row', false)
     cells.forEach((text, k) => {
       const cell = make('td', '', row, text)
       cell.style.minWidth = `${columns[k]}px`
@@ -88,15 +93,15 @@ function tallTable(node, { heads, rows }) {
   const table = make('table', 'tall', node)
   const top = make('tr', '', make('thead', '', table))
   make('td', '', top)
-  for (const { name } of rows) heading('', top, name, 'col')
+  for (const { name } of rows) heading(top, name, 'col', false)
   const body = make('tbody', '', table)
   heads.forEach((head, k) => {
     const row = make('tr', '', body)
-    heading('', row, head, 'row')
+    heading(row, head, 'row', true)
     for (const { kind, cells } of rows) make('td', kind, row, cells[k])
   })
   const last = make('tr', 'sum', body)
-  heading('', last, 'sum', 'row')
+  heading(last, 'sum', 'row', true)
   for (const { total } of rows) make('td', '', last, total.replace(/^= /, ''))
 }
 

@@ -27,20 +27,21 @@ export const scrubbed = (begun, steps, fine) => {
   return Number((begun + moved).toPrecision(12))
 }
 
-const turned = block => block[0].map((_, column) => block.map(row => row[column]))
-
 /**
- * A block that is pasted on a stage drawn transposed, as that stage takes it: it is laid down as it
- * is seen. A block that has the stage's own shape, and not the one that is seen, is the stage
- * itself. Returns the block, where it begins, and whether it was taken as it came.
- * @param {string[][]} block
- * @param {Cell} cell of the stage
- * @param {{ rows: number, cols: number }} shape of the stage
+ * The cells of a stage that a block is pasted into, each with its text; also those that the stage
+ * has not. On a stage that is drawn transposed it is laid down as it is seen; but a block that has
+ * the stage's own shape, and not the one that is seen, is the stage itself.
+ * @param {string[][]} block whose rows may differ in length
+ * @param {Cell} cell of the stage, from which on it is pasted
+ * @param {{ rows: number, cols: number, turned: boolean }} stage
+ * @returns {{ row: number, column: number, text: string }[]}
  */
-export const laidDown = (block, [row, column], { rows, cols }) => {
-  const [high, wide] = [block.length, block[0].length]
-  const isOwn = high === rows && wide === cols
-  const isSeen = high === cols && wide === rows
-  if (isOwn && !isSeen) return { block, row: 0, column: 0, asIs: true }
-  return { block: turned(block), row, column, asIs: false }
+export const laidDown = (block, [row, column], { rows, cols, turned }) => {
+  const [high, wide] = [block.length, Math.max(...block.map(line => line.length))]
+  const isOwn = turned && high === rows && wide === cols && rows !== cols
+  const at = (r, c) => {
+    if (isOwn) return { row: r, column: c }
+    return turned ? { row: row + c, column: column + r } : { row: row + r, column: column + c }
+  }
+  return block.flatMap((line, r) => line.map((text, c) => ({ ...at(r, c), text: text.trim() })))
 }

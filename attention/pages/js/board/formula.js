@@ -3,8 +3,7 @@
 import { make, px } from '../elements.js'
 import { setCard } from './card.js'
 import { drawCard } from './draw_card.js'
-import { STEPS, colours } from './scales.js'
-import { LAST } from './shades.js'
+import { pixels } from './shades.js'
 import { mathText } from './text.js'
 
 const SHEET = 176 // px: the height of the card on a phone
@@ -66,8 +65,11 @@ export class Around {
   // `colours` are the stages of which it is to be said that they are in colours, or ALL.
   place(plan, query, colours) {
     const { formula, lit, arrows, inputs, card } = plan
-    at(this.formula, formula)
+    if (!this.board.presenter.stage) at(this.formula, formula)
     this.said.textContent = saidOf(plan, colours)
+    this.formula.classList.remove('brief') // what is said of numbers comes first
+    const isCut = plan.phone && this.formula.scrollHeight > this.formula.clientHeight + 1
+    this.formula.classList.toggle('brief', isCut)
     const rows = query < 0 ? [] : lit
     this.lit.forEach((node, k) => {
       const row = rows[k]
@@ -91,7 +93,8 @@ export class Around {
     this.card.classList.toggle('sheet', phone)
     if (phone) for (const side of ['left', 'top', 'width', 'height']) this.card.style[side] = ''
     else at(this.card, rect)
-    this.card.hidden = !head.card || (phone ? this.away === cell : !rect)
+    const isAnother = !!head.card && !presenter.isCardOf(head.card)
+    this.card.hidden = !head.card || isAnother || (phone ? this.away === cell : !rect)
     if (this.card.hidden) return
     const sizes = presenter.stage ? PRESENTED : phone ? ON_SHEET : undefined
     const { w, h } = phone ? { w: window.innerWidth - 8, h: SHEET } : rect
@@ -99,9 +102,12 @@ export class Around {
     if (key === this.set) return // a link in it keeps the focus
     this.set = key
     this.card.dataset.cell = cell
+    const links = () => [...this.card.querySelectorAll('button')]
+    const focused = links().indexOf(/** @type {any} */ (document.activeElement))
     drawCard(this.card, setCard(head.card, { w, h }, { measure, sizes }), place => {
       this.board.emit('picked', { stage: place.stage, i: place.row, j: place.column })
     })
+    links()[focused]?.focus({ preventScroll: true })
     if (!phone) return
     const close = make('button', 'board-away', this.card.querySelector('header'), '×')
     Object.assign(close, { type: 'button', ariaLabel: 'Put the arithmetic away' })
@@ -109,6 +115,11 @@ export class Around {
       this.away = cell // until another cell is chosen
       this.card.hidden = true
     }
+  }
+
+  // The letters are others: the card is set anew.
+  forget() {
+    this.set = ''
   }
 
   // Outside of a plan there is none of this.
@@ -119,7 +130,8 @@ export class Around {
   }
 
   placeInputs(band) {
-    at(this.band, band?.open ? band.note ?? { x: band.w - 90, y: 0, w: 90, h: 22 } : band)
+    const fold = band?.open && { x: band.w - 90, y: band.y, w: 90, h: 22 }
+    at(this.band, band?.open ? (band.note ?? fold) : band)
     if (!band) return
     for (const sign of band.signs ?? []) {
       const node = make('span', 'board-sign', this.arrows, sign.text)
@@ -181,18 +193,11 @@ const saidOf = ({ decimals, cut }, colours) => {
 }
 
 // An input as a picture of a few pixels.
-const small = ({ codes, n, m, spec }, palette) => {
-  const side = Math.min(MINI.side, Math.floor(MINI.high / n), Math.floor(MINI.wide / m))
-  const each = Math.max(1, side)
-  const canvas = document.createElement('canvas')
-  Object.assign(canvas, { width: m, height: n })
-  Object.assign(canvas.style, px({ width: m * each, height: Math.min(n * each, 20) }))
-  const context = canvas.getContext('2d')
-  const scale = colours(palette[spec.role])
-  codes.forEach((code, k) => {
-    const tone = scale[Math.round((Math.min(code, LAST) / LAST) * STEPS)]
-    context.fillStyle = `rgb(${tone.map(Math.round).join()})`
-    context.fillRect(k % m, Math.floor(k / m), 1, 1)
-  })
+const small = (pane, palette) => {
+  const { n, m } = pane
+  const [high, wide] = [Math.floor(MINI.high / n), Math.floor(MINI.wide / m)]
+  const side = Math.max(1, Math.min(MINI.side, high, wide))
+  const canvas = pixels({ ...pane, pixels: undefined }, palette, m, n)
+  Object.assign(canvas.style, px({ width: m * side, height: Math.min(n * side, 20) }))
   return canvas
 }

@@ -2,8 +2,10 @@
 
 import { RULES, bottom, right } from './rules.js'
 
-const FORMULA = { above: [250, 26], corner: [120, 48], chooser: 30 } // px
-const WIDEST = { card: 720, presented: 1200, beside: 520 } // px
+const FORMULA = { above: [250, 26], corner: [120, 48], high: 48 } // px
+export const BESIDE = 28 // px between the board and a card right of it
+export const HEADING = 220 // px: the most that the last heading takes
+const WIDEST = { card: 720, presented: 1200, beside: 520, besidePresented: 760 } // px
 
 /** Whether there are two right factors, between which the card has its room. */
 export const hasMiddle = ({ lower, upper }) => {
@@ -14,19 +16,23 @@ export const hasMiddle = ({ lower, upper }) => {
 }
 
 /**
- * The formula is above Kᵀ where that is short, else in the corner above Q; null where neither has
- * room.
+ * The formula is above Kᵀ where that is short, else in the corner above Q, or left of V; where
+ * nothing stands above, it is right of all. Null where none of these has room.
  */
-export const formulaOf = ({ asked, places }, at, { top, upBottom }) => {
-  const turned = places.upper.find(place => place.turned)
-  if (!turned) return null
-  const box = at[turned.id]
+export const formulaOf = ({ asked, places }, at, { top, upBottom }, used) => {
+  const [first] = places.upper
+  if (!first) {
+    const last = at[places.lower.at(-1)?.id]
+    if (!last) return null
+    const x = Math.max(used, last.x + HEADING) + BESIDE
+    const beside = { x, y: top, w: asked.width - x, h: FORMULA.high }
+    return tooSmall(beside, FORMULA.corner) ? null : beside
+  }
+  const box = at[first.id]
   const above = { x: 0, y: top, w: right(box), h: box.heading.y - top - 2 }
   const corner = { x: 0, y: top, w: box.rowLabels.x - 8, h: upBottom - top }
-  const lines = asked.chooser ? FORMULA.chooser : 0
-  const fits = (rect, least) => !tooSmall(rect, [least[0], least[1] + lines])
-  if (fits(above, FORMULA.above)) return above
-  return fits(corner, FORMULA.corner) ? corner : null
+  if (first.turned && !tooSmall(above, FORMULA.above)) return above
+  return tooSmall(corner, FORMULA.corner) ? null : corner
 }
 
 /** @type {(rect: import('./rules.js').Rect, least: number[]) => boolean} */
@@ -40,23 +46,26 @@ export const cardOf = (board, plan, lines) => {
   const { asked, places, way } = board
   const wanted = asked.presenting ? RULES.presented.card : RULES.card
   const most = asked.presenting ? WIDEST.presented : WIDEST.card
-  const beside = besideOf(plan, lines)
+  const beside = besideOf(board, plan, lines)
   if (hasMiddle(places)) return middleCard(board, plan, lines, beside, most)
   if (way.foot) {
     const y = plan.end + 10
     const foot = { x: 0, y, w: Math.min(asked.width, most), h: asked.height - y }
     return { ...foot, beside: false, tooSmall: tooSmall(foot, asked.presenting ? [0, 0] : wanted) }
   }
+  const narrowest = asked.presenting ? RULES.presented.beside : RULES.beside
   const found = [beside, ...spansOf(board, plan, lines)]
-    .filter(rect => !tooSmall(rect, rect.beside ? [RULES.beside, RULES.card[1]] : wanted))
+    .filter(rect => !tooSmall(rect, rect.beside ? [narrowest, wanted[1]] : wanted))
     .sort((a, b) => b.w * b.h - a.w * a.h)
   if (!found.length) return null
   return { ...found[0], w: Math.min(found[0].w, most), tooSmall: false }
 }
 
-const besideOf = ({ used, width }, { top, end }) => {
-  const x = used + 28
-  return { x, y: top, w: Math.min(width - x, WIDEST.beside), h: end - top, beside: true }
+const besideOf = ({ asked }, { used, width, formula }, { top, end }) => {
+  const x = used + BESIDE
+  const most = asked.presenting ? WIDEST.besidePresented : WIDEST.beside
+  const y = formula?.x >= used ? bottom(formula) + 8 : top
+  return { x, y, w: Math.min(width - x, most), h: end - y, beside: true }
 }
 
 const middleCard = ({ places }, plan, lines, beside, most) => {
@@ -66,7 +75,7 @@ const middleCard = ({ places }, plan, lines, beside, most) => {
   const x = Math.max(right(left), left.heading.x + left.heading.w - 8) + 16
   const h = lines.lowHead - lines.top - 4
   const between = { x, y: lines.top, w: end.rowLabels.x - 12 - x, h, beside: false }
-  const free = width - used - 28
+  const free = width - used - BESIDE
   const narrow = between.w < RULES.card[0]
   const card = narrow && free > between.w && free >= RULES.beside ? beside : between
   const least = [card.beside ? RULES.beside : RULES.card[0], RULES.card[1]]

@@ -17,7 +17,6 @@ export const MOVES = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1]
 }
-const columnsOf = ({ block }) => Math.max(...block.map(row => row.length))
 const TWICE = 400 // ms between the clicks of a double click
 const STRIDE = 4 // px of a scrub for each step
 let grids = 0
@@ -274,18 +273,13 @@ export class Grid {
       return this.board.say(`${where} ${held}, so nothing of it was taken.`)
     }
     const { turned } = this.pane
-    const [own, shape] = [this.pane.swap([i, j]), this.pane.swap([n, m])]
-    const sides = { rows: shape[0], cols: shape[1] }
-    const laid = turned ? laidDown(rows, own, sides) : { block: rows, row: i, column: j }
-    const fits = laid.block.slice(0, sides.rows - laid.row)
+    const [own, [high, wide]] = [this.pane.swap([i, j]), this.pane.swap([n, m])]
+    const laid = laidDown(rows, own, { rows: high, cols: wide, turned })
+    const fits = laid.filter(({ row, column }) => row < high && column < wide)
     this.edits.hold()
-    fits.forEach((line, r) => {
-      line.slice(0, sides.cols - laid.column).forEach((typed, c) => {
-        this.edits.add('cell', spec.name, laid.row + r, laid.column + c, typed.trim())
-      })
-    })
+    for (const { row, column, text } of fits) this.edits.add('cell', spec.name, row, column, text)
     this.edits.release()
-    const cut = laid.block.length > fits.length || columnsOf(laid) > sides.cols - laid.column
+    const cut = fits.length < laid.length
     if (cut) {
       const fit = `${Math.min(rows.length, n - i)} × ${Math.min(columns, m - j)}`
       this.board.say(
@@ -382,7 +376,7 @@ export class Grid {
     }
     const [start, drags] = [at(event), event.pointerType === 'mouse' && cell[1] >= 0]
     const isSame = () => pane.n === n && pane.m === m && JSON.stringify(pane.places) === places
-    const stands = () => isSame() && cells.offsetParent // which what is hidden has not
+    const stands = () => isSame() && cells.offsetParent && (!pane.box || pane.front)
     const marked = now => drags && stands() && dragged(start, at(now), areaOf(pane))
     const move = now => {
       const found = marked(now)

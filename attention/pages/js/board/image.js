@@ -10,7 +10,7 @@ import { labelsOf } from './labels.js'
 import { inCells, paint, sized } from './paint.js'
 import { read, waitingOn } from './pane.js'
 import { axesOf } from './part.js'
-import { INDEX, toSvg } from './svg.js'
+import { INDEX, safe, toSvg } from './svg.js'
 import { mathParts, widthOf } from './text.js'
 import { formsOf } from './written.js'
 
@@ -40,7 +40,7 @@ const lookOf = (board, pane, decimals) => ({
 const laidOut = (board, pane) => {
   const { measure } = board
   const copy = { ...pane, view: null, pixels: undefined, canvas: make('canvas'), fine: SHARP }
-  read(copy, false)
+  read(copy, null)
   const asked = formsOf(copy, Infinity, measure)?.asked ?? 0
   let decimals = asked + 1
   do {
@@ -125,12 +125,19 @@ export const boardPicture = async board => {
   context.translate(EDGE - corner.left, EDGE - corner.top)
   context.fillStyle = light.ink
   for (const node of board.groups.querySelectorAll(WORDS)) words(context, node)
+  const rows = [...board.groups.querySelectorAll('.board-lit')]
+  const lit = rows.filter(node => node.checkVisibility())
   for (const pane of board.panes.values()) {
     const { left, top } = pane.frame.getBoundingClientRect()
     if (pane.table || pane.element.hidden || pane.box && !pane.front) continue
     const picture = pane.spec.rows ? repainted : drawnChart
     const image = await picture(board, pane, light)
     context.drawImage(image, left, top, image.width / FINE, image.height / FINE)
+  }
+  Object.assign(context, { strokeStyle: light.query, lineWidth: 2 })
+  for (const node of lit) {
+    const { left, top, width, height } = node.getBoundingClientRect()
+    context.strokeRect(left + 1, top + 1, width - 2, height - 2)
   }
   return saying(board, await pngOf(canvas))
 }
@@ -140,9 +147,8 @@ const saying = async (board, blob) => {
   const { about } = board.head
   if (!about) return blob
   if (blob.type.startsWith('image/svg')) {
-    const escaped = about.replace(/[&<>]/g, sign => `&#${sign.charCodeAt()};`)
     const text = await blob.text()
-    return new Blob([text.replace(/<svg[^>]*>/, tag => `${tag}<desc>${escaped}</desc>`)], blob)
+    return new Blob([text.replace(/<svg[^>]*>/, tag => `${tag}<desc>${safe(about)}</desc>`)], blob)
   }
   const words = new TextEncoder().encode(`iTXtDescription\0\0\0\0\0${about}`)
   const number = value => new Uint8Array(new Uint32Array([value]).buffer).reverse()
@@ -163,7 +169,8 @@ const checksum = bytes => {
 }
 
 // What is read on a board, beside what is painted.
-const WORDS = `.board-symbol, .board-tab, .board-equals, .board-shape, .board-sentence, .board-part,
+const WORDS = `.board-said, .board-sign, .board-symbol, .board-tab, .board-equals, .board-shape,
+  .board-sentence, .board-part, .board-card button,
   .board-table, .board-card header, .board-card td, .board-card th, .board-card p`
 
 const repainted = (board, pane, palette) => {
@@ -184,7 +191,7 @@ const drawnChart = async (board, pane, palette) => {
 
 // Write the words of a part of the page where they stand; what the page cuts off ends in “…”.
 const words = (context, node) => {
-  if (!node.getClientRects().length) return
+  if (!node.checkVisibility({ visibilityProperty: true })) return
   const box = node.getBoundingClientRect()
   const edge = box.right + 1
   let cut = false

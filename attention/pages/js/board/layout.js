@@ -11,7 +11,7 @@
 // that gives up least is taken (COSTS).
 
 import { boxOf, rowLabelsOf } from './boxes.js'
-import { cardOf, formulaOf, hasMiddle } from './free.js'
+import { BESIDE, HEADING, cardOf, formulaOf, hasMiddle } from './free.js'
 import { bandOf, foldedBand } from './inputs.js'
 import { setNumbers } from './digits.js'
 import { phoneLayout } from './phone.js'
@@ -86,7 +86,8 @@ function* waysOf({ inputs = 'auto', presenting }, places) {
   const wide = ({ columns, square }) => !square && columns > RULES.columns
   const long = places.lower.some(wide) || places.upper.some(isWide)
   // where no room is left for the card between two factors, it may be below all
-  const feet = hasMiddle(places) ? [false] : presenting ? [true] : [false, true]
+  const isLine = presenting && !places.upper.length // as wide as the board
+  const feet = hasMiddle(places) ? [false] : isLine ? [true] : [false, true]
   for (const open of places.inputs.length ? openings : [false]) {
     for (const sharing of sharings) {
       for (const striped of long ? [false, true] : [false]) {
@@ -103,7 +104,7 @@ const isWide = place => (place.turned ? place.rows : place.cols) > RULES.columns
  * @returns {import('./rules.js').Plan}
  */
 function planOf(asked, texts, way, places) {
-  const board = boardOf(asked, texts, way, places)
+  const board = boardOf(roomFor(asked, way, places), texts, way, places)
   const sizes = sizesOf(board)
   const again = spread(board, sizes)
   const starts = startsOf(board, sizes)
@@ -134,7 +135,7 @@ function planOf(asked, texts, way, places) {
     headHeight: sizes.headHeight,
     slant: sizes.slant,
     number: 0,
-    formula: formulaOf(board, at, lines),
+    formula: formulaOf(board, at, lines, used),
     card: null,
     lit: [],
     arrows: arrowsOf(board, sizes, { starts, lines, again }),
@@ -152,6 +153,12 @@ function planOf(asked, texts, way, places) {
   plan.cost = costOf(board, sizes, plan)
   return plan
 }
+
+// What is left of the room where a presented product has its card beside it.
+const roomFor = (asked, way, places) =>
+  asked.presenting && !way.foot && !hasMiddle(places)
+    ? { ...asked, width: asked.width - RULES.presented.beside - BESIDE }
+    : asked
 
 const limitsOf = ({ asked, largest }) => ({
   largest,
@@ -335,7 +342,7 @@ const headLast = (board, sizes, plan) => {
   const last = boxes.at(-1)
   if (!last) return
   const room = plan.card?.beside ? plan.card.x - 8 - last.x : Infinity
-  const most = Math.max(last.heading.w, Math.min(asked.width - last.x, 220))
+  const most = Math.max(last.heading.w, Math.min(asked.width - last.x, HEADING))
   last.heading.w = Math.min(most, room)
   const names = tabsWidth(texts, last.tabs, sizes.heading, true)
   const lack = Math.ceil(names + 2 - last.heading.w)

@@ -9,20 +9,20 @@ import { short } from './text.js'
  * Take what Python sent of a heatmap. `z` has the rows of the numbers that are shown, NaN where a
  * cell is hidden or not finite; what is made of the texts is made when it is wanted.
  * @param {Pane} pane
- * @param {boolean} inPlan whether it is one of the stages of a formula, as which K is turned
+ * @param {import('./rules.js').Place | null} place in the plan of a formula, where K is turned
  */
-export const read = (pane, inPlan) => {
+export const read = (pane, place) => {
   const { spec } = pane
   if (!spec.rows) return
   const [n, m] = [spec.rows.length, spec.columns.length]
-  const turned = inPlan && !!spec.place?.turned
+  const turned = !!place?.turned
   const swap = place => (turned ? [place[1], place[0], ...place.slice(2)] : place)
   const shown = spec.values?.map((value, k) => (spec.codes[k] > LAST ? NaN : value))
   const z = shown && spec.rows.map((_, i) => shown.subarray(i * m, (i + 1) * m))
   const words = { rows: spec.rows.map(short), columns: spec.columns.map(short) }
   Object.assign(pane, {
     turned,
-    inPlan,
+    inPlan: !!place,
     swap,
     n: turned ? m : n,
     m: turned ? n : m,
@@ -30,9 +30,6 @@ export const read = (pane, inPlan) => {
     texts: turned && spec.texts ? transposed(spec.texts) : spec.texts,
     codes: turned ? turnedCodes(spec.codes, n, m) : spec.codes,
     labels: turned ? { rows: words.columns, columns: words.rows } : words,
-    blanks: spec.blanks?.map(swap),
-    chosen: spec.chosen && swap(spec.chosen),
-    tokens: turned ? undefined : spec.tokens,
     forms: undefined,
     decimals: undefined,
     hides: spec.codes.includes(HIDDEN),
@@ -42,6 +39,18 @@ export const read = (pane, inPlan) => {
       return spec.values[row * m + column]
     }
   })
+}
+
+/**
+ * What Python says of cells besides their numbers; it may be another while these are the same.
+ * @param {Pane} pane
+ */
+export const readMarks = pane => {
+  const { spec, swap, turned } = pane
+  if (!spec.rows) return
+  pane.blanks = spec.blanks?.map(swap)
+  pane.chosen = spec.chosen && swap(spec.chosen)
+  pane.tokens = turned ? undefined : spec.tokens
 }
 
 const turnedCodes = (codes, n, m) => {

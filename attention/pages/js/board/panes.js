@@ -126,13 +126,13 @@ const addMenu = (board, pane, tools, button) => {
 export const describe = pane => {
   const { spec } = pane
   const { sentence, alt, edit, picks, large } = spec
-  const told = [spec.symbol, spec.formula, spec.shape, sentence, alt, edit, picks, large]
+  const [symbol, formula, shape] = saidOf(pane)
+  const told = [symbol, formula, shape, sentence, alt, edit, picks, large]
   const key = JSON.stringify([...told, !!pane.tokens])
   if (key === pane.told) return
   pane.told = key
-  const { symbol = '', formula = '', shape } = spec
-  const made = formula && (spec.sources?.length ? ` = ${formula}` : `, ${formula}`)
-  const name = [symbol + made, shape].filter(Boolean).join(' ')
+  const words = formula || (spec.formula ? `, ${spec.formula}` : '')
+  const name = [symbol, words, shape].filter(Boolean).join(' ').replace(' ,', ',')
   pane.element.setAttribute('aria-label', name)
   mathText(pane.sentence, spec.sentence ?? '')
   if (!spec.rows) return pane.frame.setAttribute('aria-label', spec.alt)
@@ -140,7 +140,7 @@ export const describe = pane => {
   pane.more.setAttribute('aria-label', `Add a token to ${symbol}`)
   pane.draw.hidden = spec.edit !== 'mask'
   pane.frame.setAttribute('aria-label', name)
-  pane.frame.setAttribute('aria-description', `${spec.alt} ${keysOf(spec)}`)
+  pane.frame.setAttribute('aria-description', [sentence, alt, keysOf(spec)].join(' '))
   pane.frame.setAttribute('aria-readonly', String(!spec.edit))
 }
 
@@ -155,8 +155,17 @@ const keysOf = ({ edit, picks, large }) => {
   return keys.join('; ') + '.'
 }
 
+// The name of a stage, what it is made of, and its shape, as they are seen.
+const saidOf = ({ spec, turned }) => {
+  const { symbol = '', formula = '', shape = '' } = spec
+  const made = spec.sources?.length || turned ? formula : '' // of an input only words
+  const seen = turned ? shape.split(' × ').reverse().join(' × ') : shape
+  return [...named({ symbol, formula: made }, turned), seen]
+}
+
 // The name of a stage among those that share its place.
-export const tabName = ({ name, symbol }) => (name.endsWith(TRUE) ? 'with −∞' : symbol)
+export const tabName = ({ spec: { name, symbol }, turned }) =>
+  name.endsWith(TRUE) ? 'with −∞' : symbol + (turned ? 'ᵀ' : '')
 
 /**
  * Write the heading of a pane into its room; `tabs` are the panes that share its place. Whether the
@@ -166,12 +175,9 @@ export const tabName = ({ name, symbol }) => (name.endsWith(TRUE) ? 'with −∞
  *   tabs?: Pane[], note?: string, choose?: (pane: Pane) => void }} how
  */
 export const head = (pane, { room, px, measure, tabs, note, choose }) => {
-  const { spec, turned } = pane
-  const made = spec.sources?.length || turned ? (spec.formula ?? '') : '' // of an input only words
-  const [name, formula] = named({ symbol: spec.symbol ?? '', formula: made }, turned)
-  const shape = turned ? spec.shape.split(' × ').reverse().join(' × ') : spec.shape
+  const [name, formula, shape] = saidOf(pane)
   const several = tabs?.length > 1 ? tabs : null
-  const names = several?.map(({ spec }) => tabName(spec))
+  const names = several?.map(tabName)
   const told = { name, formula, shape, note, tabs: names }
   const said = headingOf(told, room, px, measure)
   const written = JSON.stringify([name, said, names, pane.front])
@@ -185,12 +191,12 @@ export const head = (pane, { room, px, measure, tabs, note, choose }) => {
   pane.shape.textContent = said.shape
   pane.equals.hidden = !said.formula // else the gap before it would have no room
   pane.shape.hidden = !said.shape
-  pane.title.title = [name, formula, shape].filter(Boolean).join('  ')
+  pane.title.title = [name, formula, shape, pane.spec.sentence].filter(Boolean).join('  ')
   pane.tabs.replaceChildren()
   for (const tab of several ?? []) {
     const node = make('button', 'board-tab', pane.tabs)
     node.dataset.stage = tab.spec.name
-    mathText(node, tabName(tab.spec))
+    mathText(node, tabName(tab))
     Object.assign(node, { type: 'button', onclick: () => choose(tab) })
     node.setAttribute('role', 'tab')
     node.setAttribute('aria-selected', String(tab === pane))
@@ -204,7 +210,5 @@ const turnTabs = (event, tabs, pane, choose) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
   if (!step) return
   event.preventDefault()
-  const next = tabs[(tabs.indexOf(pane) + step + tabs.length) % tabs.length]
-  choose(next)
-  next.tabs.querySelector('[aria-selected=true]')?.focus()
+  choose(tabs[(tabs.indexOf(pane) + step + tabs.length) % tabs.length])
 }

@@ -19,6 +19,7 @@ const STRIPES = 96 // px: what a striped matrix takes
 const NAMED = 52 // px: the least width of output, so that its name is to be read above it
 const LARGEST = 14 // px: of numbers
 const GAP = 16
+const CORNER = [96, 60] // px: the least that the formula needs
 const FOLDED = 26
 const INPUT = [28, 20] // px: a cell of an input; it is wider where its numbers need that
 
@@ -48,7 +49,8 @@ export function phoneLayout(asked, texts) {
   const weights = boxes.filter(box => asked.stages[box.name].unsigned)
   return {
     ...{ boxes, at, lit, number, label: LABEL, heading: HEADING, slant: sizes.slant },
-    ...{ card: null, formula: null, inputs: band?.rect ?? null, arrows: [], phone: true },
+    ...{ card: null, formula: formulaOf(board, at), inputs: band?.rect ?? null },
+    ...{ arrows: [], phone: true },
     way: { open: asked.inputs === 'open', sharing: ALL_SHARE, striped: false, low: 0, foot: false },
     ...{ cost: 0, width: asked.width, height: asked.height, used: asked.width },
     end: band ? bottom(band.rect) : Math.max(y - GAP, 0),
@@ -56,6 +58,16 @@ export function phoneLayout(asked, texts) {
     headHeight: HEAD,
     colours: weights.length > 0 && weights.every(box => box.numbers === 'none')
   }
+}
+
+// In the corner above the first left factor.
+const formulaOf = ({ blocks }, at) => {
+  const [first] = blocks
+  const [left, above] = [at[first?.parts[0].id], at[first?.upper?.id]]
+  if (!left || !above) return null
+  const w = Math.min(above.rowLabels.x, above.heading.x) - 6
+  const corner = { x: 0, y: 0, w, h: left.heading.y - 2 }
+  return corner.w < CORNER[0] || corner.h < CORNER[1] ? null : corner
 }
 
 // A product and its left factor are side by side, with the right factor above the product.

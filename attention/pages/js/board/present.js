@@ -3,6 +3,7 @@
 
 import { make } from '../elements.js'
 import { follow } from './pointer.js'
+import { productOf } from './product.js'
 
 const BESIDE = /_(a|ours|theirs|difference|inf)$/ // ends the names of the same stage elsewhere
 const STAGES = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 } // clickers page
@@ -22,7 +23,8 @@ export class Presenter {
   constructor(board) {
     this.board = board
     this.stage = null
-    this.query = -1 // of no query all rows are lit
+    this.query = -1 // or the one whose row is lit
+    this.keyBefore = 0 // of the last cell that was about one
     const { root } = board
     this.foot = make('div', 'board-foot', root)
     this.line = make('p', 'board-line', this.foot)
@@ -56,9 +58,24 @@ export class Presenter {
     return this.board.isPlanned && this.factors.includes(spec.name)
   }
 
+  get spec() {
+    return this.board.head.panes.find(({ name }) => name === this.stage)
+  }
+
   get factors() {
-    const spec = this.board.head.panes.find(({ name }) => name === this.stage)
-    return (spec?.sources ?? []).map(([name]) => name)
+    return (this.spec?.sources ?? []).map(([name]) => name)
+  }
+
+  // The place of a pane in the plan that is drawn: the whole formula, or one product.
+  placeOf({ spec }) {
+    if (!this.spec || !this.shows({ spec })) return spec.place
+    const isBias = name => this.board.panes.get(name)?.spec.rowKind === 'bias'
+    return productOf(this.spec, isBias)[spec.name] ?? spec.place
+  }
+
+  // What the rows of the lower line are.
+  get rowKind() {
+    return this.spec?.place?.line === 'upper' ? this.spec.rowKind : 'queries'
   }
 
   // The stages to go through, in the order of the board; with a query those that have its row. Of a
@@ -69,8 +86,9 @@ export class Presenter {
       const wanted = panes.filter(spec => this.query < 0 || spec.queries)
       return [...new Set(wanted.map(stageOf))]
     }
-    const computed = panes.filter(({ sources, name }) => sources?.length && name !== 'joined')
-    return [WHOLE, ...computed.map(({ name }) => name)]
+    const isSeen = ({ name, sources }) =>
+      sources?.length && name !== 'joined' && !(name === 'masked' && this.board.isMaskless)
+    return [WHOLE, ...panes.filter(isSeen).map(({ name }) => name)]
   }
 
   get panes() {
@@ -89,6 +107,7 @@ export class Presenter {
     this.stage = board.isPlanned && !pane && !focused ? WHOLE : stageOf(spec)
     root.parentElement.style.minHeight = `${root.offsetHeight}px` // so that nothing scrolls
     root.classList.add('presenting')
+    root.prepend(board.around.formula)
     Object.assign(root, ROLE)
     this.foot.hidden = false
     root.focus({ preventScroll: true })
@@ -114,6 +133,7 @@ export class Presenter {
     Object.assign(this, { stage: null, query: -1 })
     this.foot.hidden = true
     root.classList.remove('presenting')
+    this.board.groups.prepend(this.board.around.formula)
     root.parentElement.style.minHeight = ''
     this.shrink()
     if (root.popover) root.hidePopover()
@@ -129,6 +149,25 @@ export class Presenter {
     const next = stages.indexOf(this.stage) + step
     this.stage = stages[Math.min(Math.max(next, 0), stages.length - 1)]
     this.board.draw(true)
+    this.ask()
+  }
+
+  // Ask for the arithmetic of the stage that is presented, of the query and the key of before.
+  ask() {
+    const { spec, board } = this
+    const { card } = board.head
+    if (!spec?.picks || !card || this.isCardOf(card)) return
+    if (board.key >= 0) this.keyBefore = board.key
+    const asked = { queries: Math.max(board.query, 0), keys: this.keyBefore }
+    const [i, j] = [asked[spec.rowKind] ?? 0, asked[spec.columnKind] ?? 0]
+    board.emit('picked', { stage: spec.name, i, j })
+  }
+
+  // Whether a card is of what is presented: of another stage, or another query, there is none.
+  isCardOf({ stage, row }) {
+    if (!this.spec) return true
+    const isOther = this.query >= 0 && this.spec.rowKind === 'queries' && row !== this.query
+    return stage === this.stage && !isOther
   }
 
   // From a stage without rows of queries the way of a query begins.
@@ -137,6 +176,7 @@ export class Presenter {
     if (!spec) return
     this.query = Math.min(Math.max(this.query + step, -1), spec.rows.length - 1)
     this.board.draw(true)
+    this.ask()
   }
 
   key(event) {
@@ -173,9 +213,14 @@ export class Presenter {
     for (const pane of board.panes.values()) {
       pane.element.classList.toggle('shown', !!this.stage && this.shows(pane))
     }
+    const { parts } = board.around
+    for (const part of parts) {
+      part.classList.toggle('presented', !!this.stage && part.dataset.stage === this.stage)
+    }
     if (!this.stage) return
-    const first = this.panes.find(({ spec }) => stageOf(spec) === this.stage) ?? this.panes[0]
     const named = board.head.panes.find(({ queries }) => queries)
+    this.query = Math.min(this.query, (named?.rows.length ?? 0) - 1) // a token may have gone
+    const first = this.panes.find(({ spec }) => stageOf(spec) === this.stage) ?? this.panes[0]
     const token = this.query < 0 ? '' : ` · query ${named.rows[this.query]}`
     const place = `${stages.indexOf(this.stage) + 1} of ${stages.length}`
     const name = this.stage === WHOLE ? 'The whole board' : first.spec.symbol.split(',')[0]

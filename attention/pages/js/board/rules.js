@@ -27,7 +27,6 @@
  * @property {string} columnKind
  * @property {number} ems the width of its widest number, in em, written short: tiny ones as ≈0,
  *   and no decimals that are 0 in all, so −12.5 where there is no −12.25
- * @property {number} [exact] the same as they are written elsewhere: −12.50, 1.2e−4
  * @property {number} [tight] the same without leading zeros: .47
  * @property {boolean} [unsigned] whether its numbers are shares, which have no sign
  * @property {string} [heading] its name on the board
@@ -46,9 +45,9 @@
  * @property {number} height
  * @property {'auto' | 'open' | 'folded'} [inputs]
  * @property {boolean} [presenting]
+ * @property {string} [rowKind] of the lower line: 'keys', where K or V is presented
  * @property {boolean} [phone]
  * @property {Record<string, string>} [tabs] place → the stage that is in front there
- * @property {boolean} [chooser] whether heads or items are chosen below the formula
  * @property {(text: string, px: number, bold?: boolean) => number} measure a text's width in px
  */
 
@@ -80,7 +79,6 @@
  * @property {Labels | null} columnLabels
  * @property {number} px the size of its numbers; 0 where it is in colours
  * @property {'full' | 'tight' | 'none'} numbers
- * @property {boolean} short whether its numbers are written short, see Stage.ems
  */
 
 /**
@@ -129,7 +127,10 @@
 export const RULES = {
   smallest: 10.5, // px: no text on the board is smaller
   largest: 20, // px: nor a number larger, except when presenting
-  presented: { largest: 44, smallest: 14, cell: [110, 96], label: [13, 30], card: [600, 200] },
+  presented: {
+    ...{ largest: 44, smallest: 14, cell: [110, 96], label: [13, 30] },
+    ...{ card: [600, 260], beside: 520 }
+  },
   air: 6, // px between a number and its neighbor in the row, 3 on either side
   airs: 0.4, // em: and no less than this, which is more than 6 px from 15 px on
   leading: 0.66, // of a row's height that a number takes at most
@@ -150,7 +151,7 @@ export const RULES = {
   words: 6.5, // em: a row's word takes no more
   card: [230, 132], // px: the least the card needs
   beside: 200, // px: its width right of all, where it is taller
-  foot: 0.3, // of the height: what it gets below all when presenting
+  foot: 0.4, // of the height: what it gets below all when presenting
   height: 320, // px: a lower board scrolls
   product: 18, // px between a result and its left factor
   again: 90 // px: how much wider gaps may get for the card

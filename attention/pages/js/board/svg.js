@@ -2,7 +2,7 @@
 
 import { axesOf, framesOf } from './part.js'
 import { STEPS, colours } from './scales.js'
-import { coloured, struck } from './shades.js'
+import { coloured, isHidden, struck } from './shades.js'
 
 const ANCHORS = { left: 'start', center: 'middle', right: 'end' }
 const BAR = 5 // px: the width of a colour bar
@@ -16,7 +16,7 @@ const hex = colour =>
   '#' + colour.map(part => Math.round(part).toString(16).padStart(2, '0')).join('')
 
 // Text as XML takes it, which has no place for some signs.
-const safe = text =>
+export const safe = text =>
   text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
     .replace(/[&<>"]/g, sign => `&#${sign.charCodeAt(0)};`)
@@ -100,7 +100,10 @@ export const toSvg = (pane, { labels, texts, size, heading, above, width, font, 
     return `M${from}L${to}${short(y(i - 0.5))}`
   })
   const numbers = (texts ?? []).flatMap((row, i) =>
-    row.map((text, j) => labelled({ text, x: x(j), y: y(i), size, align: 'center' }))
+    row.map((text, j) => {
+      const colour = isHidden(pane, i, j) ? palette.onHidden : undefined
+      return labelled({ text, x: x(j), y: y(i), size, align: 'center', colour })
+    })
   )
   const frames = framesOf(pane, axes).map(({ role, line, ...box }) =>
     tag('rect', { ...box, fill: 'none', stroke: palette[role], 'stroke-width': line })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { needed } from '../../../../attention/pages/js/board/places.js'
+import { productOf } from '../../../../attention/pages/js/board/product.js'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 const SCRIPT = fileURLToPath(new URL('cases.py', import.meta.url))
@@ -36,10 +37,9 @@ export const casesOf = measure =>
     Object.entries(found.cases).map(([name, data]) => {
       const stages = {}
       for (const [stage, one] of Object.entries(data.stages)) {
-        const { texts, exact, tights } = one
+        const { texts, tights } = one
         stages[stage] = {
-          ...{ ...one, exactTexts: exact, place: found.places[stage] },
-          ...{ ems: widest(texts, measure), exact: widest(exact, measure) },
+          ...{ ...one, place: found.places[stage], ems: widest(texts, measure) },
           tight: tights && widest(tights, measure)
         }
       }
@@ -57,6 +57,20 @@ export const part = (data, names) => ({
     Object.entries(data.stages).filter(([name]) => names.includes(name))
   )
 })
+
+/** A stage and its factors, as Present shows them; null where it is computed of nothing. */
+export const presentedOf = (data, name) => {
+  const sources = (found.sources[name] ?? []).filter(([of]) => data.stages[of])
+  if (!sources.length || !data.stages[name]) return null
+  const isBias = of => data.stages[of].rowKind === 'bias'
+  const places = productOf({ name, place: found.places[name], sources }, isBias)
+  const shown = part(data, [name, ...sources.map(([of]) => of)])
+  for (const [of, stage] of Object.entries(shown.stages)) {
+    shown.stages[of] = { ...stage, place: places[of] ?? stage.place }
+  }
+  const { rowKind } = data.stages[name]
+  return { ...shown, tabs: {}, queries: rowKind === 'keys' ? data.keys : data.queries, places }
+}
 
 const WORDS = ['the', 'cat', 'sat', 'on', 'mat', 'dog']
 

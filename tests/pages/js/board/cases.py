@@ -172,7 +172,6 @@ def stage_of(shown, name: str, digits: int) -> dict:
     matrix = shown.printed(name)
     hidden = hidden_cells(shown, name)
     hidden = np.zeros(matrix.shape, bool) if hidden is None else hidden
-    texts = np.array(numbers(matrix, digits)).reshape(matrix.shape)
     brief = np.array(numbers(matrix, needed(matrix, digits))).reshape(matrix.shape)
     brief = np.where(np.char.find(brief, "e−") >= 0, "≈0", brief)
     open_ = ~hidden if (~hidden).any() else np.ones_like(hidden)
@@ -185,7 +184,6 @@ def stage_of(shown, name: str, digits: int) -> dict:
         "heading": stage.heading,
         "unsigned": stage.limits == "weights",
         "texts": longest(brief[open_].tolist()),
-        "exact": longest(texts[open_].tolist()),
         "hidden": longest(("0" if name == "weights" else "−∞",) if hidden.any() else ()),
     }
     if name == "weights" and shown.softmax is True:
@@ -208,7 +206,6 @@ def case(s: Settings) -> dict:
         "names": {kind: list(words) for kind, words in named.items()},
         "plainMask": plain and masked is not None,
         "maskless": mask is None and masked is not None and np.array_equal(masked, before),
-        "chooser": shown.heads > 1 or bool(s.batch),
         "stages": {name: stage_of(shown, name, s.digits) for name in stages},
     }
 
@@ -225,10 +222,7 @@ def boards() -> dict[str, tuple[str, list[str]]]:
     for k in range(len(levels)):
         gone = {name for level in levels[: k + 1] for name in level}
         found[f"exercise, level {k + 1}"] = ("window", [n for n in STAGES if n not in gone])
-    for name, stage in STAGES.items():  # a stage with its factors, as Present shows it
-        factors = [of for of, _ in stage.sources]
-        if factors:
-            found[f"present {name}"] = ("everything", [*factors, name])
+    for name in STAGES:
         found[f"only {name}"] = ("everything", [name])
     found["only mask and weights"] = ("own8", ["mask", "weights"])
     return found
@@ -238,6 +232,7 @@ def main(path: Path) -> None:
     made = {
         "places": PLACES,
         "order": LOWER,
+        "sources": {name: stage.sources for name, stage in STAGES.items()},
         "cases": {name: case(build()) for name, build in CASES.items()},
         "boards": boards(),
     }

@@ -2,26 +2,27 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 
 import { calledOf, exactOf, textOf } from '../../../../attention/pages/js/board/cells.js'
-import { read as readPane } from '../../../../attention/pages/js/board/pane.js'
+import { read as readPane, readMarks } from '../../../../attention/pages/js/board/pane.js'
 import * as shades from '../../../../attention/pages/js/board/shades.js'
 import { asText } from '../../../../attention/pages/js/board/tables.js'
 
 const { NaN: none } = Number
 const { HIDDEN, BROKEN, BLANK } = shades
-const PLACE = { place: { turned: true } }
+const TURNED = { turned: true }
 
 // A pane as the board reads it: of these numbers, its cells of these codes.
-const read = (spec, inPlan = false) => {
+const read = (spec, place = null) => {
   const found = { spec: { digits: 2, ...spec } }
-  readPane(found, inPlan)
+  readPane(found, place)
+  readMarks(found)
   return found
 }
 const words = (count, word) => Array.from({ length: count }, (_, k) => `${word}${k}`)
-const pane = (numbers, spec = {}, codes = [], inPlan = false) => {
+const pane = (numbers, spec = {}, codes = [], place = null) => {
   const values = Float64Array.from(numbers.flat())
   codes = Uint8Array.from(values, (_, k) => codes[k] ?? 0)
   const [rows, columns] = [words(numbers.length, 'r'), words(numbers[0].length, 'c')]
-  return read({ values, codes, rows, columns, ...spec }, inPlan)
+  return read({ values, codes, rows, columns, ...spec }, place)
 }
 const large = more => {
   const chosen = [0, 0, '0.33', '0.3333333333333333']
@@ -72,7 +73,7 @@ test('a cell is called by the words of its row and column', () => {
   const numbers = [[1, 2], [3, 4]]
   assert.equal(calledOf(pane(numbers, spec), 1, 0), 'cat · 1')
   assert.equal(calledOf(pane(numbers, spec), 1, 0, ', '), 'cat, 1')
-  assert.equal(calledOf(pane(numbers, { ...spec, ...PLACE }, [], true), 0, 1), 'cat · 1')
+  assert.equal(calledOf(pane(numbers, spec, [], TURNED), 0, 1), 'cat · 1')
 })
 
 test('a spreadsheet gets labels and exact numbers, and no formula', () => {
@@ -86,8 +87,8 @@ test('a spreadsheet gets labels and exact numbers, and no formula', () => {
 
 test('K is seen as Kᵀ in a plan, and copied as K', () => {
   const numbers = [[0.1, 2, 3], [-3, 4, 5]]
-  const spec = { ...PLACE, texts: [['0.10', '2', '3'], ['−3', '4', '5']] }
-  const [K, turned] = [false, true].map(inPlan => pane(numbers, spec, [], inPlan))
+  const spec = { texts: [['0.10', '2', '3'], ['−3', '4', '5']] }
+  const [K, turned] = [null, TURNED].map(place => pane(numbers, spec, [], place))
   assert.deepEqual([turned.n, turned.m, turned.swap([2, 1])], [3, 2, [1, 2]])
   for (const [i, j] of [[0, 0], [0, 1], [1, 0], [1, 2]]) {
     assert.equal(textOf(turned, j, i), spec.texts[i][j])

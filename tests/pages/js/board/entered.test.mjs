@@ -42,12 +42,27 @@ test('with Shift it goes by hundredths, and leaves no rounding behind', () => {
 })
 
 test('a block pasted on a stage drawn transposed is laid down as it is seen', () => {
-  const K = { rows: 6, cols: 4 }
-  const seen = [['1', '2', '3'], ['4', '5', '6']] // two rows of Kᵀ, three columns
-  const block = [['1', '4'], ['2', '5'], ['3', '6']]
-  assert.deepEqual(laidDown(seen, [1, 0], K), { block, row: 1, column: 0, asIs: false })
+  const K = { rows: 6, cols: 4, turned: true }
+  const seen = [['1', '2', ' 3'], ['4', '5', '6']] // two rows of Kᵀ, three columns
+  const written = cells => cells.map(({ row, column, text }) => `${row},${column}: ${text}`)
+  assert.deepEqual(written(laidDown(seen, [1, 0], K)), [
+    ...['1,0: 1', '2,0: 2', '3,0: 3'],
+    ...['1,1: 4', '2,1: 5', '3,1: 6']
+  ])
   const own = Array.from({ length: 6 }, (_, row) => Array(4).fill(`${row}`))
-  assert.deepEqual(laidDown(own, [1, 0], K), { block: own, row: 0, column: 0, asIs: true })
+  const taken = laidDown(own, [1, 0], K)
+  assert.deepEqual([taken[0], taken.at(-1)], [
+    { row: 0, column: 0, text: '0' },
+    { row: 5, column: 3, text: '5' }
+  ])
   const turned = Array.from({ length: 4 }, (_, row) => Array(6).fill(`${row}`))
-  assert.equal(laidDown(turned, [0, 0], K).block.length, 6)
+  assert.deepEqual(laidDown(turned, [0, 0], K).at(-1), { row: 5, column: 3, text: '3' })
+})
+
+test('rows of a block may differ in length, and nothing of them is lost', () => {
+  const ragged = [['1'], ['2', '3']]
+  const places = turned =>
+    laidDown(ragged, [0, 1], { rows: 3, cols: 3, turned }).map(({ row, column }) => [row, column])
+  assert.deepEqual(places(false), [[0, 1], [1, 1], [1, 2]])
+  assert.deepEqual(places(true), [[0, 1], [0, 2], [1, 2]])
 })
