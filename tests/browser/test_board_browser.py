@@ -237,6 +237,33 @@ def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(look):
     dashboard.wait_for(hidden)
 
 
+def test_the_masked_scores_stay_in_front_while_they_are_masked(look):
+    dashboard = look(1366, 768, **own(10) | {"mask": "causal"})
+    dashboard.front("masked")
+    dashboard.page.locator(".board-pane[data-stage=masked] .board-plot").focus()
+    dashboard.page.keyboard.press("End")
+    for _ in range(2):
+        dashboard.after(lambda: dashboard.page.keyboard.press("Space"))
+        dashboard.page.keyboard.press("ArrowUp")
+    masked = dashboard.page.locator(".board-pane[data-stage=masked]")
+    assert "behind" not in masked.get_attribute("class")
+    assert dashboard.page.evaluate(
+        "document.activeElement.closest('.board-pane').dataset.stage"
+    ) == ("masked")
+
+
+def test_the_inputs_do_not_fold_away_under_the_hand(look):
+    dashboard = look(1366, 768, example="cat-sat")
+    page = dashboard.page
+    choose(dashboard, "X", 0, 0)
+    for typed in ("40", "12.5", "-1000"):  # for which the inputs have no room
+        page.keyboard.type(typed)
+        dashboard.after(lambda: page.keyboard.press("Enter"))
+        page.keyboard.press("ArrowUp")
+        assert page.locator(".board-pane[data-stage=X]").is_visible()
+        assert page.evaluate("document.activeElement.closest('.board-pane').dataset.stage") == "X"
+
+
 def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(look):
     dashboard = look()
     marked = """() => [...document.querySelectorAll('.board-mark, .board-cursor')]

@@ -92,6 +92,21 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     assert page.url.count("answers") == 0 and "exercise_seed=4" in page.url
 
 
+def test_a_blank_that_was_just_chosen_is_filled_in(visit):
+    dashboard = visit().open("exercises", **LINK | {"asked": "output.2"})
+    page = dashboard.page
+    choose = page.get_by_text("Choose the blanks", exact=True)
+    choose.click()
+    dashboard.idle()
+    dashboard.after(lambda: page.mouse.click(*dashboard.place("weights", 0, 0)))
+    choose.click()
+    dashboard.idle()
+    page.mouse.click(*dashboard.place("weights", 0, 0))
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    until(page.get_by_text("1 of 3"))
+
+
 def test_a_mistake_is_found_and_a_pupil_types_a_number(visit):
     found = planted.planted(4)
     dashboard = visit().open(

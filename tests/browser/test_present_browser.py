@@ -84,7 +84,7 @@ def test_keys_go_through_all_stages_in_numbers_that_a_room_can_read_and_esc_lead
         letters = page.locator(".board-card").evaluate("card => parseFloat(card.style.fontSize)")
         assert letters >= ARITHMETIC
         lit = page.locator(".board-formula .presented").all_inner_texts()
-        assert lit == PARTS[name]
+        assert [part.strip() for part in lit] == PARTS[name]
     assert min(found) >= READABLE
     keys.press("ArrowRight")
     assert stages[-1] in seen(dashboard)
@@ -178,7 +178,7 @@ def test_on_a_phone_buttons_lead_through_a_lesson_and_show_nothing_that_a_guess_
     swipe(phone, -150, 0)  # to the left: on, where nothing more comes
     assert seen(phone) == last
     swipe(phone, 150, 0)
-    before = phone.stages()[-2]
+    before = [name for name in phone.stages() if name != "masked"][-2]
     assert before in seen(phone) and set(seen(phone)) <= {before} | FACTORS[before]
     leave = page.get_by_role("button", name="Leave the presentation")
     # a tap right after a swipe may be taken for one that stops it

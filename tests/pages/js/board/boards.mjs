@@ -28,6 +28,7 @@ const read = () => {
 
 const found = read()
 export const PARTS = found.boards
+export const PLACES = found.places
 
 const widest = (texts, measure) => Math.max(0.5, ...texts.map(text => measure(text, 1)))
 
