@@ -66,12 +66,18 @@ window.shifted = 0
 new PerformanceObserver(list => {
   for (const entry of list.getEntries()) window.shifted += entry.value
 }).observe({ type: 'layout-shift', buffered: true })
+window.repaints = [] // ms of script for each answer that is painted
+new PerformanceObserver(list => {
+  for (const { name, duration } of list.getEntries())
+    if (name === 'attention: repaint') window.repaints.push(duration)
+}).observe({ type: 'measure' })
 window.graphs = () => [...document.querySelectorAll('.js-plotly-plot')]
 window.painted = gd => gd._fullLayout && gd.querySelector('.hm image')
 window.nine = tag => graphs().length === 9 &&
   graphs().every(gd => painted(gd) && (tag === undefined || gd._fullLayout.meta === tag))
 window.middle = (stage, i, j) => {
-  const canvas = document.querySelector(`[data-stage=${stage}] .board-canvas`)
+  const canvas = document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)
+  if (canvas.closest('.board-pane').hidden) document.querySelector('.board-fold').click()
   canvas.closest('.board-pane').scrollIntoView({ block: 'center', behavior: 'instant' })
   const { left, top } = canvas.getBoundingClientRect(), { x, y } = canvas.painted.axes
   return [left + x(j), top + y(i)]
@@ -166,7 +172,8 @@ def typed(page: Page, draw: str, text: str) -> None:
     """Type into the first cell of X, or into the field that stands for it; Enter comes later."""
     page.bring_to_front()
     if draw == "board":
-        page.locator("[data-stage=X] .board-plot").focus()
+        page.evaluate("middle('X', 0, 0)")  # which opens the inputs
+        page.locator(".board-pane[data-stage=X] .board-plot").focus()
         page.keyboard.press("ArrowUp")
     else:
         page.locator(".st-key-typed input").focus()
@@ -357,6 +364,36 @@ def explore(browser, address: str, tokens: int, runs: int) -> dict[str, Any]:
     return {"moves": moves, "scrubs": scrubs, "loading": loading}
 
 
+def beside(browser, addresses: dict[str, str], tokens: int, runs: int) -> list[str]:
+    """Moves on Explore of this checkout and of another, in turns."""
+    pages = {name: new_page(browser) for name in addresses}
+    link = urlencode(write(rolled(tokens)))
+    for name, page in pages.items():
+        opened(page, f"{addresses[name]}/?{link}", EXPLORE)
+        page.wait_for_timeout(2000)
+    found: dict[str, dict[str, list[float]]] = {}
+    for turn in range(WARM_UP + runs):
+        for slider in ("digits", "d_k"):
+            for name, page in pages.items():
+                focused(page, f"set_{slider}")
+                ready = CHANGED.format(tag=page.evaluate(EXPLORE))
+                key = "ArrowLeft" if turn % 2 else "ArrowRight"
+                took = moved(
+                    page, addresses[name], lambda p=page, k=key: p.keyboard.press(k), ready
+                )
+                found.setdefault(slider, {}).setdefault(name, []).append(took["painted"])
+    for page in pages.values():
+        page.context.close()
+    lines = [
+        f"\n**Explore beside the other checkout, {tokens} tokens** (medians of {runs}, in ms)\n"
+    ]
+    lines += [row("", *addresses, "ratio"), "|---|---:|---:|---:|"]
+    for slider, times in found.items():
+        here, there = (median(times[name][WARM_UP:]) for name in addresses)
+        lines.append(row(f"slider of {slider} → repainted", here, there, f"{here / there:.2f}"))
+    return lines
+
+
 def scrubbed(page: Page, stage: str, turn: int) -> dict[str, float]:
     """Frames and painted answers a second while the first number of a stage is dragged."""
     page.bring_to_front()
@@ -366,15 +403,16 @@ def scrubbed(page: Page, stage: str, turn: int) -> dict[str, float]:
     x, y = page.evaluate(f"middle('{stage}', 0, 0)")
     page.mouse.move(x, y)
     page.mouse.down()
-    page.evaluate("count()")
+    page.evaluate("count(), repaints = []")
     began = time.perf_counter()
     for k in range(SCRUB):
         page.mouse.move(x + STEP * (k if turn % 2 else -k), y)
         time.sleep(max(0.0, began + (k + 1) / 60 - time.perf_counter()))
     counted, seconds = page.evaluate("counted"), time.perf_counter() - began
+    script = median(page.evaluate("repaints"))
     page.mouse.up()
     page.wait_for_timeout(1000)
-    return {name: count / seconds for name, count in counted.items()}
+    return {name: count / seconds for name, count in counted.items()} | {"script": script}
 
 
 def first_paint(browser, link: str, ready: str, times: int) -> tuple[float, float]:
@@ -406,10 +444,12 @@ SERVER = (
 
 
 def rates(scrubs: list[dict[str, float]]) -> str:
-    frames, answers = (median(scrub[name] for scrub in scrubs) for name in ("frames", "answers"))
+    frames, answers, script = (
+        median(scrub[name] for scrub in scrubs) for name in ("frames", "answers", "script")
+    )
     return (
         f"A number that is dragged is painted in {frames:.0f} frames a second, with"
-        f" {answers:.0f} answers a second."
+        f" {answers:.0f} answers a second; to repaint for one takes {script:.1f} ms of script."
     )
 
 
@@ -474,6 +514,22 @@ def versions(browser) -> str:
     return f"{date.today()}; Python {python}, {names}, {chromium}; {load}."
 
 
+def only_beside(options: argparse.Namespace) -> None:
+    with (
+        serving("app.py", options.port) as here,
+        serving("app.py", options.port + 1, root=options.beside.resolve()) as there,
+        sync_playwright() as playwright,
+    ):
+        addresses = {"this checkout": here, "the other": there}
+        for address in addresses.values():
+            answering(address)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        print(versions(browser))
+        for tokens in options.tokens:
+            print("\n".join(beside(browser, addresses, tokens, options.runs)), flush=True)
+        browser.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
@@ -489,7 +545,12 @@ def main() -> None:
     parser.add_argument(
         "--profile", action="store_true", help="profile Explore too; its times mislead then"
     )
+    parser.add_argument(
+        "--beside", type=Path, help="another checkout, whose Explore takes turns with this one's"
+    )
     options = parser.parse_args()
+    if options.beside:
+        return only_beside(options)
     more = ["--profile"] if options.profile else []
     with (
         serving("benchmarks/page.py", options.port) as bench,

@@ -40,7 +40,7 @@ panes = [replace(pane, edit="cells" if pane.name == "X" else "") for pane in fou
 tag = f"{st.session_state['seed']} {typed:g}"  # what the browser waits for, in all nine
 
 if asked["draw"] == "board":
-    board.show("board", panes, tag=tag, on_edited=edit)
+    board.show("board", panes, tag=tag, planned=True, query=0, on_edited=edit)
 elif asked["draw"] == "charts":
     charts.draw(panes, tag)
 else:

@@ -6,7 +6,7 @@ import { axisNames } from './labels.js'
 import { layout } from './layout.js'
 import { tabName } from './panes.js'
 import { needed } from './places.js'
-import { isSequence } from './rules.js'
+import { RULES, isSequence } from './rules.js'
 import { LAST } from './shades.js'
 import { short, widthIn } from './text.js'
 import { formsOf } from './written.js'
@@ -17,13 +17,27 @@ const AROUND = 4 // px of a frame around its cells, for outlines
 const FEWEST = 2 // decimals that are kept before numbers become colours
 const NUMBERLESS = 3 // font sizes: the width that a number would have, where there are too many
 const PHONE = 700 // px: narrower windows get two blocks below each other
+const HEADS = 60 // px: what headings and words take at least of the height
+const MANY = 48 // rows, beyond which numbers need a window of that height
 const NUMBERED = /^\d+$/
 
 export const measureIn = font => (text, size, bold) => widthIn(font, text, size, bold)
 
 // The plan of panes that are the stages of one formula.
 export const planned = (panes, asked, measure) => {
-  const decimals = Math.max(0, ...panes.map(pane => formsOf(pane, Infinity, measure)?.asked ?? 0))
+  const numbered = panes.filter(pane => hasNumbers(pane, asked))
+  const found = numbered.map(pane => formsOf(pane, Infinity, measure)?.asked ?? 0)
+  return planIn(panes, asked, Math.max(0, ...found), measure)
+}
+
+// Whether the numbers of a pane may have room at all; of many cells it takes long to measure them.
+const hasNumbers = ({ n, m }, { width, height, phone }) => {
+  const [wide, high] = RULES.numbered
+  return width / m >= wide && (phone || n <= MANY || (height - HEADS) / n >= high)
+}
+
+// With as many decimals as the board has room for.
+const planIn = (panes, asked, decimals, measure) => {
   let found
   for (let kept = decimals; ; kept--) {
     const plan = layout({ ...asked, ...stagesOf(panes, asked, kept, measure), measure })
@@ -49,13 +63,14 @@ export const isMaskless = panes => {
   return !find('mask') && !!find('masked') && !find('masked').hides
 }
 
-const stagesOf = (panes, { fronts, order, rowKind }, decimals, measure) => {
+const stagesOf = (panes, asked, decimals, measure) => {
+  const { fronts, order, rowKind } = asked
   const all = /** @type {Record<string, import('./rules.js').Stage>} */ ({})
   const names = {}
   for (const pane of panes) {
     const { place } = pane
     const { name, rowKind, columnKind, role } = pane.spec
-    const { ems } = formsOf(pane, decimals, measure) ?? {}
+    const { ems } = (hasNumbers(pane, asked) && formsOf(pane, decimals, measure)) || {}
     const [rows, cols] = pane.swap([pane.n, pane.m])
     all[name] = {
       ...{ rows, cols, rowKind, columnKind, place, unsigned: role === 'share' },
@@ -73,8 +88,8 @@ const stagesOf = (panes, { fronts, order, rowKind }, decimals, measure) => {
   const queries = (rowKind === 'keys' ? keys : names.queries) ?? []
   // those of a true mask are behind what they are compared with
   const compared = ['weights', 'output'].filter(name => stages[`${name}_inf`])
-  const asked = [...front, ...compared, ...fronts].filter(name => stages[name])
-  const tabs = tabsOf(asked, stages, order)
+  const inFront = [...front, ...compared, ...fronts].filter(name => stages[name])
+  const tabs = tabsOf(inFront, stages, order)
   return { stages, names, queries: queries.map(short), keys: keys.map(short), tabs }
 }
 

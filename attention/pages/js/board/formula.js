@@ -10,7 +10,8 @@ const SHEET = 176 // px: the height of the card on a phone
 const ON_SHEET = [15, 14, 13.5]
 const PRESENTED = [34, 32, 30, 28, 26]
 const SIGN = 15 // px: + and = between inputs
-const MINI = { side: 4, high: 18, wide: 60 } // px: a cell of an input that is folded, and all of it
+// px: a cell of an input that is folded, and all of it; its letters, what is between, and before all
+const MINI = { side: 4, high: 18, wide: 60, px: 13.5, apart: 28, before: 120 }
 export const ALL = 'all'
 const PRESENTS = 'One stage at a time, for a room: P'
 const HOW = 'Click a number and type, or paste a block. The board follows.'
@@ -160,15 +161,18 @@ export class Around {
       return
     }
     const folded = turn('Inputs', false)
-    let room = band.w - 120
+    const { measure, palette } = this.board
+    let room = band.w - MINI.before
     for (const pane of this.board.panes.values()) {
       if (!isInput(pane)) continue
+      const { symbol, shape } = pane.spec
+      const { picture, width } = small(pane, palette)
+      // measured, as to ask the page would lay all of it out once more for each
+      room -= measure(symbol, MINI.px, true) + measure(shape, MINI.px) + width + MINI.apart
+      if (room < 0) break
       const mini = make('span', 'board-mini', folded)
-      mathText(make('b', '', mini), pane.spec.symbol)
-      mini.append(pane.spec.shape)
-      mini.append(small(pane, this.board.palette))
-      room -= mini.offsetWidth + 14
-      if (room < 0) mini.remove()
+      mathText(make('b', '', mini), symbol)
+      mini.append(shape, picture)
     }
   }
 }
@@ -197,7 +201,8 @@ const small = (pane, palette) => {
   const { n, m } = pane
   const [high, wide] = [Math.floor(MINI.high / n), Math.floor(MINI.wide / m)]
   const side = Math.max(1, Math.min(MINI.side, high, wide))
-  const canvas = pixels({ ...pane, pixels: undefined }, palette, m, n)
-  Object.assign(canvas.style, px({ width: m * side, height: Math.min(n * side, 20) }))
-  return canvas
+  const picture = pixels({ ...pane, pixels: undefined }, palette, m, n)
+  const width = m * side
+  Object.assign(picture.style, px({ width, height: Math.min(n * side, 20) }))
+  return { picture, width }
 }

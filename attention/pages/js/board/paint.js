@@ -70,8 +70,9 @@ const paintedOf = (pane, { texts, size, note }, labels, axes) => {
 // What is written in the cells and how large; of a part that is seen closer, what has room there.
 export const inCells = (pane, { across, down }, { measure, decimals }) => {
   const { px, tight } = pane.places
+  if (!px && !pane.view) return NONE
   const forms = formsOf(pane, decimals, measure)
-  if (!forms || (!px && !pane.view)) return NONE
+  if (!forms) return NONE
   if (pane.view) return inPart(pane, [across, down], decimals, measure)
   const note = noteOf(forms)
   if (tight) return { texts: forms.tight, size: px, note }

@@ -3,6 +3,7 @@
 import { among } from '../numbers.js'
 
 const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
+const FEW = 20 // texts that are measured
 const TINY = '≈0' // a number that the decimals would make a 0, and is none
 
 // The decimals that were asked for; a number in e-notation has one less.
@@ -42,21 +43,61 @@ export const formsOf = (pane, most, measure) => {
   return pane.forms.get(decimals)
 }
 
+// Each is made when it is first asked for, as of many cells that takes long.
 const made = (pane, decimals, measure) => {
   const asked = pane.decimals
   const map = (rows, write) => rows.map((row, i) => row.map((text, j) => write(text, i, j)))
-  const cut = map(pane.texts, (text, i, j) => shorter(text, pane.valueAt(i, j), decimals))
-  const full = decimals >= asked ? pane.texts : cut
-  const short = withoutZeros(cut)
+  const cut = once(() =>
+    map(pane.texts, (text, i, j) => shorter(text, pane.valueAt(i, j), decimals))
+  )
+  const full = () => (decimals >= asked ? pane.texts : cut())
+  const short = once(() => withoutZeros(cut()))
   const tighten = (text, i, j) => tightened(text, pane.valueAt(i, j))
-  const tight = pane.spec.role === 'share' && map(short, tighten)
+  const tight = once(() => pane.spec.role === 'share' && map(short(), tighten))
   const widest = texts => {
     const open = texts.flatMap((row, i) => row.filter((_, j) => !pane.isHidden(i, j)))
-    return Math.max(0.5, ...[...new Set(open.length ? open : texts.flat())].map(t => measure(t, 1)))
+    return Math.max(0.5, ...longest(open.length ? open : texts.flat(), measure))
   }
-  const ems = { full: widest(full), short: widest(short), tight: tight && widest(tight) }
-  return { full, short, tight, ems, lost: decimals < asked ? decimals : null, asked }
+  const ems = lazily({
+    full: once(() => widest(full())),
+    short: once(() => widest(short())),
+    tight: once(() => tight() && widest(tight()))
+  })
+  const lost = decimals < asked ? decimals : null
+  return Object.assign(lazily({ full, short, tight }), { ems, lost, asked })
 }
+
+// The widths of the few texts whose letters are the widest together: to measure thousands of texts
+// takes longer than all else.
+const longest = (texts, measure) => {
+  const letters = new Map()
+  const width = letter => {
+    if (!letters.has(letter)) letters.set(letter, measure(letter, 1))
+    return letters.get(letter)
+  }
+  const rough = new Map()
+  for (const text of texts) {
+    if (rough.has(text)) continue
+    let sum = 0
+    for (const letter of text) sum += width(letter)
+    rough.set(text, sum)
+  }
+  const sorted = [...rough].sort(([, one], [, other]) => other - one).slice(0, FEW)
+  return sorted.map(([text]) => measure(text, 1))
+}
+
+const once = make => {
+  let found
+  return () => (found ??= make())
+}
+
+const lazily = makers =>
+  Object.defineProperties(
+    /** @type {any} */ ({}),
+    Object.fromEntries(
+      Object.entries(makers).map(([name, get]) => [name, { get, enumerable: true }])
+    )
+  )
 
 // The last decimals of all numbers, where they are 0 in each.
 const ZERO = /^(\u2212?\d+\.\d*?)0+$/
