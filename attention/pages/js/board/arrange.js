@@ -11,9 +11,10 @@ import { LAST } from './shades.js'
 import { short, widthIn } from './text.js'
 import { formsOf } from './written.js'
 
-const LEAST = 420 // px: the height of a board on a page that has more than it
+const LEAST = 420 // px: the height of a board on a page that has more below it
 const BELOW = 18 // px: what a page leaves free at its foot
 const AROUND = 4 // px of a frame around its cells, for outlines
+const EDGE = 8 // px right of a phone's board, into which its last word may run
 const FEWEST = 2 // decimals that are kept before numbers become colours
 const NUMBERLESS = 3 // font sizes: the width that a number would have, where there are too many
 const PHONE = 700 // px: narrower windows get two blocks below each other
@@ -78,7 +79,8 @@ const stagesOf = (panes, asked, decimals, measure) => {
       ...{ ems: ems?.short ?? NUMBERLESS, tight: ems?.tight || undefined }
     }
     for (const [kind, words] of [[rowKind, pane.spec.rows], [columnKind, pane.spec.columns]]) {
-      if (isSequence(kind) || !words.every(word => NUMBERED.test(word))) names[kind] = words
+      const isNamed = isSequence(kind) || !words.every(word => NUMBERED.test(word))
+      if (isNamed) names[kind] = words.map(short)
     }
   }
   const mask = panes.find(({ spec }) => spec.name === 'mask')
@@ -90,7 +92,7 @@ const stagesOf = (panes, asked, decimals, measure) => {
   const compared = ['weights', 'output'].filter(name => stages[`${name}_inf`])
   const inFront = [...front, ...compared, ...fronts].filter(name => stages[name])
   const tabs = tabsOf(inFront, stages, order)
-  return { stages, names, queries: queries.map(short), keys: keys.map(short), tabs }
+  return { stages, names, queries, keys, tabs }
 }
 
 // Whether a mask is 0 wherever it hides nothing. The numbers of a large one are not here, but
@@ -118,16 +120,17 @@ const tabsOf = (fronts, stages, order) => {
 // Tell each pane its places by the boxes of a plan; panes that share one get the same.
 export const placed = (plan, panes) => {
   const byName = new Map(panes.map(pane => [pane.spec.name, pane]))
+  const width = plan.width + (plan.phone ? EDGE : 0)
   for (const pane of panes) Object.assign(pane, { next: null, rect: null, front: false, box: null })
   for (const box of plan.boxes) {
     for (const name of box.tabs) {
       const pane = byName.get(name)
-      if (pane) Object.assign(pane, framed(box, plan.width), { front: name === box.name, box })
+      if (pane) Object.assign(pane, framed(box, width), { front: name === box.name, box })
     }
   }
 }
 
-// The frame of a box, with its labels, and what is where in it; it ends with the board.
+// The frame of a box, with its labels, and what is where in it; it ends where the board does.
 const framed = (box, width) => {
   const { rowLabels, columnLabels } = box
   const rows = rowLabels?.show ? rowLabels : null
@@ -183,7 +186,7 @@ export const roomOf = (root, above, { fills, dock }) => {
   const left = window.innerHeight - above - (fills ? dock : 0) - BELOW
   return {
     width: root.clientWidth,
-    height: Math.max(left, LEAST),
+    height: Math.max(left, fills ? RULES.height : LEAST),
     phone: window.innerWidth < PHONE
   }
 }

@@ -77,13 +77,13 @@ export function shown(card, room = Infinity) {
 /**
  * A card in a rectangle. The first of the ways below that fits is taken, each in the largest
  * letters: all terms with the chain as a ledger, or on one line; terms below each other; the
- * largest terms with the ledger; all terms alone; fewer terms.
+ * largest terms with the ledger; all terms alone; fewer terms; all terms alone in the smallest.
  *
  * @param {Card} card
  * @param {{ w: number, h: number }} room px
  * @param {object} how
  * @param {Measure} how.measure
- * @param {number[]} [how.sizes] px of the letters, the largest first; two smaller ones come last
+ * @param {number[]} [how.sizes] px of the letters, the largest first; smaller ones come last
  * @param {boolean} [how.steps] whether the names of Play's steps take the place of the chain
  * @returns {Setting}
  */
@@ -172,7 +172,7 @@ export function setCard(card, { w, h }, { measure, sizes = SIZES, steps = false 
 
   const small = sizes[sizes.length - 1]
   const least = Math.max(small - 1.5, SMALLEST)
-  const all = [...new Set([...sizes, Math.max(small - 0.75, SMALLEST), least])]
+  const all = [...new Set([...sizes, Math.max(small - 0.75, SMALLEST), least, SMALLEST])]
   const from = Math.min(least + 0.5, sizes[0])
   const middle = Math.min(14, sizes[0])
   /** @type {(said: Said, form: Partial<Form>, from: number) => Setting | undefined} */
@@ -216,6 +216,7 @@ export function setCard(card, { w, h }, { measure, sizes = SIZES, steps = false 
       yield find(without(said, 'note', 'lines'), {}, least)
       yield find(without(said, 'note', 'lines', 'chain'), {}, least)
     }
+    yield find(alone, {}, SMALLEST)
   }
   for (const found of ways()) if (found) return found
   const nothing = { ...without(alone), table: null }

@@ -9,6 +9,7 @@ import { mathText } from './text.js'
 const SHEET = 176 // px: the height of the card on a phone
 const ON_SHEET = [15, 14, 13.5]
 const PRESENTED = [34, 32, 30, 28, 26]
+const LETTERS = [17, 16, 15, 14, 13, 12] // px of the formula
 const SIGN = 15 // px: + and = between inputs
 // px: a cell of an input that is folded, and all of it; its letters, what is between, and before all
 const MINI = { side: 4, high: 18, wide: 60, px: 13.5, apart: 28, before: 120 }
@@ -71,6 +72,7 @@ export class Around {
     this.formula.classList.remove('brief') // what is said of numbers comes first
     const isCut = plan.phone && this.formula.scrollHeight > this.formula.clientHeight + 1
     this.formula.classList.toggle('brief', isCut)
+    this.fitFormula(plan.phone || this.board.presenter.stage ? null : formula)
     const rows = query < 0 ? [] : lit
     this.lit.forEach((node, k) => {
       const row = rows[k]
@@ -84,6 +86,31 @@ export class Around {
     }
     this.placeInputs(inputs)
     this.placeCard(card, plan)
+  }
+
+  // The largest letters with which the formula is on one line, or else all of it is in sight; where
+  // there are none, the remark gives way. Without a rectangle it has those of the style.
+  fitFormula(rect) {
+    const { formula, remark, said, board } = this
+    if (!rect) {
+      formula.style.fontSize = this.fitted = ''
+      return
+    }
+    const words = board.measure(formula.textContent, LETTERS[0]) // another where the font is
+    const key = JSON.stringify([rect, words, said.textContent])
+    if (formula.hidden || key === this.fitted) return
+    this.fitted = key
+    remark.hidden = false
+    const [line] = formula.children
+    const fits = size => {
+      formula.style.fontSize = `${size}px`
+      return formula.scrollHeight <= formula.clientHeight + 1
+    }
+    const isOneLine = size => fits(size) && line.clientHeight < 2 * size
+    const isFitted = () => LETTERS.some(isOneLine) || LETTERS.some(fits)
+    if (isFitted()) return
+    remark.hidden = true
+    isFitted()
   }
 
   // The arithmetic of the chosen cell; on a phone a sheet at the foot.

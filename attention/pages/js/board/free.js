@@ -2,7 +2,7 @@
 
 import { RULES, bottom, right } from './rules.js'
 
-const FORMULA = { above: [250, 26], corner: [120, 48], high: 48 } // px
+const FORMULA = { above: [250, 46], corner: [120, 92], alone: [250, 26], low: [120, 48] } // px
 export const BESIDE = 28 // px between the board and a card right of it
 export const HEADING = 220 // px: the most that the last heading takes
 const WIDEST = { card: 720, presented: 1200, beside: 520, besidePresented: 760 } // px
@@ -25,14 +25,17 @@ export const formulaOf = ({ asked, places }, at, { top, upBottom }, used) => {
     const last = at[places.lower.at(-1)?.id]
     if (!last) return null
     const x = Math.max(used, last.x + HEADING) + BESIDE
-    const beside = { x, y: top, w: asked.width - x, h: FORMULA.high }
-    return tooSmall(beside, FORMULA.corner) ? null : beside
+    const beside = { x, y: top, w: asked.width - x, h: FORMULA.low[1] }
+    return tooSmall(beside, FORMULA.low) ? null : beside
   }
   const box = at[first.id]
   const above = { x: 0, y: top, w: right(box), h: box.heading.y - top - 2 }
   const corner = { x: 0, y: top, w: box.rowLabels.x - 8, h: upBottom - top }
-  if (first.turned && !tooSmall(above, FORMULA.above)) return above
-  return tooSmall(corner, FORMULA.corner) ? null : corner
+  const fits = (rect, least) => !tooSmall(rect, least)
+  if (first.turned && fits(above, FORMULA.above)) return above
+  if (fits(corner, FORMULA.corner)) return corner
+  if (first.turned && fits(above, FORMULA.alone)) return above
+  return fits(corner, FORMULA.low) ? corner : null
 }
 
 /** @type {(rect: import('./rules.js').Rect, least: number[]) => boolean} */

@@ -46,9 +46,10 @@ const columnsOf = (pane, { x, across, columns }, look) => {
   return spaced(columns, slant ? px + 0.5 : level, across, chosen).map(j => {
     const label = pane.labels.columns[j]
     const style = styled(label, px, j === chosen, kind, look)
-    const long = slant === 45 ? (room - style.size * 0.72) / 0.72 : room - 4
-    const text = slant ? cut(label, long, style, look.measure) : label
     const middle = x(j) - 0.5
+    const free = Math.min(room - style.size * 0.72, pane.places.width - middle) // up and aside
+    const long = slant === 45 ? free / 0.72 : room - 4
+    const text = slant ? cut(label, long, style, look.measure) : label
     const at = slant
       ? { x: middle - (slant === 45 ? 1 : 0), y: pane.places.top - APART }
       : { x: middle, y: pane.places.top - APART - style.size / 2 }

@@ -33,6 +33,8 @@ const LARGER = 1e-3 // of equal costs the larger cells win
 const MOST = 200 // px
 const LOW = [0, 0.36, 0.27] // the shares of the height that low rows of the upper line may take
 const SHARINGS = [0, 1, 2, 3]
+const FRAME = 3 // px that the frame of a row is higher than it
+const ARROW = 8 // px: the least height of a row with arrows
 const MANY = 24 // rows of an input beyond which a board that scrolls is not made longer
 
 /**
@@ -146,7 +148,8 @@ function planOf(asked, texts, way, places) {
   headLast(board, sizes, plan)
   plan.number = setNumbers(boxes, asked.stages, texts, limitsOf(board))
   if (lower.length) {
-    plan.lit.push({ x: 0, w: Math.max(...lower.map(right)), y: lines.low, ch: sizes.ch })
+    const x = litFrom(sizes)
+    plan.lit.push({ x, w: Math.max(...lower.map(right)) - x, y: lines.low, ch: sizes.ch })
   }
   const weights = boxes.filter(box => asked.stages[box.name].unsigned)
   plan.colours = weights.length > 0 && weights.every(box => box.numbers === 'none')
@@ -194,6 +197,9 @@ const spread = (board, sizes) => {
   for (const k of steps) gaps[k] += widened ? more : clamp(more, 0, 16)
   return again
 }
+
+/** Where the frame of a row begins: left of its word, which it would cross where rows are lower. */
+const litFrom = ({ ch, label, labelWidth }) => (ch + FRAME < label ? labelWidth - FRAME : 0)
 
 const isShares = (asked, place) => asked.stages[place.stages[0]]?.unsigned
 
@@ -356,6 +362,7 @@ const headLast = (board, sizes, plan) => {
 const arrowsOf = (board, sizes, { starts, lines, again }) => {
   const { asked, places } = board
   const arrows = []
+  if (sizes.ch < ARROW) return arrows
   places.lower.slice(1).forEach((place, k) => {
     if (sizes.products[k] || !places.lower[k].stages.length) return
     const x = starts[k] + placeWidth(board, places.lower[k], sizes)

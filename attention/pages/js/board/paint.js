@@ -161,6 +161,7 @@ const paintNumbers = (context, pane, look, axes, { texts, size }) => {
   const { palette, font, measure, waiting } = look
   const { x, y, across, down, columns, rows } = axes
   Object.assign(context, { textAlign: 'center', textBaseline: 'middle' })
+  context.textRendering = 'geometricPrecision' // as wide as measured, not at whole pixels
   context.font = `${size}px ${font}`
   const own = new Set(
     waiting.filter(({ kind }) => kind === 'cell').map(op => `${op.row} ${op.column}`)

@@ -39,7 +39,9 @@ export function phoneLayout(asked, texts) {
   let y = 0
   for (const block of board.blocks) {
     const { end, low } = blockBoxes(board, sizes, block, y, boxes, at)
-    if (low !== null) lit.push({ x: 0, w: asked.width, y: low, ch: sizes.ch })
+    // not across words that are higher than their rows
+    const x = sizes.ch + 3 < LABEL ? sizes.labelWidth - 3 : 0
+    if (low !== null) lit.push({ x, w: asked.width - x, y: low, ch: sizes.ch })
     y = end + GAP
   }
   const band = inputsBelow(board, y)

@@ -58,7 +58,8 @@ let ruler // made when the first text is measured
 
 /**
  * The width of a text in px, in a font as the page has it and at the size it is drawn in, as a
- * screen may draw letters at whole pixels; at a size of 1 it is the width in font sizes.
+ * screen may draw letters at whole pixels; at a size of 1 it is the width in font sizes, for which,
+ * as for numbers as they are painted, letters are not at whole pixels.
  * @param {string} font
  * @param {string} text
  * @param {number} size
@@ -71,6 +72,7 @@ export const widthIn = (font, text, size, bold = false) => {
   let width = known.get(key)
   if (width === undefined) {
     ruler ??= document.createElement('canvas').getContext('2d')
+    ruler.textRendering = drawn === EM ? 'geometricPrecision' : 'auto'
     ruler.font = style
     width = ruler.measureText(text).width
     if (known.size > KNOWN) known.clear()

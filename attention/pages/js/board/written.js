@@ -47,10 +47,12 @@ export const formsOf = (pane, most, measure) => {
 const made = (pane, decimals, measure) => {
   const asked = pane.decimals
   const map = (rows, write) => rows.map((row, i) => row.map((text, j) => write(text, i, j)))
+  const fill = (text, i, j) => (pane.isHidden(i, j) ? filled(text) : text)
+  const texts = once(() => (pane.hides ? map(pane.texts, fill) : pane.texts))
   const cut = once(() =>
-    map(pane.texts, (text, i, j) => shorter(text, pane.valueAt(i, j), decimals))
+    map(texts(), (text, i, j) => shorter(text, pane.valueAt(i, j), decimals))
   )
-  const full = () => (decimals >= asked ? pane.texts : cut())
+  const full = () => (decimals >= asked ? texts() : cut())
   const short = once(() => withoutZeros(cut()))
   const tighten = (text, i, j) => tightened(text, pane.valueAt(i, j))
   const tight = once(() => pane.spec.role === 'share' && map(short(), tighten))
@@ -108,6 +110,9 @@ const withoutZeros = texts => {
   const drop = text => (DECIMAL.test(text) && text.includes('.') ? cutTo(text, kept) : text)
   return texts.map(row => row.map(drop))
 }
+
+// What fills a hidden cell in place of −∞: −1e9 for −1.000e9, as it gets no room of its own.
+const filled = text => text.replace(/\.0+(?=e)/, '')
 
 const cutTo = (text, kept) => {
   const [whole, places] = text.split('.')

@@ -100,6 +100,14 @@ test('the terms are shown wherever there is room for them', () => {
   })
 })
 
+test('in low rooms the terms are small rather than left out', () => {
+  const { card } = cards.find(({ card }) => card.stage === 'scores' && card.table?.count === 4)
+  const room = { w: 330, h: 96 }
+  const { said, px } = setCard(card, room, { measure: widthOf })
+  assert.deepEqual([said.table?.heads.length, said.chain], [4, []])
+  assert.ok(px >= 10.5 && px < 12)
+})
+
 test('larger letters are taken where they fit', () => {
   for (const { name, card } of cards) {
     const low = setCard(card, { w: 640, h: 220 }, { measure: widthOf })

@@ -68,11 +68,10 @@ def given(n: int, d: int, seed: int, words: str, mask: str = "none") -> Settings
 
 
 def wide(d: int) -> Settings:
-    s, drawn = cat(), {}
-    for k, name in enumerate(("X", "W_Q", "W_K", "W_V")):
-        rows = len(s.tokens) if name == "X" else d
-        values = Matrix.rolled((rows, d), Recipe("normal", 3 + k)).values
-        drawn[name] = Matrix(values / (d**0.5 if name != "X" else 1))
+    s = cat()
+    drawn = {"X": Matrix.rolled((len(s.tokens), d), Recipe("normal", 4))}
+    for k, name in enumerate("QKV", 5):
+        drawn[f"W_{name}"] = Matrix.rolled((d, d), Recipe("xavier", k))
     return replace(s, matrices=drawn)
 
 
@@ -132,6 +131,7 @@ CASES = {
     "t24": lambda: own(TIMES, "causal", 23),
     "t64": lambda: given(64, 8, 5, ALICE, "causal"),
     "padding": lambda: replace(cat(), padding=(4, 5)),
+    "numerals": lambda: own("1 2 3"),
     "none1": lambda: own("hello"),
     "two": lambda: own("hello world"),
     "rotary-norm": rotary_with_norm,

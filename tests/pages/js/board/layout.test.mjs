@@ -179,6 +179,15 @@ test('what has to fit without scrolling has all its numbers', () => {
   assert.ok(!planIn(CASES.own8, 1366, 768).plan.inputs.open)
 })
 
+test('the formula has room for the line below it', () => {
+  for (const [name, data] of Object.entries(CASES)) {
+    for (const [width, height] of WINDOWS) {
+      const { formula } = planIn(data, width, height).plan
+      assert.ok(!formula || formula.h >= 36, `${name} at ${width}: ${formula?.h}`)
+    }
+  }
+})
+
 test('weights keep their numbers longest', () => {
   for (const [name, data] of Object.entries(CASES)) {
     for (const [width, height] of WINDOWS) {
@@ -347,6 +356,15 @@ for (const [name, whole] of Object.entries(CASES)) {
     }
   })
 }
+
+test('a row lower than its word is lit beside it, and has no arrows', () => {
+  const [few, many] = ['own8', 't64'].map(name => planIn(CASES[name], 1366, 768).plan)
+  assert.deepEqual([few.lit[0].x, few.arrows.length > 0], [0, true])
+  const { rowLabels } = many.at.Q
+  assert.ok(many.lit[0].x > right(rowLabels) - 8 && many.lit[0].x < many.at.Q.x)
+  assert.deepEqual(many.arrows, [])
+  for (const { x } of planIn(CASES.t64, 390, 844).plan.lit) assert.ok(x > 0)
+})
 
 test('presenting makes numbers larger', () => {
   const { plan } = planIn(CASES.default, 1920, 1080, { presenting: true, inputs: 'folded' })

@@ -98,11 +98,13 @@ test('with fewer decimals it is said how many of how many', () => {
   assert.deepEqual([found.lost, found.asked], [2, 4])
 })
 
-test('hidden numbers keep their text and make no room for themselves', () => {
+test('hidden numbers make no room for themselves, and need little', () => {
   const found = forms(pane([[0.5, null]], [['0.500', '0']]), 1)
   assert.deepEqual(found.full, [['0.5', '0']])
   const open = forms(pane([[50, null]], [['50', '−1000000000']], 'diverging'))
   assert.equal(open.ems.full, widthOf('50', 1))
+  const filled = forms(pane([[0.25, null]], [['0.2500', '−1.000e9']], 'diverging'))
+  assert.deepEqual([filled.full, filled.short], [[['0.2500', '−1e9']], [['0.25', '−1e9']]])
   const none = forms(pane([[null, null]], [['−∞', '−∞']], 'diverging'))
   assert.equal(none.ems.full, widthOf('−∞', 1))
 })

@@ -1,0 +1,240 @@
+"""The layout of the board on the real page: what is drawn in which window, and whether all is seen.
+
+Four cases by default, all with THOROUGH=1; with WRITE=1 their lines of ``measured.txt`` are
+written anew. In it are the size of a cell and of the numbers, what shares a place ("SM": scaled and
+masked, "SSM": scores too), whether weights lack their 0 (".47"), whether inputs are open, and what
+is in colours.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from amount import THOROUGH
+from browser.dashboard import until
+from pages.js.board.cases import CASES
+
+from attention.session import links
+from attention.session.examples import EXAMPLES
+from attention.stages import STAGES
+
+SMALLEST = 10.5  # px: no text of the board is smaller
+PHONE = (390, 844)
+WINDOWS = [
+    *[(1366, 768), (1440, 900), (1920, 1080), (1366, 650), (1440, 760), (1536, 730), (1920, 950)],
+    PHONE,
+]
+FEWER = [(1366, 768), (1366, 650), (1920, 1080)]
+TITLES = {  # in all windows
+    "cat-sat": "6 tokens",
+    "padding": "6 tokens, two keys hidden",
+    "own8": "8 tokens, look-ahead",
+    "own10": "10 tokens, look-ahead",
+    "own12": "12 tokens, look-ahead",
+    "random-qkv": "4 tokens, Q K V of 8 columns",
+    "d16": "d_k = 16",
+    "d64": "d_k = 64",
+    "heads2": "two heads, W_O",
+    "cross": "cross-attention, 6 queries, 7 keys",
+    "own16": "16 tokens, look-ahead",
+    "t24": "24 tokens",
+    "t64": "64 tokens",
+    "biases": "with b_Q, b_K, b_V",
+    "batch": "batch of 64, d_k = 64",
+}
+FEW_WINDOWS = {
+    "rotary-norm": "rotary with norm",
+    "alibi": "ALiBi, 8 tokens",
+    "sinks": "a sink",
+    "softcap": "soft cap",
+    "grouped": "grouped heads",
+    "weights-alone": "attention weights alone",
+    "numerals": "the tokens 1, 2 and 3",
+}
+FEW_WINDOWS |= {name: name for name in EXAMPLES if name not in TITLES | FEW_WINDOWS}
+ALL = TITLES | FEW_WINDOWS
+TABLE = Path(__file__).with_name("measured.txt")
+USUAL = ("own8", "heads2", "own16", "numerals")
+# All that is seen of the board and of the page around it, in px.
+FOUND = """() => {
+  const all = (what, node = document) => [...node.querySelectorAll(what)]
+  const isSeen = node => node.checkVisibility({ visibilityProperty: true })
+  const place = node => { const { left, top, right, bottom } = node.getBoundingClientRect()
+    return [left, top, right, bottom] }
+  const board = document.querySelector('.board'), main = board.closest('[data-testid=stMain]')
+  const card = board.querySelector('.board-card:not([hidden])')
+  const ruler = document.createElement('canvas').getContext('2d')
+  const widest = texts => Math.max(0, ...texts.map(text => ruler.measureText(text).width))
+  const isWhole = node => node.scrollWidth <= node.clientWidth + 1 || !node.clientWidth
+  const seen = pane => {
+    const canvas = pane.querySelector('.board-canvas'), { texts, size, axes, z } = canvas.painted
+    const font = `${size}px ${getComputedStyle(board).fontFamily}`
+    Object.assign(ruler, { font, textRendering: 'geometricPrecision' })
+    const cells = texts?.flatMap((row, i) => row.map((text, j) => [text, Number.isNaN(z[i][j])]))
+    const [hidden, open] = [true, false].map(
+      which => (cells ?? []).filter(cell => cell[1] === which).map(([text]) => text))
+    const [head, title] = ['.board-head', '.board-title'].map(name => pane.querySelector(name))
+    return {
+      stage: pane.dataset.stage, place: place(canvas), cell: [axes.across, axes.down],
+      size: texts ? size : 0, wide: [widest(open), widest(hidden)],
+      tight: open.some(text => text.startsWith('.')), letters: canvas.letters ?? [],
+      heading: title.textContent,
+      whole: head.hidden || (isWhole(title) && place(title)[2] <= place(head)[2] + 1),
+      tabs: all('.board-tab', pane).map(tab => ({
+        stage: tab.dataset.stage, seen: isSeen(tab) && isWhole(tab), reached: tab.tabIndex === 0,
+        chosen: tab.ariaSelected === 'true' })) } }
+  const texts = [], each = document.createTreeWalker(board.querySelector('.board-groups'), 4)
+  for (let text; (text = each.nextNode());) {
+    const size = parseFloat(getComputedStyle(text.parentElement).fontSize)
+    if (text.data.trim() && isSeen(text.parentElement)) texts.push([size, text.data])
+  }
+  const isCut = node => isSeen(node) &&
+    (!isWhole(node) || node.scrollHeight > node.clientHeight + 1)
+  return {
+    panes: all('.board-pane:not([hidden], .behind)', board).map(seen), texts,
+    card: card && place(card), dock: place(document.querySelector('[data-testid=stBottom]'))[1],
+    cut: all('.board-formula, .board-card, .board-inputs', board).filter(isCut)
+      .map(node => node.className),
+    width: innerWidth, scrolls: [main.scrollWidth - main.clientWidth,
+      document.documentElement.scrollWidth - innerWidth, main.scrollHeight - main.clientHeight],
+    open: !!board.querySelector('.board-fold[aria-expanded=true]'),
+    masks: !!board.querySelector('[data-stage=mask]') } }"""
+LETTERS = """() => { // note the sizes of all letters that a canvas has, from now on
+  const { prototype } = CanvasRenderingContext2D, { setTransform, fillText } = prototype
+  prototype.setTransform = function (...to) { // which begins a picture
+    this.canvas.letters = []
+    return setTransform.apply(this, to) }
+  prototype.fillText = function (...what) {
+    this.canvas.letters?.push(parseFloat(this.font.match(/([0-9.]+)px/)[1]))
+    return fillText.apply(this, what) } }"""
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+AT = "([x, y]) => document.elementFromPoint(x, y)?.closest('.board-pane')?.dataset.stage"
+
+
+def link_of(name: str) -> dict[str, str]:
+    """The link of a case, which holds all of it."""
+    build = CASES[name] if name in CASES else EXAMPLES[name].build
+    link, is_all = links.address(build())
+    assert is_all, name
+    return link
+
+
+def found(page) -> dict:
+    """What is seen once the page has come to rest."""
+    before = None
+    for _ in range(200):
+        page.evaluate(DRAWN)
+        now = page.evaluate(FOUND)
+        if now == before:
+            return now
+        before = now
+        page.wait_for_timeout(50)
+    raise AssertionError("the page never comes to rest")
+
+
+def is_input(pane: dict) -> bool:
+    return STAGES[pane["stage"]].place.line == "inputs"
+
+
+def in_words(seen: dict) -> str:
+    """How a board is drawn: 34×23 12.5 SM .47 open colours: K V."""
+    panes = [pane for pane in seen["panes"] if not is_input(pane)]
+    square = next(pane for pane in panes if STAGES[pane["stage"]].columns == "keys")
+    size = "×".join(f"{round(side, 2):g}" for side in square["cell"])
+    lost = sorted(pane["stage"] for pane in panes if not pane["size"])
+    if len(lost) == len(panes):
+        return f"{size} colours"
+    words = [size, f"{max(pane['size'] for pane in panes):g}"]
+    shared = [{tab["stage"] for tab in pane["tabs"]} for pane in panes]
+    if seen["width"] > PHONE[0]:  # there all of these share a place
+        if any({"scores", "scaled"} <= stages for stages in shared):
+            words.append("SSM")
+        elif seen["masks"] and any({"scaled", "masked"} <= stages for stages in shared):
+            words.append("SM")  # without a mask masked is behind scaled wherever there is room
+    words += [".47"] if any(pane["tight"] for pane in panes) else []
+    words += ["open"] if seen["open"] else []
+    return " ".join(words + (["colours:", *lost] if lost else []))
+
+
+def faults(seen: dict) -> list[str]:
+    """What is out of sight, cut, too small or too wide."""
+    wider, beyond, higher = seen["scrolls"]
+    said = [f"{name} is cut" for name in seen["cut"]]
+    said += [f"“{text}” has {px:g} px" for px, text in seen["texts"] if px < SMALLEST]
+    said += [f"the page is {max(wider, beyond)} px wider"] if max(wider, beyond) > 0 else []
+    places = {pane["stage"]: pane["place"] for pane in seen["panes"]}
+    if seen["width"] > PHONE[0]:
+        said += [] if seen["card"] else ["there is no card"]
+        places |= {"the card": seen["card"]} if seen["card"] else {}
+        said += [f"the page is {higher} px higher"] if higher > 0 else []
+        said += [f"{name} is below the tabs" for name, at in places.items() if at[3] > seen["dock"]]
+    for name, (left, _, right, _) in places.items():
+        said += [f"{name} is outside"] if left < 0 or right > seen["width"] + 0.5 else []
+    sizes = {pane["size"] for pane in seen["panes"] if not is_input(pane)} - {0}
+    said += [f"numbers have {sizes} px"] if len(sizes) > 1 else []
+    return said + [each for pane in seen["panes"] for each in faults_of(pane)]
+
+
+def faults_of(pane: dict) -> list[str]:
+    """The same of one pane."""
+    name, size, said = pane["stage"], pane["size"], []
+    for wide, air in zip(pane["wide"], (max(6, 0.4 * size), 3), strict=True):
+        if size and wide + air > pane["cell"][0] + 0.1:
+            said.append(f"a number of {name} has {wide:.1f} px in {pane['cell'][0]:g}")
+    if min(pane["letters"], default=SMALLEST) < SMALLEST:
+        said.append(f"{name} has letters of {min(pane['letters'])} px")
+    if not pane["whole"] or "…" in pane["heading"]:
+        said.append(f"the heading “{pane['heading']}” is cut")
+    said += [f"the tab {tab['stage']} is not seen" for tab in pane["tabs"] if not tab["seen"]]
+    reached = [tab["stage"] for tab in pane["tabs"] if tab["reached"] and tab["chosen"]]
+    if pane["tabs"] and reached != [name]:
+        said.append(f"keys reach {reached} of the tabs of {name}")
+    return said
+
+
+def table() -> dict[str, list[str]]:
+    """The lines of each case."""
+    parts = re.split(r"\n(?! )", TABLE.read_text(encoding="utf-8").strip("\n"))
+    return {title: lines for title, *lines in map(str.splitlines, parts)}
+
+
+def write(title: str, lines: list[str]) -> None:
+    rows = table() | {title: lines}
+    text = [line for each in ALL.values() if each in rows for line in (each, *rows[each])]
+    TABLE.write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if THOROUGH or n in USUAL])
+def test_the_board_is_drawn_as_measured_and_all_of_it_is_in_sight(visit, name):
+    dashboard = visit(*WINDOWS[0]).open(**link_of(name))
+    page = dashboard.page
+    page.evaluate(LETTERS)
+    lines, said = [], []
+    for width, height in WINDOWS if name in TITLES else FEWER:
+        page.set_viewport_size({"width": width, "height": height})
+        seen = found(page)
+        page.evaluate("dispatchEvent(new Event('resize'))")  # which draws all anew
+        again = found(page)
+        lines.append(f"  {width}×{height}  {in_words(again)}")
+        said += [f"{width}×{height}: {each}" for each in faults(again)]
+        if in_words(seen) != in_words(again):
+            said.append(f"{width}×{height}: at first it was {in_words(seen)}")
+    if (width, height) == PHONE:
+        rows, columns = np.shape(dashboard.numbers("weights"))
+        for cell in ((0, 0), (rows - 1, columns - 1)):
+            assert page.evaluate(AT, dashboard.place("weights", *cell)) == "weights"
+    if os.environ.get("WRITE"):
+        write(ALL[name], lines)
+    assert not said, "\n".join(said)
+    assert lines == table()[ALL[name]]
+
+
+def test_the_tabs_of_a_shared_place_are_turned_by_arrow_keys(visit):
+    dashboard = visit(*WINDOWS[0]).open(**link_of("own10"))
+    dashboard.page.locator(".board-tab[data-stage=scores][aria-selected=true]:visible").focus()
+    for stage in ("scaled", "masked", "scores"):
+        dashboard.page.keyboard.press("ArrowRight")
+        until(dashboard.page.locator(f".board-pane[data-stage={stage}]:not(.behind)"))
+        assert dashboard.page.evaluate("document.activeElement.dataset.stage") == stage
