@@ -11,7 +11,7 @@ const ON_SHEET = [15, 14, 13.5]
 const PRESENTED = [34, 32, 30, 28, 26]
 const LETTERS = [17, 16, 15, 14, 13, 12] // px of the formula
 const SIGN = 15 // px: + and = between inputs
-// px: a cell of an input that is folded, and all of it; its letters, what is between, and before all
+// px: a cell of an input that is folded, and all of it; its letters, and what is around
 const MINI = { side: 4, high: 18, wide: 60, px: 13.5, apart: 28, before: 120 }
 export const ALL = 'all'
 const PRESENTS = 'One stage at a time, for a room: P'

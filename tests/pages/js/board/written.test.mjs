@@ -17,6 +17,7 @@ const pane = (numbers, texts, role = 'share') => {
   return {
     ...{ texts, n: numbers.length, m, spec: { role } },
     isHidden: (i, j) => codes[i * m + j] > LAST,
+    hides: codes.some(code => code > LAST),
     valueAt: (i, j) => numbers[i][j] ?? 0
   }
 }
