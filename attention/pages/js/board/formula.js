@@ -10,6 +10,11 @@ const SHEET = 176 // px: the height of the card on a phone
 const ON_SHEET = [15, 14, 13.5]
 const PRESENTED = [34, 32, 30, 28, 26]
 const LETTERS = [17, 16, 15, 14, 13, 12] // px of the formula
+const LINE = 1.48 // its height, in letters, with indices
+const BELOW = { px: 13, line: 20 } // px: what is said below it
+const NOTE = { px: 13, line: 17, around: 44 } // px: the words beside open inputs
+const WRAPS = 0.75 // of the width: what words that are broken into lines fill at least
+const PRESENT = 'Present'
 const SIGN = 15 // px: + and = between inputs
 // px: a cell of an input that is folded, and all of it; its letters, and what is around
 const MINI = { side: 4, high: 18, wide: 60, px: 13.5, apart: 28, before: 120 }
@@ -54,7 +59,7 @@ export class Around {
     const below = make('div', 'board-remarks', this.formula)
     this.remark = make('span', 'board-remark', below, remark ?? '')
     this.said = make('span', 'board-said', below)
-    const present = make('button', 'board-tool board-present', below, 'Present')
+    const present = make('button', 'board-tool board-present', below, PRESENT)
     Object.assign(present, { type: 'button', title: PRESENTS })
     present.onclick = () => this.board.presenter.enter()
   }
@@ -91,26 +96,24 @@ export class Around {
   // The largest letters with which the formula is on one line, or else all of it is in sight; where
   // there are none, the remark gives way. Without a rectangle it has those of the style.
   fitFormula(rect) {
-    const { formula, remark, said, board } = this
-    if (!rect) {
-      formula.style.fontSize = this.fitted = ''
-      return
-    }
-    const words = board.measure(formula.textContent, LETTERS[0]) // another where the font is
-    const key = JSON.stringify([rect, words, said.textContent])
-    if (formula.hidden || key === this.fitted) return
-    this.fitted = key
+    const { formula, remark, board } = this
     remark.hidden = false
+    formula.style.fontSize = ''
+    if (!rect || formula.hidden) return
     const [line] = formula.children
-    const fits = size => {
-      formula.style.fontSize = `${size}px`
-      return formula.scrollHeight <= formula.clientHeight + 1
-    }
-    const isOneLine = size => fits(size) && line.clientHeight < 2 * size
-    const isFitted = () => LETTERS.some(isOneLine) || LETTERS.some(fits)
-    if (isFitted()) return
-    remark.hidden = true
-    isFitted()
+    const lines = (text, size) => Math.ceil(board.measure(text, size) / (WRAPS * rect.w))
+    const whole = size => board.measure(line.textContent, size) <= rect.w
+    const fits = (size, below) =>
+      LINE * size * (whole(size) ? 1 : lines(line.textContent, size)) +
+        BELOW.line * lines(below, BELOW.px) <= rect.h
+    // measured, as to ask the page would lay all of it out once more for each size
+    const sizeFor = below =>
+      LETTERS.find(size => whole(size) && fits(size, below)) ??
+      LETTERS.find(size => fits(size, below))
+    const said = `${this.said.textContent} ${PRESENT}`
+    const size = sizeFor(`${remark.textContent}  ${said}`)
+    remark.hidden = !size
+    formula.style.fontSize = `${size ?? sizeFor(said) ?? LETTERS.at(-1)}px`
   }
 
   // The arithmetic of the chosen cell; on a phone a sheet at the foot.
@@ -180,11 +183,11 @@ export class Around {
     if (band.open) {
       if (band.note) {
         make('b', '', this.band, 'Inputs')
-        make('p', '', this.band, HOW)
+        const { w, h } = band.note
+        const lines = Math.ceil(this.board.measure(HOW, NOTE.px) / (WRAPS * w))
+        if (NOTE.around + NOTE.line * lines <= h) make('p', '', this.band, HOW)
       }
       turn('Fold away', true)
-      const text = this.band.querySelector('p')
-      if (this.band.scrollHeight > this.band.clientHeight + 1) text?.remove()
       return
     }
     const folded = turn('Inputs', false)
