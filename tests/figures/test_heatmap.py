@@ -223,5 +223,63 @@ def test_the_numbers_can_be_read_on_every_colour(palette, role):
         assert contrast(colours["ink"], between(colours[role], step / 100)) >= 4.5
 
 
+@pytest.mark.parametrize("palette", PALETTES)
+def test_hidden_numbers_and_words_can_be_read(palette):
+    colours = PALETTES[palette]
+    hidden = colours["hidden"][0][1]
+    assert contrast(colours["onHidden"], hidden) >= 4.5
+    for role in ("query", "source", "soft", "ink"):
+        assert contrast(colours[role], colours["paper"]) >= 4.5, role
+
+
+# How linear red, green and blue are seen without one kind of cone: Machado, Oliveira and Fernandes
+# (2009), table of severity 1.0.
+BLINDNESS = {
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+TO_XYZ = [
+    [0.4124564, 0.3575761, 0.1804375],
+    [0.2126729, 0.7151522, 0.0721750],
+    [0.0193339, 0.1191920, 0.9503041],
+]
+D65 = np.array([0.95047, 1.0, 1.08883])
+
+
+def seen(colour: str, blindness: str) -> np.ndarray:
+    """L*, a*, b* of #rrggbb as it is seen with a kind of colour blindness."""
+    parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    x, y, z = TO_XYZ @ np.clip(BLINDNESS[blindness] @ linear, 0, 1) / D65
+    x, y, z = (c ** (1 / 3) if c > 0.008856 else 7.787 * c + 16 / 116 for c in (x, y, z))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("blindness", BLINDNESS)
+@pytest.mark.parametrize("palette", PALETTES)
+def test_signs_differ_for_the_colour_blind_and_larger_numbers_are_further_from_0(
+    palette, blindness
+):
+    scale = [seen(between(PALETTES[palette]["diverging"], k / 8), blindness) for k in range(9)]
+    apart = [float(np.linalg.norm(scale[k] - scale[8 - k])) for k in range(4)]
+    assert min(apart) >= 20 and apart == sorted(apart, reverse=True)
+    for side in (scale[4::-1], scale[4:]):
+        from_zero = [float(np.linalg.norm(colour - scale[4])) for colour in side]
+        assert from_zero == sorted(from_zero) and from_zero[-1] >= 40
+
+
 def test_both_palettes_know_the_same_roles():
     assert LIGHT.keys() == DARK.keys()

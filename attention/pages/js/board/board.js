@@ -580,6 +580,7 @@ class Board {
       this.paint(each)
       grid.place()
     }
+    if (this.isPlanned) this.draw(false)
     this.linking.unmark()
   }
 

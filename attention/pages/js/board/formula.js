@@ -78,13 +78,18 @@ export class Around {
     const isCut = plan.phone && this.formula.scrollHeight > this.formula.clientHeight + 1
     this.formula.classList.toggle('brief', isCut)
     this.fitFormula(plan.phone || this.board.presenter.stage ? null : formula)
-    const rows = query < 0 ? [] : lit
+    // in a part that is seen closer the row is elsewhere
+    const isCloser = [...this.board.panes.values()].some(
+      ({ view, box, front }) => view && front && box?.line === 'lower'
+    )
+    const isLit = query >= 0 && !isCloser
+    const rows = isLit ? lit : []
     this.lit.forEach((node, k) => {
       const row = rows[k]
       at(node, row && { x: row.x - 2, y: row.y + query * row.ch - 2, w: row.w + 4, h: row.ch + 3 })
     })
     this.arrows.replaceChildren()
-    for (const arrow of query < 0 ? [] : arrows) {
+    for (const arrow of isLit ? arrows : []) {
       const node = make('span', 'board-arrow', this.arrows)
       const y = arrow.y + query * plan.cell.h
       at(node, { x: arrow.x + 4, y, w: arrow.w - 9, h: plan.cell.h })
