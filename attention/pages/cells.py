@@ -15,6 +15,7 @@ from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
 from attention.session.settings import Settings
+from attention.stages import STAGES
 from attention.view import View
 
 GLANCE = 8  # numbers of a row
@@ -63,12 +64,14 @@ def let_edit(pane: Pane, s: Settings) -> Pane:
     return replace(pane, edit="cells", tokens=getattr(s, sequence) if sequence else None)
 
 
-def chosen(s: Settings, shown: View) -> Cell:
+def chosen(s: Settings, shown: View, stage: str = "scores") -> Cell:
     """Return the cell whose arithmetic is shown: at first that of the key that weighs most."""
     if s.cell is not None:
         return s.cell
-    weights = np.nan_to_num(shown.stages["weights"][s.query])
-    return "weights" if s.weights_alone else "scores", s.query, int(weights.argmax())
+    name = "weights" if s.weights_alone else stage
+    key = int(np.nan_to_num(shown.stages["weights"][s.query]).argmax())
+    at = {"queries": s.query, "keys": key}
+    return name, at.get(STAGES[name].rows, 0), at.get(STAGES[name].columns, 0)
 
 
 def card(s: Settings, shown: View, cell: Cell) -> Card:

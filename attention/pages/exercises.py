@@ -309,14 +309,13 @@ def how_it_is_made(done: Exercise, cell: Cell) -> Card:
     """The arithmetic of a cell, or why it is not said yet."""
     is_shut = bool(done.shut[cell.stage][cell[1:]])
     lines = done.how(cell) if done.shows_how(cell) and (cell in done.open or not is_shut) else []
-    note = done.remark(cell) if lines else _no_lines_yet(done, cell)
+    lines += [remark] if lines and (remark := done.remark(cell)) else []
+    note = "" if lines else _no_lines_yet(done, cell)
     title = ((done.place(cell), ""),)
     return Card(*cell, title=title, value="", lines=tuple(lines), note=note)
 
 
 def _no_lines_yet(done: Exercise, cell: Cell) -> str:
-    if cell in done.open and done.typed(cell):
-        return f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"
     if waits := done.waits_for(cell):
         return f"It waits for {STAGES[waits].heading}, of which it is made."
     later = "After two wrong tries, or “Show how”, its arithmetic stands here."

@@ -42,7 +42,7 @@ FACTORS = {
 
 
 PARTS = {  # of the formula, each with what it stands for
-    **{"Q": ["Q"], "K": ["Kᵀ"], "V": ["V"], "scores": [], "scaled": ["/ √dk"]},
+    **{"Q": ["Q"], "K": ["Kᵀ"], "V": ["V"], "scores": ["Q", "Kᵀ"], "scaled": ["/ √dk"]},
     **{"masked": ["+ M"], "weights": ["softmax"], "output": ["Attention"]},
 }
 

@@ -17,7 +17,8 @@ const AROUND = 4 // px of a frame around its cells, for outlines
 const EDGE = 8 // px right of a phone's board, into which its last word may run
 const FEWEST = 2 // decimals that are kept before numbers become colours
 const NUMBERLESS = 3 // font sizes: the width that a number would have, where there are too many
-const PHONE = 700 // px: narrower windows get two blocks below each other
+const PHONE = 700 // px: narrower windows have the card as a sheet at the foot
+const NARROW = 620 // px: narrower boards have two blocks below each other
 const HEADS = 60 // px: what headings and words take at least of the height
 const MANY = 48 // rows, beyond which numbers need a window of that height
 const NUMBERED = /^\d+$/
@@ -187,6 +188,7 @@ export const roomOf = (root, above, { fills, dock }) => {
   return {
     width: root.clientWidth,
     height: Math.max(left, fills ? RULES.height : LEAST),
-    phone: window.innerWidth < PHONE
+    phone: window.innerWidth < PHONE || root.clientWidth < NARROW,
+    sheet: window.innerWidth < PHONE
   }
 }

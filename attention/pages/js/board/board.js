@@ -242,6 +242,7 @@ class Board {
     this.inputs = open ? 'open' : 'folded'
     this.draw(false)
     this.around.band.querySelector('button')?.focus({ preventScroll: true })
+    this.around.band.scrollIntoView({ block: 'nearest' }) // on a phone it is elsewhere then
   }
 
   // Light the stage that the walk speaks of, and bring it into sight when the walk goes on.

@@ -3,6 +3,8 @@
 import { make, px } from '../elements.js'
 import { MOVES } from './grid.js'
 
+const SMALLEST = 13 // px: the letters of the box
+
 export class Editor {
   constructor() {
     this.holder = make('div')
@@ -34,7 +36,8 @@ export class Editor {
     const [wide, high] = [Math.max(w, 64), Math.max(h, 22)]
     const most = grid.pane.places.width - wide
     const corner = { left: Math.max(0, Math.min(x, most)), top: y + (h - high) / 2 }
-    Object.assign(this.box.style, px({ ...corner, width: wide, height: high }))
+    const fontSize = Math.max(SMALLEST, grid.pane.places.px) // as the number that it replaces
+    Object.assign(this.box.style, px({ ...corner, width: wide, height: high, fontSize }))
   }
 
   // Close it; what was typed is kept where it is another text than before.

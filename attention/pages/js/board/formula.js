@@ -123,17 +123,18 @@ export class Around {
 
   // The arithmetic of the chosen cell; on a phone a sheet at the foot.
   placeCard(rect, { phone }) {
+    const isSheet = phone && !rect
     const { head, measure, presenter } = this.board
     const { stage, row, column } = head.card ?? {}
     const cell = [stage, row, column].join()
-    this.card.classList.toggle('sheet', phone)
-    if (phone) for (const side of ['left', 'top', 'width', 'height']) this.card.style[side] = ''
+    this.card.classList.toggle('sheet', isSheet)
+    if (isSheet) for (const side of ['left', 'top', 'width', 'height']) this.card.style[side] = ''
     else at(this.card, rect)
     const isAnother = !!head.card && !presenter.isCardOf(head.card)
-    this.card.hidden = !head.card || isAnother || (phone ? this.away === cell : !rect)
+    this.card.hidden = !head.card || isAnother || (isSheet ? this.away === cell : !rect)
     if (this.card.hidden) return
-    const sizes = presenter.stage ? PRESENTED : phone ? ON_SHEET : undefined
-    const { w, h } = phone ? { w: window.innerWidth - 8, h: SHEET } : rect
+    const sizes = presenter.stage ? PRESENTED : isSheet ? ON_SHEET : undefined
+    const { w, h } = isSheet ? { w: window.innerWidth - 8, h: SHEET } : rect
     const key = JSON.stringify([head.card, w, h, sizes, this.board.font])
     if (key === this.set) return // a link in it keeps the focus
     this.set = key
@@ -144,7 +145,7 @@ export class Around {
       this.board.emit('picked', { stage: place.stage, i: place.row, j: place.column })
     })
     links()[focused]?.focus({ preventScroll: true })
-    if (!phone) return
+    if (!isSheet) return
     const close = make('button', 'board-away', this.card.querySelector('header'), '×')
     Object.assign(close, { type: 'button', ariaLabel: 'Put the arithmetic away' })
     close.onclick = () => {

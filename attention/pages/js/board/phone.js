@@ -19,6 +19,7 @@ const STRIPES = 96 // px: what a striped matrix takes
 const NAMED = 52 // px: the least width of output, so that its name is to be read above it
 const LARGEST = 14 // px: of numbers
 const GAP = 16
+const CARD = 190
 const CORNER = [96, 60] // px: the least that the formula needs
 const FOLDED = 26
 const INPUT = [28, 20] // px: a cell of an input; it is wider where its numbers need that
@@ -36,7 +37,10 @@ export function phoneLayout(asked, texts) {
   /** @type {Record<string, import('./rules.js').Box>} */
   const at = {}
   const lit = []
-  let y = 0
+  const open = asked.inputs === 'open'
+  let band = open ? inputsBand(board, 0) : null
+  const top = band ? bottom(band.rect) + GAP : 0
+  let y = top
   for (const block of board.blocks) {
     const { end, low } = blockBoxes(board, sizes, block, y, boxes, at)
     // not across words that are higher than their rows
@@ -44,31 +48,36 @@ export function phoneLayout(asked, texts) {
     if (low !== null) lit.push({ x, w: asked.width - x, y: low, ch: sizes.ch })
     y = end + GAP
   }
-  const band = inputsBelow(board, y)
+  const card = asked.sheet === false ? cardBelow(asked, y) : null
+  if (card) y = bottom(card) + GAP
+  band ??= inputsBand(board, y)
   if (band) boxes.push(...band.boxes)
   const limits = { smallest: RULES.smallest, largest: RULES.largest, least: [0, 0], most: LARGEST }
   const number = setNumbers(boxes, asked.stages, texts, limits)
   const weights = boxes.filter(box => asked.stages[box.name].unsigned)
   return {
     ...{ boxes, at, lit, number, label: LABEL, heading: HEADING, slant: sizes.slant },
-    ...{ card: null, formula: formulaOf(board, at), inputs: band?.rect ?? null },
+    ...{ card, formula: formulaOf(board, at, top), inputs: band?.rect ?? null },
     ...{ arrows: [], phone: true },
     way: { open: asked.inputs === 'open', sharing: ALL_SHARE, striped: false, low: 0, foot: false },
     ...{ cost: 0, width: asked.width, height: asked.height, used: asked.width },
-    end: band ? bottom(band.rect) : Math.max(y - GAP, 0),
+    end: Math.max(band ? bottom(band.rect) : 0, y - GAP),
     cell: { w: sizes.cw, h: sizes.ch },
     headHeight: HEAD,
     colours: weights.length > 0 && weights.every(box => box.numbers === 'none')
   }
 }
 
+// On a tablet the card is below the blocks.
+const cardBelow = ({ width }, y) => ({ x: 0, y, w: width, h: CARD, beside: false, tooSmall: false })
+
 // In the corner above the first left factor.
-const formulaOf = ({ blocks }, at) => {
+const formulaOf = ({ blocks }, at, top) => {
   const [first] = blocks
   const [left, above] = [at[first?.parts[0].id], at[first?.upper?.id]]
   if (!left || !above) return null
   const w = Math.min(above.rowLabels.x, above.heading.x) - 6
-  const corner = { x: 0, y: 0, w, h: left.heading.y - 2 }
+  const corner = { x: 0, y: top, w, h: left.heading.y - 2 - top }
   return corner.w < CORNER[0] || corner.h < CORNER[1] ? null : corner
 }
 
@@ -321,9 +330,9 @@ const upperBox = ({ asked, texts }, { ch }, block, { y, up, at, boxes }) => {
   return under
 }
 
-// ---- inputs, below all --------------------------------------------------------------------------
+// ---- inputs: open above all, folded below -----------------------------------------------------
 
-const inputsBelow = ({ asked, texts, places }, y) => {
+const inputsBand = ({ asked, texts, places }, y) => {
   if (!places.inputs.length) return null
   const open = asked.inputs === 'open'
   const rect = { x: 0, y, w: asked.width, h: FOLDED, open, note: null, signs: [], outside: false }

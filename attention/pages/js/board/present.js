@@ -104,6 +104,7 @@ export class Presenter {
     const name = (pane ?? focused)?.spec.name ?? (head.lit || head.spokenOf[0])
     const spec = head.panes.find(found => found.name === name) ?? head.panes[0]
     if (!spec) return
+    this.chosen = head.cell
     this.stage = board.isPlanned && !pane && !focused ? WHOLE : stageOf(spec)
     root.parentElement.style.minHeight = `${root.offsetHeight}px` // so that nothing scrolls
     root.classList.add('presenting')
@@ -141,7 +142,16 @@ export class Presenter {
       root.removeAttribute(name)
     this.board.live.textContent = ''
     this.board.draw(true)
+    this.choosesAgain()
     this.from?.focus({ preventScroll: true })
+  }
+
+  // The cell that was chosen before.
+  choosesAgain() {
+    const { head, panes } = this.board
+    const [stage, i, j] = this.chosen ?? []
+    if (!head.card || String(head.cell) === String(this.chosen)) return
+    if (panes.get(stage)?.spec.picks) this.board.emit('picked', { stage, i, j })
   }
 
   turn(step) {
@@ -213,10 +223,7 @@ export class Presenter {
     for (const pane of board.panes.values()) {
       pane.element.classList.toggle('shown', !!this.stage && this.shows(pane))
     }
-    const { parts } = board.around
-    for (const part of parts) {
-      part.classList.toggle('presented', !!this.stage && part.dataset.stage === this.stage)
-    }
+    this.lightPart()
     if (!this.stage) return
     const named = board.head.panes.find(({ queries }) => queries)
     this.query = Math.min(this.query, (named?.rows.length ?? 0) - 1) // a token may have gone
@@ -227,6 +234,14 @@ export class Presenter {
     this.where.textContent = `${name}, ${place}${token}`
     board.live.textContent = this.where.textContent
     this.line.textContent = this.sum(first)
+  }
+
+  // The part of the formula that is presented; where it has none, what it is made of.
+  lightPart() {
+    const { parts } = this.board.around
+    const stages = parts.map(part => part.dataset.stage)
+    const lit = stages.includes(this.stage) ? [this.stage] : this.factors
+    for (const part of parts) part.classList.toggle('presented', lit.includes(part.dataset.stage))
   }
 
   // What the row of the query is made of, and what it is.

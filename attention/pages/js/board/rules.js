@@ -46,7 +46,8 @@
  * @property {'auto' | 'open' | 'folded'} [inputs]
  * @property {boolean} [presenting]
  * @property {string} [rowKind] of the lower line: 'keys', where K or V is presented
- * @property {boolean} [phone]
+ * @property {boolean} [phone] whether its blocks are below each other
+ * @property {boolean} [sheet] then: whether the card is a sheet over the page
  * @property {Record<string, string>} [tabs] place → the stage that is in front there
  * @property {(text: string, px: number, bold?: boolean) => number} measure a text's width in px
  */
@@ -129,7 +130,7 @@ export const RULES = {
   largest: 20, // px: nor a number larger, except when presenting
   presented: {
     ...{ largest: 44, smallest: 14, cell: [110, 96], label: [13, 30] },
-    ...{ card: [600, 260], beside: 520 }
+    ...{ card: [600, 260], beside: 520, foot: 290 }
   },
   air: 6, // px between a number and its neighbor in the row, 3 on either side
   airs: 0.4, // em: and no less than this, which is more than 6 px from 15 px on

@@ -254,7 +254,8 @@ export const bandsOf = ({ way, places }, { headHeight, labelHeight }) => ({
 
 export const footOf = ({ asked, way }) => {
   if (!way.foot) return 0
-  return asked.presenting ? Math.round(RULES.foot * asked.height) : RULES.card[1] + 14
+  const presented = Math.max(Math.round(RULES.foot * asked.height), RULES.presented.foot)
+  return asked.presenting ? presented : RULES.card[1] + 14
 }
 
 // One height for the rows of queries, keys and inputs, unless those of the upper line are low.

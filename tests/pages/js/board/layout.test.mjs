@@ -316,6 +316,19 @@ for (const [name, [of, names]] of Object.entries(PARTS)) {
   })
 }
 
+test('a narrow board on a tablet has its card below the blocks', () => {
+  for (const [name, data] of Object.entries(CASES)) {
+    for (const inputs of ['auto', 'open']) {
+      const board = { width: 530, height: 900, phone: true, sheet: false }
+      const plan = layout({ ...data, ...board, inputs })
+      checkRectangles(plan, board, true)
+      checkNumbers(plan, data)
+      checkWords(plan, data)
+      assert.ok(plan.card && plan.card.w === 530, name)
+    }
+  }
+})
+
 test('any choice of stages is laid out', () => {
   const some = ['X', 'W_Q', 'Q', 'K', 'V', 'scaled', 'scores', 'masked', 'weights', 'output']
   for (let bits = 0; bits < 2 ** some.length; bits++) {
