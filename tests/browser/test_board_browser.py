@@ -252,6 +252,19 @@ def test_the_masked_scores_stay_in_front_while_they_are_masked(look):
     ) == ("masked")
 
 
+def test_tab_leaves_an_input_after_its_last_number(look):
+    dashboard = look()
+    page = dashboard.page
+    choose(dashboard, "W_Q", 3, 2)
+    page.keyboard.type("7")
+    dashboard.after(lambda: page.keyboard.press("Tab"))
+    pane = "document.activeElement.closest('.board-pane')?.dataset.stage"
+    assert page.evaluate(pane) == "W_Q"  # on its last number
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate(pane) != "W_Q"
+
+
 def test_the_inputs_do_not_fold_away_under_the_hand(look):
     dashboard = look(1366, 768, example="cat-sat")
     page = dashboard.page

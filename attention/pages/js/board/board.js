@@ -324,6 +324,12 @@ class Board {
     return chosen ? keyOf(chosen, i, j) : -1
   }
 
+  // The chosen cell, where it is one of this pane.
+  chosenIn({ spec, swap }) {
+    const [stage, ...cell] = this.head.cell ?? []
+    return stage === spec.name ? swap(cell) : null
+  }
+
   // Whether nothing is masked: then the masked scores are the scaled ones.
   get isMaskless() {
     return isMaskless([...this.panes.values()])
@@ -404,7 +410,13 @@ class Board {
     const [stage] = this.head.cell ?? []
     if (!stage || stage === this.chosenBefore) return // what was brought there since stays
     this.chosenBefore = stage
-    this.front(stage)
+    for (const name of [...this.sourcesOf(stage), stage]) this.front(name)
+  }
+
+  // What a stage is made of; without a mask the scaled scores stand for the masked ones.
+  sourcesOf(stage) {
+    const sources = this.panes.get(stage)?.spec.sources ?? []
+    return sources.map(([name]) => name).filter(name => name !== 'masked' || !this.isMaskless)
   }
 
   place() {

@@ -7,6 +7,7 @@ import { pixels } from './shades.js'
 import { mathText } from './text.js'
 
 const SHEET = 176 // px: the height of the card on a phone
+const SHEET_GAP = 12 // px between the chosen cell and the sheet
 const ON_SHEET = [15, 14, 13.5]
 const PRESENTED = [34, 32, 30, 28, 26]
 const LETTERS = [17, 16, 15, 14, 13, 12] // px of the formula
@@ -145,13 +146,37 @@ export class Around {
       this.board.emit('picked', { stage: place.stage, i: place.row, j: place.column })
     })
     links()[focused]?.focus({ preventScroll: true })
+    const isOther = this.shown !== undefined && this.shown !== cell
+    this.shown = cell
+    if (isOther) this.announce()
     if (!isSheet) return
+    if (isOther) this.showAbove()
     const close = make('button', 'board-away', this.card.querySelector('header'), '×')
     Object.assign(close, { type: 'button', ariaLabel: 'Put the arithmetic away' })
     close.onclick = () => {
       this.away = cell // until another cell is chosen
       this.card.hidden = true
     }
+  }
+
+  // A screen reader is told the number that was picked.
+  announce() {
+    const { head, live, presenter } = this.board
+    const { title, value } = head.card
+    if (presenter.stage || !value) return
+    live.textContent = `${title.map(([text]) => text).join('')}: ${value}`
+  }
+
+  // A cell that was tapped is not left below the sheet.
+  showAbove() {
+    if (!this.board.byTouch) return
+    requestAnimationFrame(() => {
+      const chosen = this.board.panes.get(this.board.head.cell?.[0])?.cursor
+      const { top } = this.card.getBoundingClientRect()
+      const lack = chosen ? chosen.getBoundingClientRect().bottom + SHEET_GAP - top : 0
+      const page = this.board.root.closest('[data-testid=stMain]')
+      if (lack > 0) page?.scrollBy({ top: lack, behavior: 'smooth' })
+    })
   }
 
   // The letters are others: the card is set anew.

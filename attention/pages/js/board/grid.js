@@ -39,7 +39,7 @@ export class Grid {
     this.cell = make('div', 'board-active', this.line)
     this.cell.id = `board-cell-${++grids}`
     frame.onkeydown = event => this.key(event)
-    const first = () => pane.blanks?.[0] ?? [0, 0]
+    const first = () => pane.blanks?.[0] ?? board.chosenIn(pane) ?? [0, 0]
     frame.onfocus = () => (this.at ? this.place() : this.choose(...first()))
     frame.onblur = () => this.left()
     frame.addEventListener('paste', event => this.paste(event))
@@ -144,6 +144,7 @@ export class Grid {
     const { linking, editor } = this.board
     // not the cell one went to
     if (!editor.open && linking.marked?.[0] === this.pane) linking.unmark()
+    if (!editor.open) this.between = false // Tab goes through the page, also back here
   }
 
   // ---- keys -----------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ export class Grid {
     else if (key === 'Escape') {
       if (!this.leave()) return
     } else if (key === 'Tab') {
-      if (!this.between || shiftKey || !this.at) return
+      if (!this.between || shiftKey || !this.at || this.isAtTheEnd) return
       this.goOn(key, [0, 1])
     } else if (!this.at) {
       if (!MOVES[key]) return
@@ -189,6 +190,12 @@ export class Grid {
     else if (key === 'Enter') this.board.pick(this.pane, i, j)
     else return key === ' ' // which would scroll the page
     return true
+  }
+
+  // Whether Tab leaves the pane: after the last of its numbers.
+  get isAtTheEnd() {
+    const { n, m, spec } = this.pane
+    return spec.edit === 'cells' && same(this.at, [n - 1, m - 1])
   }
 
   // The first Esc gives up the row of edits, and Tab goes on through the page.

@@ -11,11 +11,16 @@ export const named = ({ symbol, formula }, turned) => {
   return [`${symbol}ᵀ`, formula === 'given' ? formula : `= ${inner}ᵀ`]
 }
 
-// The texts of a heading in so many px: the name always, then note, formula and shape, as they fit.
-export const headingOf = ({ name, formula, shape, note, tabs }, room, px, measure) => {
+// What the name of a stage takes, or the names of all that share its place.
+export const namesWidth = ({ name, tabs }, px, measure) => {
   const names = tabs?.length ? tabs : [name]
   const tabbed = tabs?.length ? 16 : 0
-  let used = names.reduce((sum, text) => sum + measure(drawn(text), px, true) + tabbed, 0)
+  return names.reduce((sum, text) => sum + measure(drawn(text), px, true) + tabbed, 0)
+}
+
+// The texts of a heading in so many px: the name always, then note, formula and shape, as they fit.
+export const headingOf = ({ name, formula, shape, note, tabs }, room, px, measure) => {
+  let used = namesWidth({ name, tabs }, px, measure)
   const takes = (text, size, gap) => {
     if (!text || used + gap + measure(drawn(text), size) > room) return ''
     used += gap + measure(drawn(text), size)

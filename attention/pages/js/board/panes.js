@@ -2,9 +2,10 @@
 
 import { childrenOf, make } from '../elements.js'
 import { Grid } from './grid.js'
-import { headingOf, named } from './heading.js'
+import { headingOf, named, namesWidth } from './heading.js'
 import { mathText } from './text.js'
 
+const TOOLS = 110 // px: the buttons of a heading, which are above it where they have no room
 const TRUE = '_inf' // ends the name of a stage under a true mask, next to one that adds −1e9
 const PRESENTS = 'Present: P'
 
@@ -184,6 +185,7 @@ export const head = (pane, { room, px, measure, tabs, note, choose }) => {
   const isNoted = !note || said.shape.endsWith(note)
   if (written === pane.written) return isNoted
   pane.written = written
+  pane.header.classList.toggle('crowded', namesWidth(told, px, measure) + TOOLS > room)
   pane.symbol.hidden = !!several
   pane.tabs.hidden = !several
   mathText(pane.symbol, name)
