@@ -71,5 +71,14 @@ export const UNTAKEN =
 export const childrenOf = node => /** @type {any[]} */ ([...node.children])
 
 // Lengths as a style has them.
+/**
+ * The style of a part at its place. It is moved there, which lays nothing else out anew.
+ * @param {{ x: number, y: number, w: number, h: number }} rect px
+ */
+export const moved = ({ x, y, w, h }) => ({
+  transform: `translate(${x}px, ${y}px)`,
+  ...px({ width: w, height: h })
+})
+
 export const px = places =>
   Object.fromEntries(Object.entries(places).map(([key, length]) => [key, `${length}px`]))

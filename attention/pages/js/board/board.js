@@ -9,6 +9,7 @@ import {
   connected,
   make,
   modeAround,
+  moved,
   pageAround,
   px,
   watchThemes
@@ -448,13 +449,12 @@ class Board {
       if (!next) pane.canvas.painted = pane.made = null
       if (!next) continue
       element.classList.toggle('behind', !front)
-      Object.assign(element.style, px({ left: rect.x, top: rect.y, width: rect.w, height: rect.h }))
+      Object.assign(element.style, moved(rect))
       pane.header.hidden = !box.heading
       if (!box.heading) continue
       const { heading } = box
-      const corner = { left: heading.x - rect.x, top: heading.y - rect.y }
-      const size = { width: heading.w, height: heading.h, fontSize: plan.heading }
-      Object.assign(pane.header.style, px({ ...corner, ...size }))
+      const own = { ...heading, x: heading.x - rect.x, y: heading.y - rect.y }
+      Object.assign(pane.header.style, moved(own), px({ fontSize: plan.heading }))
       const tabs = box.tabs.map(name => this.panes.get(name)).filter(Boolean)
       const note = inColours || box.numbers !== 'none' ? '' : 'in colours'
       const choose = tab => this.choose(tab)
@@ -532,7 +532,8 @@ class Board {
     Object.assign(pane, { made, places: pane.next })
     const { top, height, bottom, width } = pane.places
     Object.assign(pane.frame.style, px({ width, height: top + height + bottom }))
-    Object.assign(pane.cells.style, px(areaOf(pane)))
+    const { left: x, top: y, width: w, height: h } = areaOf(pane)
+    Object.assign(pane.cells.style, moved({ x, y, w, h }))
     this.paint(pane)
     if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
     pane.grid.place()

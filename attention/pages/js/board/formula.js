@@ -1,6 +1,6 @@
 // What is between the panes of a plan: the formula, the band of inputs, the row of the query.
 
-import { make, px } from '../elements.js'
+import { make, moved, px } from '../elements.js'
 import { setCard } from './card.js'
 import { drawCard } from './draw_card.js'
 import { pixels } from './shades.js'
@@ -129,7 +129,7 @@ export class Around {
     const { stage, row, column } = head.card ?? {}
     const cell = [stage, row, column].join()
     this.card.classList.toggle('sheet', isSheet)
-    if (isSheet) for (const side of ['left', 'top', 'width', 'height']) this.card.style[side] = ''
+    if (isSheet) for (const name of ['transform', 'width', 'height']) this.card.style[name] = ''
     else at(this.card, rect)
     const isAnother = !!head.card && !presenter.isCardOf(head.card)
     this.card.hidden = !head.card || isAnother || (isSheet ? this.away === cell : !rect)
@@ -243,8 +243,7 @@ const isInput = ({ spec, n }) => spec.place?.line === 'inputs' && !spec.place.un
 const at = (node, rect) => {
   node.hidden = !rect
   if (!rect) return
-  const { x, y, w, h } = rect
-  Object.assign(node.style, px({ left: x, top: y, width: w, height: h }))
+  Object.assign(node.style, moved(rect))
 }
 
 // What cells do not show, once for all of them.

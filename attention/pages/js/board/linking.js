@@ -1,6 +1,6 @@
 // What is pointed at or chosen: its frame, its words, and the cells it was made from.
 
-import { px } from '../elements.js'
+import { moved, px } from '../elements.js'
 import { calledOf, textOf } from './cells.js'
 import { axesOf } from './part.js'
 
@@ -70,8 +70,8 @@ export class Linking {
     const [w, h] = [x1 - x0, y1 - y0]
     const [more, higher] = [Math.max(SEEN - w, 0), Math.max(SEEN - h, 0)]
     if (w < EDGE || h < EDGE) return
-    const corner = { left: x0 - more / 2, top: y0 - higher / 2 }
-    Object.assign(node.style, px({ ...corner, width: w + more, height: h + higher }))
+    const rect = { x: x0 - more / 2, y: y0 - higher / 2, w: w + more, h: h + higher }
+    Object.assign(node.style, moved(rect))
     node.style.display = 'block'
   }
 
