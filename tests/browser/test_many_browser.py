@@ -88,7 +88,7 @@ def test_the_pixels_of_a_stage_have_the_colours_of_its_cells(opened):
     dashboard.wait_for(
         """n => { const { across, down } = document.querySelector(
         '[data-stage=weights] .board-canvas').painted.axes
-        return across > 2 && down > 2 }"""
+        return across >= 2 && down >= 2 }"""
     )
     colours = """([i, j, side]) => { const canvas = document.querySelector(
         '[data-stage=weights] .board-canvas'), { x, y } = canvas.painted.axes

@@ -113,6 +113,7 @@ export class Presenter {
     this.foot.hidden = false
     root.focus({ preventScroll: true })
     board.draw(true)
+    this.ask()
     const above = () => {
       root.popover = 'manual'
       root.showPopover()

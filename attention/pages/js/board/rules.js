@@ -130,7 +130,7 @@ export const RULES = {
   largest: 20, // px: nor a number larger, except when presenting
   presented: {
     ...{ largest: 44, smallest: 14, cell: [110, 96], label: [13, 30] },
-    ...{ card: [600, 260], beside: 520, foot: 290 }
+    ...{ card: [600, 260], beside: 520, foot: { high: 0.4, least: 290 }, low: 200 }
   },
   air: 6, // px between a number and its neighbor in the row, 3 on either side
   airs: 0.4, // em: and no less than this, which is more than 6 px from 15 px on
@@ -152,7 +152,6 @@ export const RULES = {
   words: 6.5, // em: a row's word takes no more
   card: [230, 132], // px: the least the card needs
   beside: 200, // px: its width right of all, where it is taller
-  foot: 0.4, // of the height: what it gets below all when presenting
   height: 320, // px: a lower board scrolls
   product: 18, // px between a result and its left factor
   again: 90 // px: how much wider gaps may get for the card

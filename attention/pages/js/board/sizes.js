@@ -254,8 +254,10 @@ export const bandsOf = ({ way, places }, { headHeight, labelHeight }) => ({
 
 export const footOf = ({ asked, way }) => {
   if (!way.foot) return 0
-  const presented = Math.max(Math.round(RULES.foot * asked.height), RULES.presented.foot)
-  return asked.presenting ? presented : RULES.card[1] + 14
+  if (!asked.presenting) return RULES.card[1] + 14
+  const { high, least } = RULES.presented.foot
+  if (asked.queries.length > MANY) return RULES.presented.low // their cells need the height more
+  return Math.max(Math.round(high * asked.height), least)
 }
 
 // One height for the rows of queries, keys and inputs, unless those of the upper line are low.
