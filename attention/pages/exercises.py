@@ -299,7 +299,8 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         query=query,
         cell=cell,
         planned=True,
-        card=how_it_is_made(done, cell) if cell else None,
+        # Present picks a cell where there is a card; while blanks are chosen that would empty it
+        card=how_it_is_made(done, cell) if cell and not chooses else None,
         on_picked=clicked,
         on_edited=filled,
     )

@@ -92,9 +92,8 @@ def way(label: str, by: int, arrow: str, key: str, look: str = "secondary") -> N
 def live_board(shown: View, hidden: Collection[str]) -> None:
     """The stages of the step, and dim below them the others; but not those ``hidden``."""
     there = [name for name in shown.stages if name not in hidden]
-    cell = (
-        s.cell if hidden else cells.chosen(s, shown, step.stages[-1])
-    )  # or it gives the answer away
+    # of hidden stages only what was picked, or it would give the answer away
+    cell = s.cell if hidden else cells.chosen(s, shown, step.stages[-1])
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "cell": cell}
     panes = [
         replace(cells.let_edit(pane, s), picks=True)

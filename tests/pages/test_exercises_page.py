@@ -122,6 +122,14 @@ def test_what_is_right_is_shown_and_what_is_made_of_it_too():
 # ---- what is said --------------------------------------------------------------------------------
 
 
+def test_no_arithmetic_is_shown_while_blanks_are_chosen():
+    at = opened(asking(3, 2))
+    assert card(at)
+    (switch,) = [each for each in at.toggle if each.label == "Choose the blanks"]
+    ran(switch.set_value(True))
+    assert card(at) is None  # Present picks a cell where there is one, which would empty it
+
+
 def test_the_card_counts_says_what_to_look_at_and_leads_on():
     s = asking(5, 2)
     at = opened(s)

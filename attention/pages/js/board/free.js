@@ -31,11 +31,10 @@ export const formulaOf = ({ asked, places }, at, { top, upBottom }, used) => {
   const box = at[first.id]
   const above = { x: 0, y: top, w: right(box), h: box.heading.y - top - 2 }
   const corner = { x: 0, y: top, w: box.rowLabels.x - 8, h: upBottom - top }
-  const fits = (rect, least) => !tooSmall(rect, least)
-  if (first.turned && fits(above, FORMULA.above)) return above
-  if (fits(corner, FORMULA.corner)) return corner
-  if (first.turned && fits(above, FORMULA.alone)) return above
-  return fits(corner, FORMULA.low) ? corner : null
+  if (first.turned && !tooSmall(above, FORMULA.above)) return above
+  if (!tooSmall(corner, FORMULA.corner)) return corner
+  if (first.turned && !tooSmall(above, FORMULA.alone)) return above
+  return tooSmall(corner, FORMULA.low) ? null : corner
 }
 
 /** @type {(rect: import('./rules.js').Rect, least: number[]) => boolean} */
