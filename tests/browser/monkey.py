@@ -130,6 +130,7 @@ CHANGES: dict[str, set[str]] = {
     "open_file": ANYTHING | set(SAMPLING + PRINTED),
     "set_parts": ROWS | PARTS | LAYERS,
     "set_query": {"query"},
+    "keys": {"cell", "query"},  # each stage that is presented asks for its arithmetic
     "set_head": {"head"},
     "set_item": {"item", "cell"},
     "set_digits": {"digits"},
@@ -893,7 +894,7 @@ class Visitor:
             "d_v": s.d_v,
             "heads": s.heads,
         }
-        wanted["item"] = s.item + 1 if s.batch > 1 else None
+        wanted["item"] = s.item if s.batch > 1 else None
 
         def wrong(shown: dict) -> dict:
             return {

@@ -4,7 +4,7 @@
 import { flow, presented } from './flow.js'
 import { axisNames } from './labels.js'
 import { layout } from './layout.js'
-import { tabName } from './panes.js'
+import { headingWidth, tabName } from './panes.js'
 import { needed } from './places.js'
 import { RULES, isSequence } from './rules.js'
 import { LAST } from './shades.js'
@@ -156,9 +156,11 @@ const framed = (box, width) => {
   return { next, rect }
 }
 
-// The lines of panes that are no part of one formula.
-export const flowed = (panes, width, measure) => {
-  const sizes = panes.map(pane => sizedOf(pane, measure))
+// The lines of panes that are no part of one formula, with headings of so many px.
+export const flowed = (panes, width, heading, measure) => {
+  const sizes = panes.map(pane => {
+    return { ...sizedOf(pane, measure), heading: headingWidth(pane, heading, measure) }
+  })
   const { places, columns, column } = flow(sizes, width, measure)
   panes.forEach((pane, k) => (pane.next = places[k]))
   return { columns, column }

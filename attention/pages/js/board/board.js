@@ -24,7 +24,7 @@ import { ALL, Around } from './formula.js'
 import { Linking } from './linking.js'
 import { glow, paint } from './paint.js'
 import { read, readMarks, waitingOn } from './pane.js'
-import { create, describe, head } from './panes.js'
+import { MENU, create, describe, head } from './panes.js'
 import { areaOf, isSeen } from './part.js'
 import { Presenter } from './present.js'
 import { fillTable } from './tables.js'
@@ -482,12 +482,12 @@ class Board {
     for (const group of this.lines) {
       const inside = panes.filter(pane => pane.element.parentElement === group && !pane.table)
       if (!inside.length) continue
-      const { columns, column } = flowed(inside, this.width, measure)
+      const { columns, column } = flowed(inside, this.width, HEADING, measure)
       group.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${column}px))`
       for (const pane of inside) {
         pane.element.hidden = false
         const note = pane.next.px ? '' : 'in colours'
-        head(pane, { room: column - 30, px: HEADING, note, measure })
+        head(pane, { room: column - MENU, px: HEADING, note, measure })
       }
     }
   }
@@ -563,7 +563,7 @@ class Board {
     Object.assign(layout, { width, uirevision: `${pane.spec.shape}` })
     const figure = chart(pane, layout, this.palette, this.presenter.tallest)
     pane.frame.style.height = `${layout.height}px` // also before Plotly has come
-    head(pane, { room: width - 30, px: HEADING, measure: this.measure })
+    head(pane, { room: width - MENU, px: HEADING, measure: this.measure })
     if (!this.Plotly) return null
     Object.assign(pane, { width, drawn: true })
     pane.drawing = this.Plotly.react(pane.plot, figure.data, figure.layout, CONFIG)

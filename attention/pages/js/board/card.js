@@ -22,7 +22,7 @@
  *   of a wide table's columns, px
  */
 
-import { formulaParts } from './text.js'
+import { unmarked } from './notation.js'
 
 export const SIZES = [22, 20.5, 19, 18, 17, 16, 15, 14.25, 13.5] // px of its letters
 const SMALLEST = 10.5 // px: no letter is smaller
@@ -36,12 +36,6 @@ const NB = '\u00a0'
 /** @param {string} text */
 const signed = text =>
   text.startsWith(MINUS) ? `${MINUS}${NB}${text.slice(1)}` : text && `+${NB}${text}`
-
-/**
- * The text without the marks of subscripts and powers, for its width.
- * @param {string} text
- */
-const unmarked = text => formulaParts(text).map(part => part.text).join('')
 
 /**
  * The columns for which there is room: all terms, or the largest and the sum of the others.

@@ -1,7 +1,7 @@
 // The card of a cell, as card.js sets it, in the page.
 
 import { make } from '../elements.js'
-import { formulaParts } from './text.js'
+import { formulaParts } from './notation.js'
 
 /**
  * @typedef {import('./card.js').Setting} Setting

@@ -5,7 +5,7 @@ import { lineOf, slantOf } from './measures.js'
 import { RULES } from './rules.js'
 
 const GAP = 16 // px between two columns
-const LEAST = 176 // px: a column, for its heading
+const LEAST = 176 // px: a column
 const EDGE = 4 // px around the cells, for frames
 const APART = 10 // px: what a row's label needs beside its width
 const WORDS = 9 // font sizes: a label takes no more beside the cells
@@ -26,9 +26,9 @@ const HEADED = 0.2 // of the height of a pane that is presented, for its words
 
 /**
  * What is known of a pane here; `ems` is the width of its widest number in font sizes, or null
- * where it has none.
+ * where it has none, `heading` what its name and menu take in px.
  * @typedef {{ rows: number, cols: number, ems: number | null, rowWords: string[],
- *   columnWords: string[], corner: string[] }} Sized
+ *   columnWords: string[], corner: string[], heading?: number }} Sized
  */
 
 /**
@@ -39,7 +39,8 @@ const HEADED = 0.2 // of the height of a pane that is presented, for its words
  */
 export const flow = (panes, width, measure) => {
   const places = panes.map(pane => placesIn(pane, width, measure, ON_PAGE))
-  const widest = Math.min(width, Math.max(LEAST, ...places.map(place => Math.ceil(place.width))))
+  const needed = places.map((place, k) => Math.ceil(Math.max(place.width, panes[k].heading ?? 0)))
+  const widest = Math.min(width, Math.max(LEAST, ...needed))
   const columns = Math.max(1, Math.min(panes.length, Math.floor((width + GAP) / (widest + GAP))))
   return { places, columns, column: widest }
 }

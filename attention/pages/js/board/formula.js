@@ -3,6 +3,7 @@
 import { make, moved, px } from '../elements.js'
 import { setCard } from './card.js'
 import { drawCard } from './draw_card.js'
+import { unmarked } from './notation.js'
 import { pixels } from './shades.js'
 import { mathText } from './text.js'
 
@@ -252,7 +253,7 @@ const saidOf = ({ decimals, cut }, colours) => {
     return 'Too many cells for numbers, so they are colours. Point at a cell to read its number.'
   }
   const fewer = cut ? `Numbers with ${decimals} of ${cut} decimals.` : ''
-  const names = colours.join(', ').replace(/_/g, '')
+  const names = colours.map(unmarked).join(', ')
   return names ? `${fewer} In colours: ${names}.`.trim() : fewer
 }
 

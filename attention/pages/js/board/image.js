@@ -7,11 +7,12 @@ import { sizedOf } from './arrange.js'
 import { chart } from './chart.js'
 import { pictured } from './flow.js'
 import { labelsOf } from './labels.js'
+import { mathParts } from './notation.js'
 import { inCells, paint, sized } from './paint.js'
 import { read, waitingOn } from './pane.js'
 import { axesOf } from './part.js'
 import { INDEX, safe, toSvg } from './svg.js'
-import { mathParts, widthOf } from './text.js'
+import { widthOf } from './text.js'
 import { formsOf } from './written.js'
 
 const FINE = 2 // pixels of the board's picture for each of the screen

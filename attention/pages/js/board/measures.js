@@ -21,13 +21,13 @@ const ladderOf = measure => {
   return ladders.get(measure)
 }
 
-// The widths of a line of words: the longest, and what neighbors need to be side by side.
-export const lineOf = (words, em) => {
+// The widths of a line of words: the longest, bold as a chosen word is, and what neighbors need to
+// be side by side.
+export const lineOf = (words, em, bold = em) => {
   const wide = words.map(em)
-  let longest = 0
+  const longest = Math.max(0, ...words.map(bold))
   let pair = 0
   for (let k = 0; k < wide.length; k++) {
-    longest = Math.max(longest, wide[k])
     if (k) pair = Math.max(pair, (wide[k - 1] + wide[k]) / 2)
   }
   return { longest, pair, ends: Math.max(wide[0] ?? 0, wide.at(-1) ?? 0) }
@@ -40,12 +40,13 @@ export const lineOf = (words, em) => {
 export function textsOf({ stages, queries, keys, names = {}, measure }) {
   const em = text => measure(text, LARGE) / LARGE
   const ladder = ladderOf(measure)
-  const lines = { queries: lineOf(queries, em), keys: lineOf(keys, em) }
-  for (const [kind, words] of Object.entries(names)) lines[kind] = lineOf(words, em)
+  const bold = text => measure(text, LARGE, true) / LARGE
+  const lines = { queries: lineOf(queries, em, bold), keys: lineOf(keys, em, bold) }
+  for (const [kind, words] of Object.entries(names)) lines[kind] = lineOf(words, em, bold)
   const headings = {}
   for (const [name, stage] of Object.entries(stages)) {
     const text = (stage.heading ?? name) + (stage.place.turned ? 'ᵀ' : '')
-    headings[name] = { plain: em(text), bold: measure(text, LARGE, true) / LARGE }
+    headings[name] = { plain: em(text), bold: bold(text) }
   }
   return {
     ladder,

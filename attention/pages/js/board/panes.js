@@ -5,6 +5,7 @@ import { Grid } from './grid.js'
 import { headingOf, named, namesWidth } from './heading.js'
 import { mathText } from './text.js'
 
+export const MENU = 40 // px: the menu at the end of a heading, with its gaps
 const TOOLS = 110 // px: the buttons of a heading, which are above it where they have no room
 const TRUE = '_inf' // ends the name of a stage under a true mask, next to one that adds −1e9
 const PRESENTS = 'Present: P'
@@ -163,6 +164,10 @@ const saidOf = ({ spec, turned }) => {
   const seen = turned ? shape.split(' × ').reverse().join(' × ') : shape
   return [...named({ symbol, formula: made }, turned), seen]
 }
+
+// What the name of a stage takes with its menu after it, in px.
+export const headingWidth = (pane, px, measure) =>
+  namesWidth({ name: saidOf(pane)[0] }, px, measure) + MENU
 
 // The name of a stage among those that share its place.
 export const tabName = ({ spec: { name, symbol }, turned }) =>

@@ -38,6 +38,12 @@ test('a column is as wide as the widest pane, and as many are side by side as ha
   assert.ok((columns + 1) * column + columns * 16 > 1110 || columns === panes.length)
 })
 
+test('a column has room for the longest heading, and is no wider than the page', () => {
+  const panes = [pane(4, 4), pane(4, 4, { heading: 310.2 })]
+  assert.equal(flow(panes, 1110, widthOf).column, 311)
+  assert.equal(flow(panes, 300, widthOf).column, 300)
+})
+
 test('on a phone panes are below each other', () => {
   const { columns } = flow([pane(6, 6), pane(6, 6)], 336, widthOf)
   assert.equal(columns, 1)
