@@ -7,7 +7,6 @@ Every number is one of the trace, or is made of such numbers by plain loops, and
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,13 +25,12 @@ from attention.arithmetic import (
     turned_columns,
 )
 from attention.captions import pushed
-from attention.numbers import MINUS, are_whole, exact, number, numbers
+from attention.numbers import MINUS, are_whole, exact, number, numbers, percent
 from attention.scores import FUNCTION, SIGMOID
-from attention.sentences import shortened
+from attention.sentences import NB, called, capital, repeated, shortened
 from attention.stages import STAGES
 from attention.view import View
 
-NB = "\u00a0"  # between words of one line
 LARGE_POWER = 12  # of e: beyond it the largest score is subtracted first
 Cell = tuple[str, int, int]  # stage, row, column
 Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
@@ -122,45 +120,13 @@ def card_of(view: View, cell: Cell, digits: int = 2, *, editable: bool = False) 
 
 # ---- words ---------------------------------------------------------------------------------------
 
-_REPEATED = re.compile(r"(.*) \((\d+)\)")
-_ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth"),
-    *("sixth", "seventh", "eighth", "ninth", "tenth"),
-)
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def _repeated(labels: Sequence[str], k: int) -> tuple[str, int]:
-    """Return a word and which one of several it is, from 1; 0 where it is the only one."""
-    found = _REPEATED.fullmatch(labels[k])
-    if found and sum(label.startswith(f"{found[1]} (") for label in labels) > 1:
-        return found[1], int(found[2])
-    return labels[k], 0
-
-
-def _called(labels: Sequence[str], k: int) -> str:
-    """Return a word as a sentence has it: “cat”, the second “the”."""
-    word, which = _repeated(labels, k)
-    if not which:
-        return f"“{word}”"
-    ordinal = _ORDINALS[which - 1] if which <= len(_ORDINALS) else ""
-    return f"the {ordinal} “{word}”" if ordinal else f"“{word}” no.{NB}{which}"
 
 
 def _head(labels: Sequence[str], k: int) -> str:
     """Return a word as the head of a column has it: cat, the₂."""
-    word, which = _repeated(labels, k)
+    word, which = repeated(labels, k)
     return shortened(word) + (str(which).translate(_LOWERED) if which else "")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _percent(share: float) -> str:
-    if 0 < share < 0.005:
-        return "<1%"
-    return ">99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +174,10 @@ class _Asked:
 
     @property
     def query(self) -> str:
-        return _called(self.view.labels["queries"], self.i)
+        return called(self.view.labels["queries"], self.i)
 
     def key(self, j: int) -> str:
-        return _called(self.view.labels["keys"], j)
+        return called(self.view.labels["keys"], j)
 
     @property
     def own(self) -> bool:
@@ -240,7 +206,7 @@ class _Asked:
     def of(self, words: str, axis: str) -> tuple[Words, ...]:
         """The title of a number of a query or of a key."""
         kind = "query" if axis == "queries" else "key"
-        who = _called(self.view.labels[axis], self.i)
+        who = called(self.view.labels[axis], self.i)
         return (f"{words} of ", ""), (who, kind), (f", {self.place}", "")
 
     def card(self, title: tuple[Words, ...], **more: object) -> Card:
@@ -583,9 +549,9 @@ def _why_hidden(asked: _Asked) -> str:
     allowed = asked.view.allowed
     causal = not asked.crossed and not np.triu(allowed, 1).any()
     if causal and asked.j > asked.i:
-        return f"{_capital(asked.key(asked.j))} comes after {asked.query}: hidden"
+        return f"{capital(asked.key(asked.j))} comes after {asked.query}: hidden"
     whom = "itself" if asked.own else asked.query
-    return f"{_capital(asked.key(asked.j))} is hidden from {whom}"
+    return f"{capital(asked.key(asked.j))} is hidden from {whom}"
 
 
 def _masked(asked: _Asked) -> Card:
@@ -619,7 +585,7 @@ def _weights(asked: _Asked) -> Card:
     title = (("Weight of ", ""), (of, "query" if asked.own else "key"), (" for ", ""), whom)
     chain = _chain(asked)
     if not view.allowed[i].any():
-        note = f"{_capital(asked.query)} sees no key, so all its weights are 0."
+        note = f"{capital(asked.query)} sees no key, so all its weights are 0."
         return asked.card(title, note=note, chain=chain)
     hidden = f"{_why_hidden(asked)}, so its weight is 0." if asked.hidden else ""
     if "masked" not in view.stages:
@@ -659,7 +625,7 @@ def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
         powers, weights = [*powers, shares.sink], [*weights, float(view.sunk[i])]
         texts = [*texts, asked.number(view.sink - shares.shift)]
         share_texts = [*share_texts, *asked.texts("weights", np.array(weights[-1:]))]
-        note = f"The sink takes the rest, {_percent(weights[-1])}."
+        note = f"The sink takes the rest, {percent(weights[-1])}."
     if shares.shift:
         note = "The largest score is subtracted first; this changes no share and keeps e^{s} small."
     power_texts, total = numbers(np.array(powers), asked.digits), asked.number(shares.total)
@@ -682,7 +648,7 @@ def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
 def _output(asked: _Asked) -> Card:
     title = asked.of("Output", "queries")
     if not asked.view.allowed[asked.i].any():
-        note = f"{_capital(asked.query)} sees no key, so its output is 0."
+        note = f"{capital(asked.query)} sees no key, so its output is 0."
         return asked.card(title, note=note)
     names = "weight", f"V, col. {shortened(asked.view.columns('V')[asked.j])}"
     table = _products(asked, names, ("query", "key"))

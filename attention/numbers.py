@@ -41,6 +41,19 @@ def number(value: float, digits: int = 2, least: int | None = None) -> str:
     return text.replace("-", MINUS)
 
 
+def percent(share: float) -> str:
+    """Return a share as a whole percentage, never 0% or 100% where it is neither.
+
+    >>> [percent(share) for share in (0, 0.005, 0.474, 0.998, 1)]
+    ['0%', '<1%', '47%', '>99%', '100%']
+    """
+    if math.isnan(share):
+        return "NaN"
+    if 0 < share <= 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
+
+
 def _half(digits: int) -> int:
     """Return how many significant digits the decimals of a number have to show."""
     return max(digits // 2, 1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+NB = "\u00a0"  # between words of one line
 LABEL_LENGTH = 14  # characters of a word beside a matrix
 
 
@@ -53,3 +55,40 @@ def shortened(label: str) -> str:
     ('attention', 'representatio…')
     """
     return label if len(label) <= LABEL_LENGTH else f"{label[: LABEL_LENGTH - 1]}…"
+
+
+_REPEATED = re.compile(r"(.*) \((\d+)\)", re.DOTALL)
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
+)
+
+
+def repeated(labels: Sequence[str], k: int) -> tuple[str, int]:
+    """Return a word and which one of several it is, from 1; 0 where it is the only one.
+
+    >>> repeated(("the (1)", "cat", "the (2)"), 2), repeated(("f (2)", "cat"), 0)
+    (('the', 2), ('f (2)', 0))
+    """
+    found = _REPEATED.fullmatch(labels[k])
+    if found and sum(label.startswith(f"{found[1]} (") for label in labels) > 1:
+        return found[1], int(found[2])
+    return labels[k], 0
+
+
+def called(labels: Sequence[str], k: int) -> str:
+    """Return a word as a sentence has it.
+
+    >>> [called(("the (1)", "cat", "the (2)"), k) for k in range(3)]
+    ['the first “the”', '“cat”', 'the second “the”']
+    """
+    word, which = repeated(labels, k)
+    if not which:
+        return f"“{word}”"
+    ordinal = _ORDINALS[which - 1] if which <= len(_ORDINALS) else ""
+    return f"the {ordinal} “{word}”" if ordinal else f"“{word}” no.{NB}{which}"
+
+
+def capital(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]

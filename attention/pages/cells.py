@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
 from attention.session.settings import Settings
 from attention.stages import STAGES
+from attention.strip import Strip, strip_of
 from attention.view import View
 
 GLANCE = 8  # numbers of a row
@@ -72,6 +74,35 @@ def chosen(s: Settings, shown: View, stage: str = "scores") -> Cell:
     key = int(np.nan_to_num(shown.stages["weights"][s.query]).argmax())
     at = {"queries": s.query, "keys": key}
     return name, at.get(STAGES[name].rows, 0), at.get(STAGES[name].columns, 0)
+
+
+def strip(s: Settings, shown: View) -> Strip:
+    """Return where the chosen query looks."""
+    return strip_of(shown, s.query, s.digits)
+
+
+def asks(shown: View) -> Callable[[object], None]:
+    """Return what a click on a word of the strip does: it makes that word the query.
+
+    The chosen cell stays in its stage, and follows to the row of that word; where it is about a
+    key, to the key that weighs most. What is called outlives the run, so it holds no stage.
+    """
+    strongest = np.nan_to_num(shown.stages["weights"]).argmax(axis=1).tolist()
+
+    def ask(clicked: object) -> None:
+        if type(clicked) is not int or not 0 <= clicked < len(strongest):
+            return
+
+        def act(s: Settings) -> Settings:
+            cell = s.cell
+            if cell is not None and STAGES[cell[0]].rows == "queries":
+                is_key = STAGES[cell[0]].columns == "keys"
+                cell = cell[0], clicked, strongest[clicked] if is_key else cell[2]
+            return replace(s, query=clicked, cell=cell)
+
+        state.change(act)
+
+    return ask
 
 
 def card(s: Settings, shown: View, cell: Cell) -> Card:

@@ -144,7 +144,9 @@ board.show(
     planned=True,
     card=cells.card(s, shown, cell),
     lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
+    strip=cells.strip(s, shown),
     on_picked=show_cell,
+    on_asked=cells.asks(shown),
     on_edited=cells.edit,
 )
 for sentence in flags():

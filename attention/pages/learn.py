@@ -116,7 +116,9 @@ def live_board(shown: View, hidden: Collection[str]) -> None:
         planned=True,
         card=None if hidden or cell is None else cells.card(s, shown, cell),
         about=what_it_is(s),
+        strip=None if "weights" in hidden else cells.strip(s, shown),
         on_picked=show_cell,
+        on_asked=cells.asks(shown),
         on_edited=cells.edit,
     )
 

@@ -25,6 +25,7 @@ from attention.session import board_edits
 from attention.session.about import About
 from attention.session.board_edits import Operation, Refusal
 from attention.stages import LOWER, STAGES
+from attention.strip import Strip
 
 _HERE = Path(__file__).parent
 TRUE = "_inf"  # ends the name of a stage under a true mask, next to one that adds −1e9
@@ -36,7 +37,7 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_cir
 _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
-    css=(_HERE / "board.css").read_text() + (_HERE / "card.css").read_text(),
+    css="".join((_HERE / name).read_text() for name in ("board.css", "card.css", "strip.css")),
     js=scripts.importing(BOARD),
     isolate_styles=False,
 )
@@ -57,7 +58,9 @@ def show(
     cell: tuple[str, int, int] | None = None,
     planned: bool = False,
     card: Card | None = None,
+    strip: Strip | None = None,
     on_picked: Callable[[object], None] | None = None,
+    on_asked: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
 ) -> None:
     """Draw the panes in place; the stage that is spoken of elsewhere on the page is ``lit``.
@@ -65,7 +68,8 @@ def show(
     Where several are ``spoken_of``, the others are dimmed; of those that share a place, the last
     one is in front.
 
-    ``on_picked`` gets what the browser sent, unchecked. ``on_edited`` gets the operations that were
+    ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
+    ``strip`` that is to be the query. ``on_edited`` gets the operations that were
     not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
     refuses; each operation says what was ``edited`` when it was made. Each pane carries a digest of
     what is drawn, and only those that changed are drawn anew. When all are painted, the board's
@@ -75,6 +79,8 @@ def show(
     moves: dict[str, Any] = {}
     if on_picked:
         moves["picked"] = partial(state.heard, key, "picked", on_picked)
+    if on_asked:
+        moves["asked"] = partial(state.heard, key, "asked", on_asked)
     if on_edited:
         moves["edited"] = partial(_edited, key, on_edited)
     sent = [_sent(pane) for pane in panes]
@@ -90,6 +96,7 @@ def show(
         "planned": planned,
         "order": LOWER,
         "card": asdict(card) if card else None,
+        "strip": asdict(strip) if strip else None,
         "spokenOf": list(spoken_of),
         "about": "; ".join(about.lines()) if about else "",
         "edits": _answer(key) | {"edited": edited} if on_edited else None,

@@ -20,6 +20,7 @@ import { Editor } from './editor.js'
 import { Edits, PATIENCE } from './edits.js'
 import { Files } from './files.js'
 import { chart } from './chart.js'
+import { Strip } from './draw_strip.js'
 import { ALL, Around } from './formula.js'
 import { Linking } from './linking.js'
 import { glow, paint } from './paint.js'
@@ -43,6 +44,7 @@ class Board {
     this.panes = new Map()
     this.fronts = [] // stages that were brought in front of their places, the last one last
     this.inputs = 'auto' // or 'open' or 'folded'
+    this.strip = new Strip(this)
     this.groups = make('div', 'board-groups', root)
     this.around = new Around(this)
     this.live = make('div', 'board-live', root)
@@ -362,6 +364,7 @@ class Board {
       }
     }
     this.font = getComputedStyle(this.root).fontFamily
+    this.strip.show(this.head.strip, mode)
     const before = new Map()
     for (const [name, pane] of this.panes) {
       const place = this.isPlanned ? this.presenter.placeOf(pane) : null

@@ -1,0 +1,151 @@
+// The strip above the board: where the chosen word looks, in a sentence and word by word. A click
+// or an arrow key makes another word the query.
+
+import { make } from '../elements.js'
+import { colours, STEPS } from './scales.js'
+import { wayOf } from './strip.js'
+import { short } from './text.js'
+
+const SIZES = [16, 15, 14, 13] // px: letters of the sentence, the largest that fits
+const HIDDEN = '–'
+const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
+
+export class Strip {
+  constructor(board) {
+    this.board = board
+    this.root = make('section', 'board-strip', board.root)
+    this.root.setAttribute('aria-label', 'Where the query looks')
+    this.root.hidden = true
+    this.says = make('p', 'board-says', this.root)
+    this.says.setAttribute('aria-live', 'polite')
+    this.asking = make('div', 'board-asking', this.root)
+    this.words = make('div', 'board-words', this.root)
+    this.query = make('select', 'board-query', this.root)
+    this.query.ariaLabel = 'Query'
+    this.query.onchange = () => this.ask(this.query.selectedIndex)
+  }
+
+  // Draw what Python says of the chosen query, where it is not drawn so already.
+  show(strip, mode) {
+    const { board } = this
+    this.root.hidden = !strip
+    const drawn = JSON.stringify([strip, mode, board.root.clientWidth, board.font])
+    if (!strip || drawn === this.drawn) return
+    this.drawn = drawn
+    this.strip = strip
+    const isCrossed = strip.keys.length > 0
+    const radios = isCrossed ? this.asking : this.words
+    this.asking.hidden = !isCrossed
+    const width = board.root.clientWidth
+    const words = (isCrossed ? strip.keys : strip.queries).map(short)
+    const way = wayOf({ words, width, own: isCrossed || width < 560, measure: board.measure })
+    this.root.classList.toggle('own', way.own)
+    this.root.style.setProperty('--word', `${way.px}px`)
+    this.root.style.setProperty('--pad', `${way.pad / 2}px`)
+    this.root.style.setProperty('--gap', `${way.gap}px`)
+    this.root.style.setProperty('--says', `${way.says}px`)
+    this.chips(this.words, words, isCrossed ? 'span' : 'button', true)
+    if (isCrossed) this.chips(this.asking, strip.queries.map(short), 'button', false)
+    for (const group of [this.words, this.asking]) {
+      const role = group === radios ? 'radiogroup' : 'list'
+      group.setAttribute('role', role)
+      group.ariaLabel = group === radios ? 'Query' : 'Keys'
+    }
+    this.query.hidden = way.all
+    if (!way.all) this.choices(strip)
+    this.write(strip.sentence)
+    if (!way.all) center(this.words, this.words.children[isCrossed ? 0 : strip.query])
+  }
+
+  // One element for each word; those that are there stay, so that none loses the focus.
+  chips(group, words, tag, shares) {
+    const { strip, board } = this
+    const nodes = [...group.children]
+    while (nodes.length > words.length) nodes.pop().remove()
+    if (nodes.length && nodes[0].localName !== tag) nodes.splice(0).forEach(node => node.remove())
+    words.forEach((word, k) => {
+      const node = nodes[k] ?? this.chip(group, tag, k)
+      const [text, part] = node.children
+      text.textContent = word
+      part.hidden = !shares
+      const share = shares ? strip.shares[k] : ''
+      part.textContent = share
+      const isOff = share === HIDDEN
+      node.classList.toggle('off', isOff)
+      if (shares) text.style.background = isOff ? '' : shaded(strip.shades[k], board.palette)
+      const isChosen = tag === 'button' && k === strip.query
+      const said = share && `, ${isOff ? 'hidden' : share}`
+      node.ariaLabel = `${word}${said}`
+      node.title = tag === 'button' ? `See what “${word}” looks at` : ''
+      if (tag === 'span') return
+      node.setAttribute('aria-checked', String(isChosen))
+      node.tabIndex = isChosen ? 0 : -1
+    })
+  }
+
+  chip(group, tag, k) {
+    const node = make(tag, 'board-word', group)
+    make('span', 'board-word-text', node)
+    make('span', 'board-word-share', node)
+    node.setAttribute('role', tag === 'button' ? 'radio' : 'listitem')
+    if (tag === 'span') return node
+    Object.assign(node, { type: 'button', onclick: () => this.ask(k) })
+    node.onkeydown = event => this.turn(event, group, k)
+    return node
+  }
+
+  turn(event, group, k) {
+    const step = STEP[event.key]
+    const count = group.children.length
+    const to = { Home: 0, End: count - 1 }[event.key] ?? (step && (k + step + count) % count)
+    if (to === undefined) return
+    event.preventDefault()
+    group.children[to].focus()
+    this.ask(to)
+  }
+
+  choices(strip) {
+    const { options } = this.query
+    if ([...options].map(({ text }) => text).join('\n') !== strip.queries.join('\n')) {
+      this.query.replaceChildren()
+      for (const word of strip.queries) make('option', '', this.query, word)
+    }
+    this.query.selectedIndex = strip.query
+  }
+
+  // The sentence in the largest letters in which it has room.
+  write(sentence) {
+    const { says } = this
+    says.replaceChildren()
+    for (const [text, kind] of sentence) {
+      if (kind) make('b', kind, says, text)
+      else says.append(text)
+    }
+    says.title = says.textContent
+    for (const size of SIZES) {
+      says.style.fontSize = `${size}px`
+      if (says.scrollHeight <= says.clientHeight + 1) break
+    }
+  }
+
+  // Make a word the query: seen at once, and told to Python.
+  ask(k) {
+    const group = this.strip.keys.length ? this.asking : this.words
+    for (const node of group.children) {
+      node.setAttribute('aria-checked', String(node === group.children[k]))
+    }
+    this.drawn = null // what Python answers is drawn, also where it is as before
+    this.board.emit('asked', k)
+  }
+}
+
+// Bring a word of a line that is scrolled into its middle; the page stays.
+const center = (line, word) => {
+  line.scrollLeft = word.offsetLeft - (line.clientWidth - word.offsetWidth) / 2
+}
+
+// The colour of a share; of a negative weight, which is none, that of its sign.
+const shaded = (shade, { share, diverging }) => {
+  const [scale, place] = shade < 0 ? [diverging, (shade + 1) / 2] : [share, shade]
+  return `rgb(${colours(scale)[Math.round(place * STEPS)].join(' ')})`
+}

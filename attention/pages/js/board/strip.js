@@ -1,0 +1,35 @@
+// How the words of a sentence stand in the strip above the board. Pure.
+
+const SAYS = { share: 0.27, least: 230, most: 400 } // of the width; px: the sentence, next to words
+const BROAD = { share: 0.37, least: 230, most: 470 } // where there is room
+const APART = 16 // px between sentence and words
+const SHARE = 12 // px: the letters of a share
+const WIDEST = 2.4 // font sizes: a share, as “>99%”
+const LARGE = { px: 17, pad: 22, gap: 5, room: BROAD }
+const MIDDLE = { px: 16, pad: 16, gap: 4, room: SAYS }
+const SMALL = { px: 14.5, pad: 12, gap: 3, room: SAYS }
+const LEAST = { px: 13, pad: 6, gap: 2, room: SAYS }
+
+/**
+ * The first way in which all words have room: next to the sentence or in a line of their own; else
+ * they are in a line that is scrolled, and `all` is false.
+ * @param {{ words: string[], width: number, own: boolean,
+ *   measure: (text: string, px: number, bold?: boolean) => number }} asked `own` where they are
+ *   in a line of their own anyway
+ * @returns {{ px: number, pad: number, gap: number, says: number, own: boolean, all: boolean }}
+ *   in px; `says` is the width of the sentence
+ */
+export const wayOf = ({ words, width, own, measure }) => {
+  const takes = ({ px, pad, gap }) => {
+    const wide = word => Math.max(measure(word, px, true), WIDEST * SHARE) + pad
+    return words.reduce((sum, word) => sum + wide(word) + gap, -gap)
+  }
+  const of = ({ px, pad, gap }, says, all = true) => ({ px, pad, gap, says, own: !says, all })
+  for (const way of own ? [] : [LARGE, MIDDLE, SMALL]) {
+    const { share, least, most } = way.room
+    const says = Math.min(Math.max(share * width, least), most)
+    if (takes(way) <= width - says - APART) return of(way, says)
+  }
+  const fits = [MIDDLE, SMALL, LEAST].find(way => takes(way) <= width)
+  return of(fits ?? SMALL, 0, !!fits)
+}

@@ -1,0 +1,284 @@
+"""The strip above the board: where the chosen word looks, in one sentence and word by word.
+
+Every claim of the sentence is one of the numbers: "mostly" is more than half of the weight, "about
+equally" a difference of at most a tenth, and words that get the same are named together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from attention.numbers import number, percent
+from attention.scores import share_of_sink
+from attention.sentences import called, capital, repeated
+from attention.view import View
+
+HALF = 0.5  # of the weight: more is "mostly"
+NEARLY_ALL = 0.9  # "almost only"
+ABOUT = 1.1  # the largest weight over the smallest, up to which they are about equal
+NAMED = 3  # words of one weight that are named; more are counted
+SECOND = 0.08  # a second word with less is not named
+APART = 0.01  # nor one with so little more than the third
+ALSO = 0.1  # a share of the sink that is named
+COUNTS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine"), 2))
+
+Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """What the chosen query looks at.
+
+    ``shares`` and ``shades`` have one entry for each key: the weight as text, "–" where the key is
+    hidden, and how strongly the word is shaded, from −1 to 1.
+    """
+
+    sentence: tuple[Words, ...]
+    query: int
+    queries: tuple[str, ...]  # labels, words that repeat numbered
+    keys: tuple[str, ...]  # empty where they are the queries
+    shares: tuple[str, ...]
+    shades: tuple[float, ...]
+
+
+def strip_of(view: View, query: int, digits: int = 2) -> Strip:
+    """Return the strip of a query; its weights must be among the stages of ``view``.
+
+    Parameters
+    ----------
+    view : View
+    query : the row of the weights, counted from 0
+    digits : decimals of weights that are not shares of 1
+
+    >>> from attention import self_attention
+    >>> trace = self_attention([[2, 0], [0, 1]], np.eye(2), np.eye(2), np.eye(2), scale=1)
+    >>> strip = strip_of(View.of(trace, tokens=("cat", "sat")), 0)
+    >>> "".join(text for text, _ in strip.sentence), strip.shares
+    ('“cat” looks almost only at itself (98%).', ('98%', '2%'))
+    """
+    row = _Row(view, query, digits)
+    labels = view.labels
+    return Strip(
+        tuple(_joined(_said(row))),
+        query,
+        tuple(labels["queries"]),
+        tuple(labels["keys"]) if row.crossed else (),
+        tuple(row.text(j) if view.allowed[query, j] else "–" for j in range(len(row.weights))),
+        tuple(np.round(row.shades, 4).tolist()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """The weights of one query."""
+
+    view: View
+    i: int
+    digits: int
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        return self.view.printed("weights")[self.i].astype(np.float64, copy=False)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether queries and keys are other tokens."""
+        labels = self.view.labels
+        return "memory" in self.view.stages or labels["queries"] != labels["keys"]
+
+    @property
+    def is_shares(self) -> bool:
+        return self.view.softmax is True
+
+    @cached_property
+    def shades(self) -> np.ndarray:
+        found = np.nan_to_num(self.weights, nan=0.0, posinf=1.0, neginf=-1.0)
+        most = np.abs(found).max(initial=0)
+        return found if most <= 1 else found / most
+
+    @cached_property
+    def seen(self) -> list[int]:
+        """The keys that are not hidden, the largest weight first."""
+        there = np.flatnonzero(self.view.allowed[self.i])
+        return there[np.argsort(-self.weights[there], kind="stable")].tolist()
+
+    def text(self, j: int) -> str:
+        weight = float(self.weights[j])
+        return percent(weight) if self.is_shares else number(weight, self.digits)
+
+    @cached_property
+    def to_sink(self) -> float:
+        """The share of the sink, 0 where there is none."""
+        if self.view.sink is None:
+            return 0.0
+        masked = self.view.stages["masked"][self.i]
+        return float(share_of_sink(masked[None], np.array(self.view.sink))[0])
+
+    @property
+    def who(self) -> Words:
+        return called(self.view.labels["queries"], self.i), "query"
+
+    def key(self, j: int) -> Words:
+        if not self.crossed and j == self.i:
+            return "itself", "key"
+        return called(self.view.labels["keys"], j), "key"
+
+    def listed(self, keys: Sequence[int]) -> list[Words]:
+        """The keys as a list; the occurrences of one word, where they are all of them, as one."""
+        names = [repeated(self.view.labels["keys"], j)[0] for j in keys]
+        is_one = len(keys) > 1 and len(set(names)) == 1 and (self.crossed or self.i not in keys)
+        if is_one and self._occurrences(names[0]) == len(keys):
+            both = "both" if len(keys) == 2 else f"all {self.counted(len(keys))}"
+            return [(f"{both} “{names[0]}”", "key")]
+        listed: list[Words] = []
+        for k, j in enumerate(keys):
+            between = "" if not k else " and " if k == len(keys) - 1 else ", "
+            listed += [(between, ""), self.key(j)]
+        return listed
+
+    def _occurrences(self, word: str) -> int:
+        labels = self.view.labels["keys"]
+        return sum(repeated(labels, j)[0] == word for j in range(len(labels)))
+
+    @staticmethod
+    def counted(count: int) -> str:
+        return COUNTS.get(count, f"{count:,}")
+
+    @property
+    def words(self) -> str:
+        return "keys" if self.crossed else "words"
+
+    @property
+    def end(self) -> list[Words]:
+        """What the sink takes besides, and the end of the sentence."""
+        if self.to_sink < ALSO:
+            return [(".", "")]
+        return [(f"; {percent(self.to_sink)} goes to the sink.", "")]
+
+
+def _said(row: _Row) -> list[Words]:
+    """The sentence in parts, with the head before it where there are several."""
+    said = _of(row)
+    if row.view.heads == 1:
+        (first, kind), *others = said
+        return [(capital(first), kind), *others]
+    return [(f"In head {row.view.head_number}, ", ""), *said]
+
+
+def _of(row: _Row) -> list[Words]:
+    """Return the first sentence that is true."""
+    if not row.seen:
+        rest = "weights are" if "output" not in row.view.stages else "weights and output are"
+        return [row.who, (f" sees no key, so its {rest} 0.", "")]
+    if not np.isfinite(row.weights[row.seen]).all():
+        return [row.who, (" has weights that are not numbers.", "")]
+    if len(row.seen) == 1:
+        return _one_key(row)
+    if not row.is_shares:
+        return _largest(row)
+    return _shares(row)
+
+
+def _one_key(row: _Row) -> list[Words]:
+    [j] = row.seen
+    said: list[Words] = [row.who, (" can see only ", ""), row.key(j)]
+    if not row.is_shares:
+        return [*said, (f", which gets the weight {row.text(j)}.", "")]
+    if row.to_sink:
+        return [*said, (f" ({row.text(j)}); the sink gets {percent(row.to_sink)}.", "")]
+    return [*said, (", so all the weight goes there.", "")]
+
+
+def _largest(row: _Row) -> list[Words]:
+    """Of weights that are no shares: the largest of them."""
+    first = row.text(row.seen[0])
+    top = [j for j in row.seen if row.text(j) == first]
+    if len(top) == len(row.seen):
+        return [row.who, (" gives ", ""), *_all(row), (f" the same weight, {first}.", "")]
+    weight = "weight" if len(top) == 1 else "weights"
+    return [row.who, (" gives ", ""), *_names(row, top), (f" its largest {weight}, {first}.", "")]
+
+
+def _shares(row: _Row) -> list[Words]:
+    weights = row.weights
+    first, *others = row.seen
+    share = float(weights[first])
+    if share <= ABOUT * weights[row.seen[-1]]:
+        equally = f" about equally ({_each(row)})"
+        return [row.who, (" looks at ", ""), *_all(row), (equally, ""), *row.end]
+    if row.to_sink > share:
+        said = f" gives most to the sink ({percent(row.to_sink)}), then to "
+        top = _ties(row)
+        return [row.who, (said, ""), *_names(row, top), (f" ({_of_each(row, top)}).", "")]
+    if not weights[others].any():
+        return [row.who, (" looks only at ", ""), row.key(first), (f" ({row.text(first)}).", "")]
+    top = _ties(row)
+    if len(top) > 1:
+        return [row.who, *_most(row, weights[top].sum(), top)]
+    if share >= NEARLY_ALL:
+        said = " looks almost only at "
+        return [row.who, (said, ""), row.key(first), (f" ({row.text(first)})", ""), *row.end]
+    second = others[0]
+    third = float(weights[others[1]]) if len(others) > 1 else 0.0
+    if weights[second] < SECOND or weights[second] - third < APART:
+        return [row.who, *_most(row, share, [first])]
+    return [row.who, *_most(row, share + weights[second], [first], [second])]
+
+
+def _most(row: _Row, share: float, *groups: list[int]) -> list[Words]:
+    """Groups of words of one weight each, by what they have of all the weight."""
+    several = sum(map(len, groups)) > 1
+    least = f" gives its largest weight{'s' * several} to "
+    said: list[Words] = [(" looks mostly at " if share > HALF else least, "")]
+    for k, group in enumerate(groups):
+        between = " and " if k else ""
+        said += [(between, ""), *_names(row, group), (f" ({_of_each(row, group)})", "")]
+    return [*said, *row.end]
+
+
+def _ties(row: _Row) -> list[int]:
+    """The keys with the largest weight: the same in print, and by no more than a hundredth less."""
+    first = row.seen[0]
+    text, least = row.text(first), row.weights[first] / 1.01
+    tied = [j for j in row.seen if row.text(j) == text and row.weights[j] >= least]
+    return sorted(tied)
+
+
+def _names(row: _Row, keys: Sequence[int]) -> list[Words]:
+    if len(keys) <= NAMED:
+        return row.listed(sorted(keys))
+    return [(f"{row.counted(len(keys))} {row.words}", "")]
+
+
+def _of_each(row: _Row, keys: Sequence[int]) -> str:
+    return row.text(keys[0]) + (" each" if len(keys) > 1 else "")
+
+
+def _each(row: _Row) -> str:
+    """The share of each, where they are about equal."""
+    most, least = row.text(row.seen[0]), row.text(row.seen[-1])
+    return f"{most} each" if most == least else f"{least} to {most}"
+
+
+def _all(row: _Row) -> list[Words]:
+    """All the words that it can see."""
+    count = len(row.seen)
+    if count == 2:
+        return row.listed(sorted(row.seen))
+    seen = "" if count == len(row.weights) else " it can see"
+    return [(f"all {row.counted(count)} {row.words}{seen}", "")]
+
+
+def _joined(said: Sequence[Words]) -> list[Words]:
+    """The same without empty parts, and those that name nothing joined."""
+    joined: list[Words] = []
+    for text, kind in said:
+        if joined and not kind and not joined[-1][1]:
+            joined[-1] = joined[-1][0] + text, ""
+        elif text:
+            joined.append((text, kind))
+    return joined

@@ -1,0 +1,101 @@
+"""The strip above the board in a real browser: its sentence, its words, how a word is chosen."""
+
+from browser.dashboard import until
+
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, view
+from attention.strip import strip_of
+
+CHIPS = """[...document.querySelectorAll('.board-words .board-word')]
+  .map(chip => [...chip.children].map(part => part.textContent))"""
+
+
+def says(dashboard) -> str:
+    return dashboard.page.locator(".board-says").inner_text()
+
+
+def agrees(dashboard) -> None:
+    """The sentence and the shares are those of the address."""
+    s = dashboard.settings()
+    strip = strip_of(view(s, run(s)), s.query, s.digits)
+    dashboard.wait_for(
+        "said => document.querySelector('.board-says').textContent === said",
+        "".join(text for text, _ in strip.sentence),
+    )
+    assert [share for _, share in dashboard.page.evaluate(CHIPS)] == list(strip.shares)
+    chosen = dashboard.page.locator(".board-strip [aria-checked=true]")
+    assert chosen.evaluate_all(
+        "nodes => nodes.map(n => [...n.parentNode.children].indexOf(n))"
+    ) == [s.query]
+
+
+def test_a_word_that_is_clicked_becomes_the_query_and_the_card_follows(look):
+    dashboard = look(example="cat-sat")
+    assert says(dashboard) == "“sat” looks mostly at “cat” (47%) and “on” (29%)."
+    dashboard.click("weights", 2, 1).idle()
+    dashboard.after(dashboard.page.get_by_role("radio", name="mat, 1%").click)
+    assert says(dashboard) == "“mat” looks mostly at “on” (65%) and “cat” (15%)."
+    assert dashboard.settings().query == 5
+    until(dashboard.page.locator(".board-card[data-cell='weights,5,3']"))
+    assert dashboard.result() == "0.65"
+    agrees(dashboard)
+    dashboard.page.go_back()
+    dashboard.wait_for("() => document.querySelector('.board-says').textContent.includes('sat')")
+    agrees(dashboard)
+
+
+def test_arrow_keys_go_through_the_words_and_keep_the_focus(look):
+    dashboard = look(example="cat-sat")
+    dashboard.page.locator(".board-strip [aria-checked=true]").focus()
+    for key, query in (("ArrowRight", 3), ("ArrowDown", 4), ("End", 5), ("ArrowRight", 0)):
+        dashboard.page.keyboard.press(key)
+        dashboard.wait_for("q => location.search.includes(`query=${q}`)", query)
+        dashboard.idle()
+        assert (
+            dashboard.page.evaluate(
+                "[...document.activeElement.parentNode.children].indexOf(document.activeElement)"
+            )
+            == query
+        )
+    assert dashboard.page.locator(".board-strip [tabindex='0']").count() == 1
+    agrees(dashboard)
+
+
+def test_the_sentence_is_renewed_by_randomize_and_by_a_mask(look):
+    dashboard = look(example="cat-sat")
+    dashboard.after(dashboard.page.get_by_role("button", name="Randomize").click)
+    agrees(dashboard)
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    agrees(dashboard)
+    hidden = dashboard.page.get_by_role("radio", name="mat, hidden")
+    assert "line-through" in hidden.locator("span").first.evaluate(
+        "node => getComputedStyle(node).textDecoration"
+    )
+
+
+def test_of_a_second_sentence_the_queries_are_chosen_and_the_keys_have_the_shares(look):
+    dashboard = look(example="cat-sat")
+    dashboard.page.get_by_text("second sequence").click()
+    dashboard.wait_for("() => document.querySelector('.board-asking:not([hidden])')")
+    dashboard.idle()
+    agrees(dashboard)
+    queries = dashboard.page.locator(".board-asking [role=radio]")
+    assert dashboard.page.locator(".board-words [role=radio]").count() == 0
+    dashboard.after(queries.nth(0).click)
+    assert dashboard.settings().query == 0
+    agrees(dashboard)
+
+
+def test_where_not_all_words_have_room_a_list_of_them_is_at_the_end(look):
+    dashboard = look(390, example="trained-it")
+    choice = dashboard.page.get_by_label("Query", exact=True).and_(dashboard.page.locator("select"))
+    queries = view(s := EXAMPLES["trained-it"].build(), run(s)).labels["queries"]
+    assert choice.locator("option").all_inner_texts() == list(queries)
+    dashboard.after(lambda: choice.select_option(index=2))
+    assert dashboard.settings().query == 2
+    agrees(dashboard)
+    line, word = (
+        dashboard.page.locator(found).bounding_box()
+        for found in (".board-words", ".board-words [aria-checked=true]")
+    )
+    assert line["x"] <= word["x"] and word["x"] + word["width"] <= line["x"] + line["width"]

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+
+import { wayOf } from '../../../../attention/pages/js/board/strip.js'
+import { widthOf, wider } from '../widths.mjs'
+
+const SENTENCE = 'the cat sat on the mat'.split(' ')
+const words = count => Array.from({ length: count }, (_, k) => SENTENCE[k % 6])
+const way = (given, width, more = {}) =>
+  wayOf({ words: given, width, own: false, measure: widthOf, ...more })
+const takes = (given, { px, pad, gap }, measure = widthOf) =>
+  given.reduce((sum, word) => sum + Math.max(measure(word, px, true), 28) + pad + gap, -gap)
+
+test('six words are next to the sentence, in large letters, on a laptop', () => {
+  assert.deepEqual([way(SENTENCE, 1070).own, way(SENTENCE, 1070).px], [false, 17])
+})
+
+test('words and sentence have the room that they take, in any window', () => {
+  for (const measure of [widthOf, wider]) {
+    for (const width of [336, 366, 700, 904, 1070, 1150, 1624]) {
+      for (let count = 1; count <= 64; count++) {
+        const found = way(words(count), width, { measure })
+        const room = found.own ? width : width - found.says - 16
+        assert.ok(takes(words(count), found, measure) <= room || !found.all, `${count} in ${width}`)
+        assert.ok(found.px >= 13 && (found.own || found.says >= 230))
+      }
+    }
+  }
+})
+
+test('more words never get larger letters or come back next to the sentence', () => {
+  for (const width of [366, 1070, 1624]) {
+    const found = Array.from({ length: 64 }, (_, k) => way(words(k + 1), width))
+    const lines = found.map(({ own, all }) => (all ? Number(own) : 2))
+    assert.deepEqual(lines, lines.toSorted((a, b) => a - b))
+  }
+})
+
+test('a word that takes the whole line, and no word at all, have a way', () => {
+  assert.equal(way(['x'.repeat(400)], 336).all, false)
+  assert.equal(way([], 336).all, true)
+})
+
+test('what has a line of its own anyway gets it', () => {
+  assert.equal(way(SENTENCE, 1070, { own: true }).own, true)
+})

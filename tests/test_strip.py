@@ -1,0 +1,288 @@
+"""Every claim of the sentence above the board, checked against the numbers by code of its own."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from attention import multi_head_attention, scaled_dot_product_attention
+from attention.numbers import number
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, view
+from attention.strip import Strip, strip_of
+from attention.view import View
+
+ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
+)
+COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+WORD = r"(?:itself|[Tt]he \w+ “[^”]*”|“[^”]*” no\.\xa0\d+|“[^”]*”)"
+LIST = rf"(?:(?:both|all \w+) “[^”]*”|\w+ (?:words|keys)|{WORD}(?:, {WORD})*(?: and {WORD})?)"
+SHARE = r"(?:<1|>99|\d+)%"
+NUMBER = r"[−\d.e]+"
+SINK = rf"(?:; (?P<sink>{SHARE}) goes to the sink)?\."
+GROUP = rf"{LIST} \({SHARE}(?: each)?\)"
+ALL = rf"(?P<all>all [\w,]+ (?:words|keys)(?: it can see)?|{LIST})"
+CLAIMS = {
+    "none": r"sees no key, so its weights and output are 0\.",
+    "broken": r"has weights that are not numbers\.",
+    "alone": rf"can see only (?P<key>{WORD}), so all the weight goes there\.",
+    "alone_sink": rf"can see only (?P<key>{WORD}) \((?P<share>{SHARE})\);"
+    rf" the sink gets (?P<sink>{SHARE})\.",
+    "alone_raw": rf"can see only (?P<key>{WORD}), which gets the weight (?P<number>{NUMBER})\.",
+    "same_raw": rf"gives {ALL} the same weight, (?P<number>{NUMBER})\.",
+    "largest_raw": rf"gives (?P<keys>{LIST}) its largest weights?, (?P<number>{NUMBER})\.",
+    "equally": rf"looks at {ALL} about equally \((?P<span>.*)\){SINK}",
+    "to_sink": rf"gives most to the sink \((?P<sink>{SHARE})\), then to (?P<group>{GROUP})\.",
+    "only": rf"looks only at (?P<key>{WORD}) \(100%\)\.",
+    "almost": rf"looks almost only at (?P<key>{WORD}) \((?P<share>{SHARE})\){SINK}",
+    "mostly": rf"looks mostly at (?P<groups>{GROUP}(?: and {GROUP})?){SINK}",
+    "largest": rf"gives its largest weights? to (?P<groups>{GROUP}(?: and {GROUP})?){SINK}",
+}
+
+
+def is_percent(text: str, share: float) -> bool:
+    """Whether a percentage says this share, by the limits of its rounding."""
+    if text == "<1%":
+        return 0 < share < 0.0050001
+    if text == ">99%":
+        return 0.9949999 < share < 1
+    return abs(100 * share - int(text.rstrip("%"))) <= 0.5000001
+
+
+class Reader:
+    """A row of weights, and which of its keys a text names."""
+
+    def __init__(self, words, query, weights, allowed, crossed):
+        self.words, self.query, self.crossed = list(words), query, crossed
+        self.w, self.seen = np.asarray(weights, float), np.flatnonzero(allowed).tolist()
+
+    def one(self, text: str) -> int:
+        if text == "itself":
+            assert not self.crossed
+            return self.query
+        word = re.search("“(.*)”", text)[1]
+        at = [k for k, other in enumerate(self.words) if other == word]
+        if numbered := re.search(r"no\.\xa0(\d+)", text):
+            return at[int(numbered[1]) - 1]
+        if text.startswith("“"):
+            assert len(at) == 1, text
+            return at[0]
+        return at[ORDINALS.index(text.split()[1])]
+
+    def several(self, text: str) -> list[int]:
+        """The keys of a list; of a count, those that weigh most."""
+        if counted := re.fullmatch(r"(\w+) (words|keys)", text):
+            assert (counted[2] == "keys") == self.crossed
+            count = COUNTS.get(counted[1]) or int(counted[1])
+            return sorted(self.seen, key=lambda j: -self.w[j])[:count]
+        if every := re.fullmatch(r"(both|all (\w+)) “([^”]*)”", text):
+            at = [k for k, other in enumerate(self.words) if other == every[3]]
+            assert len(at) == (2 if every[1] == "both" else COUNTS.get(every[2]) or int(every[2]))
+            assert self.query not in at or self.crossed
+            return at
+        return [self.one(word) for word in re.findall(WORD, text)]
+
+    def group(self, text: str) -> list[int]:
+        found = re.fullmatch(rf"(?P<keys>{LIST}) \((?P<share>{SHARE})(?P<each> each)?\)", text)
+        keys = self.several(found["keys"])
+        assert bool(found["each"]) == (len(keys) > 1)
+        assert all(is_percent(found["share"], self.w[j]) for j in keys)
+        return keys
+
+    def all(self, text: str) -> None:
+        if not text.startswith("all "):
+            assert sorted(self.several(text)) == self.seen
+            return
+        found = re.fullmatch(r"all ([\w,]+) (words|keys)( it can see)?", text)
+        if not found:
+            assert sorted(self.several(text)) == self.seen
+            return
+        assert (COUNTS.get(found[1]) or int(found[1].replace(",", ""))) == len(self.seen)
+        assert bool(found[3]) == (len(self.seen) < len(self.w))
+        assert (found[2] == "keys") == self.crossed
+
+
+def check_largest(kind: str, said: re.Match, row: Reader) -> None:
+    """Check what is said of the words that get most: who they are, and how much it is."""
+    w, most = row.w, max(row.w[row.seen])
+    groups = [row.group(text) for text in re.findall(GROUP, said["groups"])]
+    named = [j for group in groups for j in group]
+    assert len(set(named)) == len(named)
+    assert (sum(w[named]) > 0.5) == (kind == "mostly")
+    others = [w[j] for j in row.seen if j not in named]
+    assert min(w[named]) >= 0.98 * max(others, default=0)
+    assert max(w[groups[0]]) == most
+    assert len(groups) == 1 or min(w[groups[0]]) > max(w[groups[1]])
+    if kind == "largest":
+        assert ("weights to" in said[0]) == (len(named) > 1)
+
+
+def check(sentence: str, row: Reader, sink: float) -> str:
+    """Check each claim; return which kind of sentence it is. ``sink`` is the share of the sink."""
+    w, seen = row.w, row.seen
+    found = re.fullmatch(rf"(?:In head \d+, )?(?P<who>{WORD}) (?P<rest>.*)", sentence)
+    kinds = {kind: re.fullmatch(pattern, found["rest"]) for kind, pattern in CLAIMS.items()}
+    [(kind, said)] = [(kind, match) for kind, match in kinds.items() if match]
+    parts = said.groupdict()
+    if "sink" in parts and kind not in ("alone_sink", "to_sink"):
+        assert (parts["sink"] is not None) == (sink >= 0.1)
+    if parts.get("sink"):
+        assert is_percent(parts["sink"], sink)
+    if kind == "none":
+        assert not seen and not w.any()
+        return kind
+    if kind == "broken":
+        assert not np.isfinite(w[seen]).all()
+        return kind
+    most = max(w[seen])
+    if "alone" in kind:
+        assert seen == [row.one(parts["key"])]
+    if kind == "alone":
+        assert w[seen[0]] == pytest.approx(1) and sink == 0
+    elif kind == "alone_sink":
+        assert is_percent(parts["share"], w[seen[0]])
+    elif "raw" in kind:
+        top = [j for j in seen if number(w[j]) == parts["number"]]
+        assert parts["number"] == number(most)
+        if kind == "same_raw":
+            row.all(parts["all"])
+            assert top == seen
+        elif kind == "largest_raw":
+            assert sorted(row.several(parts["keys"])) == top
+    elif kind == "equally":
+        row.all(parts["all"])
+        assert most <= 1.1 * min(w[seen]) * (1 + 1e-12)
+        ends = parts["span"].removesuffix(" each").split(" to ")
+        assert is_percent(ends[0], min(w[seen])) and is_percent(ends[-1], most)
+    elif kind == "to_sink":
+        top = row.group(parts["group"])
+        assert sink > most == pytest.approx(max(w[top])) and min(w[top]) > 0.98 * most
+    elif kind == "only":
+        [j] = row.several(parts["key"])
+        assert all(w[k] == 0 for k in seen if k != j) and w[j] == pytest.approx(1)
+    elif kind == "almost":
+        j = row.one(parts["key"])
+        assert w[j] == most >= 0.9 and is_percent(parts["share"], most)
+    else:
+        check_largest(kind, said, row)
+    return kind
+
+
+def texts(strip: Strip) -> str:
+    return "".join(text for text, _ in strip.sentence)
+
+
+VOCABULARY = ["the", "cat", "sat", "on", "the", "mat", "and", "the", "dog", "saw", "le"]
+
+
+def random_state(rng: np.random.Generator):
+    """A view of a random attention and what its labels were made of."""
+    n, crossed = int(rng.integers(1, 13)), rng.random() < 0.25
+    m = int(rng.integers(1, 13)) if crossed else n
+    words, keys = (rng.choice(VOCABULARY, count).tolist() for count in (n, m))
+    keys = keys if crossed else words
+    heads = int(rng.choice([1, 1, 2]))
+    spread = float(rng.choice([0, 0.02, 0.3, 1, 3, 30]))
+    Q, K, V = (rng.normal(size=(count, 4)) for count in (n, m, m))
+    if rng.random() < 0.3:  # words that are the same score the same
+        K = np.array([K[keys.index(word)] for word in keys])
+    softmax = rng.choice(["shares", "shares", "shares", "sigmoid", "raw"])
+    options = {"softmax": {"shares": True, "sigmoid": "sigmoid", "raw": False}[softmax]}
+    if softmax == "shares" and rng.random() < 0.3:
+        options["sinks"] = rng.normal(scale=2, size=heads)
+    allowed = np.ones((n, m), bool)
+    if rng.random() < 0.5:
+        allowed = rng.random((n, m)) < rng.choice([0.1, 0.3, 0.7, 0.95])
+    trace = multi_head_attention(
+        Q * spread, K, V, heads=heads, allowed=allowed, scale=0.5, **options
+    )
+    head = int(rng.integers(heads))
+    shown = View.of(trace, tokens=words, key_tokens=keys, head=head)
+    return shown, words, keys, shown.labels["queries"] != shown.labels["keys"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_sentence_is_true_of_its_row(seed):
+    rng, kinds = np.random.default_rng(seed), Counter()
+    while kinds.total() < 500:
+        shown, words, keys, crossed = random_state(rng)
+        i = int(rng.integers(len(words)))
+        w, allowed = shown.stages["weights"][i], shown.allowed[i]
+        sink = 1 - float(w.sum()) if shown.sink is not None else 0.0
+        said = strip_of(shown, i)
+        row = Reader(keys, i, w, allowed, crossed)
+        kinds[check(texts(said), row, sink)] += 1
+        who = re.match(rf"(?:In head \d, )?({WORD})", texts(said))[1]
+        asking = Reader(words, i, w, allowed, crossed)
+        assert asking.one(who[0].lower() + who[1:] if who[0] == "T" else who) == i
+    assert set(kinds) >= {"none", "alone", "equally", "mostly", "largest", "almost", "largest_raw"}
+
+
+def weighing(*weights: float, tokens: str = "the cat sat on the mat") -> View:
+    """A view of one query of which these are the weights, in float64."""
+    return View.of(
+        scaled_dot_product_attention(
+            np.ones((1, 1)), np.log(np.array(weights))[:, None], np.ones((len(weights), 1)), scale=1
+        ),
+        tokens=["query"],
+        key_tokens=tokens.split()[: len(weights)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        ((0.4, 0.05, 0.05, 0.05, 0.4, 0.05), "“query” looks mostly at both “the” (40% each)."),
+        ((0.25, 0.25, 0.25, 0.25), "“query” looks at all four keys about equally (25% each)."),
+        ((0.26, 0.24, 0.26, 0.24), "“query” looks at all four keys about equally (24% to 26%)."),
+        ((0.51, 0.49), "“query” looks at “the” and “cat” about equally (49% to 51%)."),
+        ((0.3, 0.3, 0.3, 0.1), "“query” looks mostly at “the”, “cat” and “sat” (30% each)."),
+        ((0.17, 0.17, 0.17, 0.17, 0.17, 0.15), "“query” looks mostly at five keys (17% each)."),
+        ((0.2, 0.4, 0.2, 0.2), "“query” gives its largest weight to “cat” (40%)."),
+        ((0.03, 0.97), "“query” looks almost only at “cat” (97%)."),
+        ((0.999, 0.001), "“query” looks almost only at “the” (>99%)."),
+        ((1.0, 1e-320), "“query” looks almost only at “the” (100%)."),
+    ],
+)
+def test_a_row_of_these_weights_gets_this_sentence(weights, sentence):
+    assert texts(strip_of(weighing(*weights), 0)) == sentence
+
+
+def test_shares_are_percentages_and_hidden_keys_a_dash():
+    s = EXAMPLES["random-qkv"].build()
+    strip = strip_of(view(s, run(s)), 1)
+    assert strip.shares == ("3%", "97%", "–", "–")
+    assert strip.shades[2:] == (0, 0) and strip.shades[1] == pytest.approx(0.97, abs=0.005)
+
+
+def test_weights_without_softmax_are_numbers_and_shaded_by_the_largest():
+    s = EXAMPLES["bare-bones"].build()
+    strip = strip_of(view(s, run(s)), 0)
+    assert strip.shares[:2] == ("5.57", "−3.81")
+    assert strip.shades[:2] == (1, pytest.approx(-3.81 / 5.57, abs=0.001))
+
+
+def test_numbers_that_are_none_are_called_so():
+    shown = View.of(scaled_dot_product_attention([[np.nan], [1]], [[1], [2]], [[1], [1]]))
+    assert texts(strip_of(shown, 0)) == "“1” has weights that are not numbers."
+    assert strip_of(shown, 0).shares == ("NaN", "NaN")
+    assert strip_of(shown, 0).shades == (0, 0)
+
+
+def test_parts_of_the_sentence_name_the_query_and_the_keys():
+    s = EXAMPLES["cat-sat"].build()
+    parts = strip_of(view(s, run(s)), 2).sentence
+    assert [part for part in parts if part[1]] == [
+        ("“sat”", "query"),
+        ("“cat”", "key"),
+        ("“on”", "key"),
+    ]
+
+
+def test_keys_are_named_only_where_they_are_not_the_queries():
+    own, other = EXAMPLES["cat-sat"].build(), EXAMPLES["lookup"].build()
+    assert strip_of(view(own, run(own)), 0).keys == ()
+    assert strip_of(view(other, run(other)), 0).keys == ("a b", "a c", "b", "c d")
