@@ -286,7 +286,10 @@ TABS = (
     "Take it away",
     "Code",
 )
-PARTS = ("softmax", "second sequence", "W_O", "Σ output", "Q, K, V typed themselves")
+PARTS = (
+    *("softmax", "second sentence (cross-attention)", "W_O"),
+    *("sum of outputs", "enter Q, K, V directly"),
+)
 # What a person does on the first example, one after the other; each comes twice where it goes back.
 SHIFTS: dict[str, list[Callable[[Page], None]]] = {
     "digits, 2 to 10 and back to 0": [slid("digits", k) for k in ("ArrowRight", "End", "Home")],

@@ -694,9 +694,7 @@ LONG_UPLOAD_IS_MISSED = (
     "shown."
 )
 ONE_KEY = "There is one key, so every weight is 1; add a token to see attention choose."
-WORDS_ARE_YOUR_OWN = (
-    "These words are your own; Reset brings the example’s, and what to notice there."
-)
+WORDS_ARE_YOUR_OWN = "This sentence is yours. Reset restores the example."
 NOTHING_LEADS_TO_THEM = (
     "These are finished weights: nothing leads to them here, and nothing is made of them."
 )

@@ -251,9 +251,9 @@ def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
 
 s = state.begin()
 parts.opening(
-    "<b>Why does mine differ?</b> Give the inputs, and the numbers your own code answers."
-    " The page tries the known mistakes, alone and in pairs, and says which of them"
-    " gives exactly your numbers."
+    "Why does mine differ?",
+    "Enter the inputs and the numbers your code returns. The page tries the known mistakes, alone"
+    " and in pairs, and says which of them gives exactly your numbers.",
 )
 parts.sentences(*state.sentences())
 source = state.page_control(

@@ -137,19 +137,18 @@ def offer(formats: dict[str, File], refused: dict[str, str], name: str) -> None:
 
 s = state.begin(pairs.pin_first)
 pair = pairs.pair_of(s)
-with st.sidebar:
-    parts.opening("<b>Two states beside each other.</b> A stays as it is; what you change is B.")
-    with st.container(horizontal=True, gap="small", key="pinned"):
-        for key, (label, act, help) in PINNED.items():
-            state.button(label, key, state.change, (act,), help=help, disabled=not s.pinned)
-        for name, side in (("A", pair.a), ("B", pair.b)):
-            link, whole = links.address(side)
-            st.link_button(
-                f"Open {name}",
-                f"./?{urlencode(link)}",
-                help=OPEN if whole else TOO_LARGE,
-                disabled=not whole,
-            )
+parts.opening("Compare two settings", "A is fixed; your changes go to B.")
+with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
+    for key, (label, act, help) in PINNED.items():
+        state.button(label, key, state.change, (act,), help=help, disabled=not s.pinned)
+    for name, side in (("A", pair.a), ("B", pair.b)):
+        link, whole = links.address(side)
+        st.link_button(
+            f"Open {name}",
+            f"./?{urlencode(link)}",
+            help=OPEN if whole else TOO_LARGE,
+            disabled=not whole,
+        )
 controls.rail(s, "")
 words.row(s)
 heads, name = heads_shown(pair)

@@ -36,41 +36,37 @@ class Switch(NamedTuple):
 SWITCHES = {
     "softmax": Switch(
         "softmax",
-        "turns each row of scores into weights that add up to 1",
+        "turns each row of scores into weights that sum to 1",
         lambda s: s.softmax is True,
         lambda s, on: replace(s, softmax=on),
     ),
     "cross": Switch(
-        "second sequence",
-        "keys and values come from another sentence",
+        "second sentence (cross-attention)",
+        "takes keys and values from another sentence",
         lambda s: bool(s.memory_tokens),
         changes.set_memory,
     ),
     "output_weights": Switch(
         "W_O",
-        "one more matrix mixes the output of all heads",
+        "mixes the outputs of all heads by one more matrix",
         lambda s: "W_O" in s.matrices,
         changes.set_output_weights,
     ),
     "context": Switch(
-        "Σ output",
-        "adds the rows of the output up into one",
+        "sum of outputs",
+        "adds up the rows of the output",
         lambda s: s.context,
         lambda s, on: replace(s, context=on),
     ),
     "typed_qkv": Switch(
-        "Q, K, V typed themselves",
-        "begins without embeddings and weights; every stage keeps its numbers",
+        "enter Q, K, V directly",
+        "starts without embeddings and weights; every stage keeps its numbers",
         lambda s: s.typed_qkv,
         lambda s, on: changes.start_from(s, on, run(s)),
     ),
 }
 PARTS = "; ".join(f"**{switch.label}** {switch.adds}" for switch in SWITCHES.values()) + "."
-SIZES = {
-    "d_model": "How many numbers stand for one token.",
-    "d_k": "How many numbers a query and a key have, for each head.",
-    "d_v": "How many numbers a value has, for each head; so long is a row of the output.",
-}
+SIZES = ("d_model", "d_k", "d_v")
 
 
 def rail(s: Settings, notice: str) -> None:
@@ -79,7 +75,7 @@ def rail(s: Settings, notice: str) -> None:
         _example(s)
         if notice:
             st.html(f"<p class='notice'>{notice}</p>")
-        for heading, controls in GROUPS.items() if not s.weights_alone else (("View", _view),):
+        for heading, controls in GROUPS.items() if not s.weights_alone else (("Options", _view),):
             st.html(f"<h2 class='rail'>{heading}</h2>")
             controls(s)
         if not s.weights_alone:
@@ -96,10 +92,9 @@ def _example(s: Settings) -> None:
         key=f"examples_{s.example}",
         on_change="rerun",
         width="stretch",
-        help="All examples, each with a sentence on what it shows.",
     )
     with listed, st.container(key="set_example", gap=None):
-        st.caption("What you typed gives way to the example; Back brings it again.")
+        st.caption("An example replaces your numbers; the browser’s Back button restores them.")
         # made once it is open: it is most of what a move would send
         for name, example in EXAMPLES.items() if listed.open else ():
             state.button(
@@ -110,9 +105,7 @@ def _example(s: Settings) -> None:
                 type="tertiary",
             )
             st.caption(example.sentence)
-    state.button(
-        "Reset", "reset", state.reset, width="stretch", help="Back to the example as it was."
-    )
+    state.button("Reset", "reset", state.reset, width="stretch")
 
 
 Apply = Callable[[Settings, Any], Settings]
@@ -157,7 +150,6 @@ def _view(s: Settings) -> None:
         field("query"),
         options=range(len(tokens)),
         format_func=lambda i: tokens[min(i, len(tokens) - 1)],
-        help="The token that asks: its row is framed in every stage, and walked step by step.",
     )
     if s.heads > 1:
         state.setting_control(
@@ -168,7 +160,6 @@ def _view(s: Settings) -> None:
             lambda s, h: replace(s, head=s.head if h is None else h),
             options=range(s.heads),
             format_func=str,
-            help="Which head the stages show; they count from 0.",
         )
     if s.batch > 1:
         state.setting_control(
@@ -180,7 +171,6 @@ def _view(s: Settings) -> None:
             min_value=0,
             max_value=s.batch - 1,
             step=1,
-            help="Which sequence of the batch the stages show; they count from 0.",
         )
     state.setting_control(
         st.slider,
@@ -190,9 +180,8 @@ def _view(s: Settings) -> None:
         field("digits"),
         min_value=0,
         max_value=10,
-        help="Decimals of every number shown; a small one is written as 3.1e−7 where they would"
-        " hide most of its digits. A pane without room for all says so; CSV, NPZ and JSON are"
-        " exact.",
+        help="Decimals shown; small numbers are written as 3.1e−7. Narrow cells show fewer, and say"
+        " so; exports keep all.",
     )
 
 
@@ -204,7 +193,7 @@ def _attention(s: Settings) -> None:
         kind,
         SCALES,
         _set_scale,
-        help="What scores are multiplied by; 1/√d_k keeps their spread whatever d_k is.",
+        help="Scores are multiplied by it. 1/√d_k keeps their spread the same for every d_k.",
     )
     if kind == "number":
         state.setting_control(
@@ -217,7 +206,6 @@ def _attention(s: Settings) -> None:
             max_value=1e6,
             step=0.05,
             format="%.6g",
-            help="Any positive number in place of 1/√d_k.",
         )
     _choice(
         "Mask",
@@ -225,29 +213,27 @@ def _attention(s: Settings) -> None:
         s.mask,
         MASKS,
         changes.set_mask,
-        help="Which keys a query may look at (last key: aligned so that the last query sees the"
-        " last key); a hidden key gets weight 0. “Draw mask”, under masked on the board, turns"
-        " single cells.",
+        help="Which keys a query may look at; a hidden key gets weight 0. “Draw mask”, above masked"
+        " on the board, hides single cells.",
     )
     keys = distinct(s.key_tokens)
     state.setting_control(
         st.multiselect,
-        "Padding: hide these keys",
+        "Padding tokens",
         "padding",
         list(s.padding),
         lambda s, chosen: replace(s, padding=tuple(sorted(chosen))),
         options=range(len(keys)),
         format_func=lambda k: keys[min(k, len(keys) - 1)],
         placeholder="none",
-        help="Padding fills a sequence up to a length; no query may look at it.",
+        help="Padding fills up a short sentence; no query looks at it.",
     )
     if s.fill != TRUE_MASK or not inputs.allowed(s).all():
         _choice(
-            "Hidden cells get",
+            "Masked scores become",
             "fill",
             s.fill,
             FILLS,
-            help="−∞ makes a weight exactly 0; adding −1e9 does so only while scores are small.",
         )
 
 
@@ -255,15 +241,21 @@ def _parts(s: Settings) -> None:
     on = [name for name, switch in SWITCHES.items() if switch.is_on(s)]
     state.setting_control(
         st.pills,
-        "On or off",
+        "Options",
         "parts",
         on,
         _switch,
         options=list(SWITCHES),
         selection_mode="multi",
+        label_visibility="collapsed",
         format_func=lambda name: SWITCHES[name].label,
         help=PARTS,
     )
+
+
+def _options(s: Settings) -> None:
+    _parts(s)
+    _view(s)
 
 
 def _switch(s: Settings, on: list[str]) -> Settings:
@@ -286,53 +278,46 @@ def _set_size(name: str) -> Apply:
 
 
 def _sizes(s: Settings) -> None:
-    for name, help in SIZES.items():
+    for name in SIZES:
         size = getattr(s, name)
         if size is None:
-            st.html(f"<p class='no-size'>There is no {name}: Q, K and V are typed.</p>")
+            st.html(f"<p class='no-size'>No {name}: Q, K and V were entered directly.</p>")
         else:
-            _size(name, size, help)
+            _size(name, size)
     _choice(
         "Heads",
         "heads",
         s.heads,
         {h: str(h) for h in s.possible_heads},
         changes.set_heads,
-        help="They share the columns of the weights evenly, so their number divides both widths.",
+        help="The columns are split evenly among the heads, so their number divides d_k and d_v.",
     )
 
 
-def _size(name: str, size: int, help: str) -> None:
-    """A slider, and beside it a field for who knows the number."""
+def _size(name: str, size: int) -> None:
+    """A slider, and next to it a field for the number."""
     most = max(MOST_STEPS, size)
     slider, entry = st.columns([3, 2], vertical_alignment="bottom", gap="small")
     with slider:
         state.setting_control(
-            st.slider, name, name, size, _set_size(name), min_value=1, max_value=most, help=help
+            st.slider, name, name, size, _set_size(name), min_value=1, max_value=most
         )
     with entry:
-        number(name, f"{name}_number", size, help, label_visibility="collapsed")
-
-
-def number(name: str, key: str, size: int, help: str, **options: Any) -> None:
-    """A field for one of the sizes."""
-    state.setting_control(
-        st.number_input,
-        name,
-        key,
-        size,
-        _set_size(name),
-        min_value=1,
-        max_value=MAX_DIMENSION,
-        step=1,
-        help=help,
-        **options,
-    )
+        state.setting_control(
+            st.number_input,
+            name,
+            f"{name}_number",
+            size,
+            _set_size(name),
+            min_value=1,
+            max_value=MAX_DIMENSION,
+            step=1,
+            label_visibility="collapsed",
+        )
 
 
 GROUPS: dict[str, Callable[[Settings], None]] = {
     "Attention": _attention,
     "Sizes": _sizes,
-    "Parts": _parts,
-    "View": _view,
+    "Options": _options,
 }

@@ -30,10 +30,9 @@ def the_tables() -> None:
 
 s = state.begin()
 parts.opening(
-    "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they"
-    " are, and each framework does with them what it does by default; parts of real layers go over"
-    " where it has an argument for them. Where its answer depends on how it is called, each way has"
-    " a line."
+    "The same inputs in each framework",
+    "Each is called with its defaults; where the result depends on how it is called, each way has"
+    " a row.",
 )
 parts.sentences(*state.sentences())
 if s.weights_alone:

@@ -66,11 +66,6 @@ def to_level(settings: Settings, level: int | None, every_row: bool) -> Settings
 
 def rail(done: Exercise | None) -> None:
     with st.sidebar:
-        is_whole = state.link()[1]
-        parts.opening(
-            "<b>Your turn.</b> Each answer is checked as you type, with a hint."
-            + " The link keeps your progress." * is_whole
-        )
         if s.exercise != "state" and s.exercise_seed:
             number_box("Exercise number", s.exercise_seed)
         if done:
@@ -91,7 +86,7 @@ def rail(done: Exercise | None) -> None:
             )
         share.button()
         if s.exercise != "state" and not s.exercise_seed:
-            parts.note(FOR_A_CLASS if is_whole else NOT_FOR_A_CLASS)
+            parts.note(FOR_A_CLASS if state.link()[1] else NOT_FOR_A_CLASS)
         elif s.exercise != "state":
             state.button(
                 "Link for a class",
@@ -420,6 +415,8 @@ def for_a_class() -> None:
 
 
 def page() -> None:
+    keeps = " The link keeps your progress." * state.link()[1]
+    parts.opening("Exercises", f"Each answer is checked as you type, with a hint.{keeps}")
     if s.exercise != "state" and not s.exercise_seed:
         rail(None)
         return for_a_class()

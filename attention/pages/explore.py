@@ -80,13 +80,14 @@ def flags() -> list[str]:
 
 
 def notice() -> str:
-    """What to see in the example; nothing of it where the words or the numbers are one's own."""
-    if s.example == OWN and not as_made(s):
+    """What to see in the example, as long as it is as it was made."""
+    if as_made(s):
+        return f"<b>Notice:</b> {escape(EXAMPLES[s.example].notice)}"
+    if s.example == OWN:
         return ""
-    if s.tokens != EXAMPLES[s.example].build().tokens:
-        return "These words are your own; Reset brings the example’s, and what to notice there."
-    when = "Notice" if as_made(s) else "Notice, in the example as it was made"
-    return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
+    is_own = s.tokens != EXAMPLES[s.example].build().tokens
+    changed = "This sentence is yours." if is_own else "These numbers are yours."
+    return f"{changed} Reset restores the example."
 
 
 def drawn(shown: View, in_colours: bool) -> list[Pane]:
@@ -100,11 +101,15 @@ def drawn(shown: View, in_colours: bool) -> list[Pane]:
     return found
 
 
-with st.sidebar:
-    parts.opening(
-        "<b>Attention, stage by stage.</b> Type a sentence, press Randomize, click a cell:"
-        " every number of scaled dot-product attention."
-    )
+parts.opening(
+    "Attention, stage by stage",
+    "Type a sentence. See every number.",
+    {
+        "Learn in 8 steps →": "learn",
+        "Your own sentence →": ".st-key-sentence_box input",
+        "Check your code →": "check",
+    },
+)
 controls.rail(s, notice())
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)

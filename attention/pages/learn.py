@@ -135,11 +135,7 @@ def page() -> None:
     live_board(shown, hidden)
 
 
-with st.sidebar:
-    parts.opening(
-        f"<b>Attention in {count} steps.</b> Each says one idea and asks for one thing on the"
-        " board, of your own sentence if you like."
-    )
+parts.opening(f"Attention in {count} steps", "Each explains one idea and asks you to try it.")
 controls.rail(s, "")
 words.row(s)
 parts.sentences(*state.sentences())

@@ -289,8 +289,8 @@ def the_page() -> None:
 
 s: Settings = state.begin()
 parts.opening(
-    "<b>Long context.</b> Up to 131,072 tokens: the whole map at once, then exact. Look closer,"
-    " down to single weights: each window is computed for you."
+    "Long context",
+    "Up to 131,072 tokens: an overview at once, then exact. Zoom in, down to single weights.",
 )
 long_source.take_over()
 parts.sentences(*state.sentences())

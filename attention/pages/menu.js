@@ -1,3 +1,5 @@
+// A way on to a control of the page itself puts the focus there, with its text chosen.
+//
 // On a phone the menu of pages and the rail of settings lie over the page; what was chosen there
 // is to be seen, so it closes when a page or an example was chosen.
 if (!window.attentionMenu) {
@@ -14,4 +16,9 @@ if (!window.attentionMenu) {
     if (innerWidth < 768 && target.closest?.(chosen)) setTimeout(close)
   }
   document.addEventListener('click', heard, true)
+  const goes = ({ target }) => {
+    const to = target.closest?.('[data-focus]')?.dataset.focus
+    if (to) document.querySelector(to)?.select()
+  }
+  document.addEventListener('click', goes)
 }

@@ -34,22 +34,23 @@ def show() -> None:
     )
     sections: dict[str, list] = {}
     for path, (_, _, section) in PAGES.items():
-        sections.setdefault(section, []).append(_page(path))
-    page = st.navigation(sections, position="top")
-    here = list(sections).index(PAGES[page.url_path][2])
+        sections.setdefault(section, []).append(page(path))
+    chosen = st.navigation(sections, position="top")
+    here = list(sections).index(PAGES[chosen.url_path][2])
     if here:  # Streamlit marks the chosen page, but not the section that it stands in
         item = f".rc-overflow-item:nth-child({len(sections['']) + here})"
         st.html(f"<style>{item} > button {{ background: #8883; font-weight: 600; }}</style>")
     with turn():
-        page.run()
+        chosen.run()
 
 
 def turn_to(path: str) -> None:
     """End this run and go on with another page, with what is set."""
-    st.switch_page(_page(path), query_params=state.next_address(path))
+    st.switch_page(page(path), query_params=state.next_address(path))
 
 
-def _page(path: str) -> st.Page:
+def page(path: str) -> st.Page:
+    """Return a page of the menu by its path."""
     return copy(_as_made(path))
 
 

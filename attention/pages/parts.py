@@ -21,15 +21,26 @@ ONE_LINE = 150  # characters that stand in one line of a laptop
 _ENDS = re.compile(r"(?<=[.?!]) (?=[A-Z“])")  # of sentences
 
 
-def opening(introduction: str) -> None:
-    """The first lines of a page, in our own HTML, and with them the style of all that follows.
+def opening(title: str, promise: str = "", links: Mapping[str, str] | None = None) -> None:
+    """The title line of a page, in our own HTML, and with it the style of all that follows.
 
-    Where a press or a link has asked for another page, this run ends and that page is drawn.
+    ``title`` and ``promise`` are HTML; ``links`` are ways on by their labels: the path of another
+    page, or a control of this one, as CSS names it. Where a press or a link has asked for another
+    page, this run ends and that page is drawn.
     """
     if (path := state.page_value(state.GO, None)) is not None:
         state.set_page_value(state.GO, None)
         navigation.turn_to(path)
-    st.html(f"{dress()}<p class='intro'>{introduction}</p>", unsafe_allow_javascript=True)
+    said = f"<p>{promise}</p>" if promise else ""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="title"):
+        st.html(f"{dress()}<h1>{title}</h1>{said}", width="stretch", unsafe_allow_javascript=True)
+        for label, to in (links or {}).items():
+            if to in navigation.PAGES:
+                st.page_link(navigation.page(to), label=label, width="content")
+            else:  # menu.js puts the focus there
+                st.html(
+                    f"<button type='button' data-focus='{to}'>{label}</button>", width="content"
+                )
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:

@@ -491,9 +491,9 @@ def the_lines() -> None:
 
 s = state.begin()
 parts.opening(
-    "<b>What did the model really do?</b> Open a capture of its attention: every head of every"
-    " layer is computed again and compared with the model’s own output, and opens on Explore, cell"
-    " by cell."
+    "What did the model really do?",
+    "Open a capture of its attention. Every head is computed again, compared with the model’s own"
+    " output, and opens on Explore.",
 )
 parts.sentences(*state.sentences())
 the_sources()

@@ -89,7 +89,7 @@ SCRIPT = (_HERE / "history.js").read_text(encoding="utf-8")
 # moves all of it twice. That is not shown, though no longer than this many seconds.
 STYLE = """<style>
 .stApp { animation: waiting 4s step-end }
-.stApp:has(.intro, .awaiting) { animation-duration: 0s }
+.stApp:has(.st-key-title h1, .awaiting) { animation-duration: 0s }
 @keyframes waiting { from { visibility: hidden } }
 </style>"""
 

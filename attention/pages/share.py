@@ -24,7 +24,6 @@ NOWHERE = (
 )
 TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
 
-HELP = "The link to copy, its QR code, and the code that embeds this page in another."
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 
 
@@ -44,7 +43,7 @@ def button() -> None:
     if whole:  # elsewhere a part would show other numbers
         frame = f'<iframe src="{escape(link)}&amp;embed=true" width="100%" height="900"></iframe>'
         lines["Embed code"] = frame
-    with st.popover("Share", width="stretch", help=HELP):
+    with st.popover("Share", width="stretch"):
         parts.note(says)
         copy.show("share", lines)
         if why := why_no_code(link, is_local, whole):

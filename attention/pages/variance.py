@@ -34,9 +34,9 @@ def steps(label: str, name: str, options: list[int], **looks: Any) -> None:
 
 
 parts.opening(
-    "<b>Why divide by √d<sub>k</sub>?</b> A score q · k adds up d<sub>k</sub> products."
-    " Sample many queries and keys, and see how far their scores spread,"
-    " and what softmax makes of it."
+    "Why divide by √d<sub>k</sub>?",
+    "A score q · k adds up d<sub>k</sub> products. Sample many queries and keys, and see how far"
+    " their scores spread and what softmax makes of it.",
 )
 parts.sentences(*state.sentences())
 

@@ -74,14 +74,14 @@ PAGES = (
 )
 TAUGHT = {"/learn", "/exercises", "/compare"}  # where any control may change anything
 INTROS = {
-    "/": "Attention, stage by stage.",
-    "/learn": "Attention in 8 steps.",
-    "/exercises": "Your turn.",
-    "/compare": "Two states beside each other.",
+    "/": "Attention, stage by stage",
+    "/learn": "Attention in 8 steps",
+    "/exercises": "Exercises",
+    "/compare": "Compare two settings",
     "/why": "Why divide by √dk?",
     "/model": "What did the model really do?",
-    "/long": "Long context.",
-    "/conventions": "The same numbers, as each framework would answer.",
+    "/long": "Long context",
+    "/conventions": "The same inputs in each framework",
     "/check": "Why does mine differ?",
 }
 FILES = samples.files()
@@ -308,7 +308,7 @@ LOOK = """() => {
     .filter(group => group.getClientRects().length)
   return {
     url: location.href, panes,
-    intro: intros[location.pathname] === document.querySelector('p.intro b')?.innerText,
+    intro: intros[location.pathname] === document.querySelector('.st-key-title h1')?.innerText,
     tags: [...document.querySelectorAll('.board')].map(board => board.dataset.tag ?? ''),
     errors: [...document.querySelectorAll(
       '[data-testid=stException], [data-testid=stAlert], .board[data-error]')]

@@ -49,7 +49,7 @@ def turned(dashboard, window: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(
     ("path", "ready"),
-    [("", ".board[data-tag]"), ("long", "p.intro"), ("check", ".st-key-set_check_plant")],
+    [("", ".board[data-tag]"), ("long", ".st-key-title h1"), ("check", ".st-key-set_check_plant")],
 )
 def test_no_entry_of_a_list_is_cut(visit, path, ready, subtests):
     dashboard = visit(*WINDOWS[0]).open(path, ready=ready).idle()

@@ -56,7 +56,7 @@ def test_a_file_opened_over_itself_keeps_what_was_understood(page, address):
     [
         ("console.error('planted')", "an error in the browser: ['console: planted "),
         (
-            "document.querySelector('.said, .intro').dataset.testid = 'stException'",
+            "document.querySelector('.said, .st-key-title h1').dataset.testid = 'stException'",
             "an error box: ",
         ),
         (

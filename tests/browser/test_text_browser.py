@@ -122,7 +122,7 @@ def test_explore_shows_every_token_as_typed_in_every_part_and_in_a_figure(strang
 
 
 def test_the_other_pages_show_them_as_text(stranger):
-    page = stranger.open("check", ready="p.intro", **stranger.link).page
+    page = stranger.open("check", ready=".st-key-title h1", **stranger.link).page
     box = page.locator(".st-key-set_check_output textarea")
     until(box)
     box.fill("1 <img/src=x/onerror=alert(1)>")

@@ -1,4 +1,4 @@
-"""Every control says in a sentence or two what it does, and its name is read out as it is meant."""
+"""Helps are sentences; few are in sight at once, and the name of a control is read out as it is."""
 
 import re
 from dataclasses import dataclass
@@ -35,10 +35,12 @@ def controls(block):
 
 
 def check(at) -> int:
-    """How many controls the page has; each with a help, none with a backslash in its name."""
+    """How many controls the page has; a help is one or two sentences, no name has a backslash."""
     found = [c for c in controls(at._tree) if not BY_ITSELF.match(c.key or "")]
     for control in found:
         assert "\\" not in control.proto.label, control.proto.label
+        if not control.proto.help:
+            continue
         assert SENTENCES.fullmatch(control.proto.help), (control.key, control.proto.help)
         count = len(SENTENCE_ENDS.findall(control.proto.help))
         assert count in (1, 2), (control.key, control.proto.help)
@@ -50,14 +52,22 @@ LINKS = [{"example": "cat-sat"}, {"example": "sentence"}, {"example": "batch", "
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: link["example"])
-def test_every_control_of_explore_says_what_it_does(link):
+def test_every_help_of_explore_is_a_sentence(link):
     at = opened(**link)
     ran(at.selectbox(key="set_scale_kind").set_value("number"))
     assert all(check(below(at, tab)) > 15 for tab in TABS)
 
 
+def test_at_most_six_helps_are_in_sight_when_a_page_is_opened():
+    """Each is a stop of the Tab key; those of buttons are none."""
+    at = opened(example="cat-sat")
+    found = [c for c in controls(at._tree) if c.proto.help]
+    helped = [c.key for c in found if "button" not in getattr(c, "type", "popover")]
+    assert len(helped) <= 6, helped
+
+
 @pytest.mark.parametrize("page", ["variance", "conventions", "check"])
-def test_every_control_of_the_other_pages_says_what_it_does(page):
+def test_every_help_of_the_other_pages_is_a_sentence(page):
     at = opened(example="sentence")
     ran(at.switch_page(f"attention/pages/{page}.py"))
     assert check(at) >= 1
@@ -79,5 +89,5 @@ def test_every_control_of_the_other_pages_says_what_it_does(page):
         "mask = [[1, 0, 1, 0]]",
     ],
 )
-def test_every_control_of_what_was_brought_says_what_it_does(text):
+def test_every_help_of_what_was_brought_is_a_sentence(text):
     assert check(pasted(opened(), text)) > 15

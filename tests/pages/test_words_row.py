@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from oracle import COMPUTED
 from pages.conftest import link_of, ran, sent, settings_of
-from pages.test_explore import opened, pasted, said
+from pages.test_explore import opened as opened_page
+from pages.test_explore import pasted, said
 from session.test_seeds import is_degenerate
 
 from attention.pages import share, words
@@ -19,6 +20,13 @@ from attention.session.matrix import Matrix
 from attention.session.run import run
 from attention.weights import drawn
 from attention.words import KINDS, word_vectors
+
+
+def opened(**link):
+    """The page with the list of its numbers open."""
+    at = opened_page(**link)
+    at.session_state[words.NUMBERS] = True
+    return ran(at)
 
 
 def typed(at, sentence, key="set_sentence"):
@@ -37,7 +45,7 @@ def test_a_sentence_typed_is_its_tokens_with_one_vector_for_each_word():
     assert settings_of(opened(**link_of(at))) == s
 
 
-@pytest.mark.parametrize("move", ["sentence", "vectors", "X too"])
+@pytest.mark.parametrize("move", ["sentence", "vectors", "also X"])
 def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
     at = pasted(opened(), "X = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]")
     ran(at.button(key="load_use").click())
@@ -121,13 +129,13 @@ def test_every_kind_of_word_vectors_is_drawn_at_once_and_for_the_next_sentence(k
 def test_vectors_that_were_given_are_called_so_and_stay_until_a_kind_is_chosen():
     at = opened(example="four-words")
     menu = at.selectbox(key="set_vectors")
-    assert (menu.value, menu.options[0]) == ("given", "as given")
+    assert (menu.value, menu.options[0]) == ("given", "my numbers")
     before = settings_of(at)
     ran(menu.set_value("given"))
     assert settings_of(at) == before
     ran(menu.set_value("identity"))
     assert settings_of(at).matrices["X"].values.tolist() == np.eye(4).tolist()
-    assert "as given" not in at.selectbox(key="set_vectors").options
+    assert "my numbers" not in at.selectbox(key="set_vectors").options
 
 
 def test_where_q_k_and_v_are_given_there_are_no_words_to_draw_for():
@@ -137,15 +145,21 @@ def test_where_q_k_and_v_are_given_there_are_no_words_to_draw_for():
     assert not keys & {"set_vectors", "set_randomize_X"}
 
 
-@pytest.mark.parametrize("key", ["set_d_model_of_words", "set_d_model_number"])
-def test_every_field_for_a_size_is_the_same_size(key):
+def test_the_field_and_the_slider_of_a_size_are_the_same_size():
     at = opened(example=FIRST)
-    ran(at.number_input(key=key).set_value(6))
-    assert settings_of(at).d_model == 6
-    fields = [at.number_input(key=k).value for k in ("set_d_model_of_words", "set_d_model_number")]
-    assert [*fields, at.slider(key="set_d_model").value] == [6, 6, 6]
+    ran(at.number_input(key="set_d_model_number").set_value(6))
+    assert at.slider(key="set_d_model").value == settings_of(at).d_model == 6
     ran(at.slider(key="set_d_model").set_value(3))
-    assert at.number_input(key=key).value == settings_of(at).d_model == 3
+    assert at.number_input(key="set_d_model_number").value == settings_of(at).d_model == 3
+
+
+def test_the_numbers_are_behind_a_button_and_randomize_draws_without_them():
+    at = opened_page(example=FIRST)
+    assert not {"set_randomize_seed", "set_vectors"} & {
+        element.key for kind in ("number_input", "selectbox") for element in at.get(kind)
+    }
+    ran(at.button(key="randomize").click())
+    assert settings_of(at).matrices["W_Q"].recipe.seed == 177
 
 
 def test_a_second_sentence_has_a_box_of_its_own():
@@ -166,26 +180,6 @@ def test_the_walk_begins_at_its_first_step_and_goes_on_and_back():
         assert at.button_group(key="set_steps").value == step
     ran(at.button(key="previous_step").click())
     assert at.button_group(key="set_steps").value == 2
-
-
-LONG = " ".join(["hours"] * 20)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "room"),
-    [
-        ("a b", words.ONE_LINE),
-        (
-            LONG,
-            ".st-key-words > :has(> .st-key-sentence_box) { min-width: min(100%, 50.1rem); } "
-            + words.TWO_LINES,
-        ),
-    ],
-)
-def test_a_long_sentence_gets_the_room_that_it_takes(sentence, room):
-    at = typed(opened(example="four-words"), sentence)
-    [style] = [e.proto.body for e in at.get("html") if "Sentence and" in e.proto.body]
-    assert style.endswith(f"<style>{room}</style>")
 
 
 def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page():
@@ -285,7 +279,7 @@ def test_a_counted_seed_skips_by_the_sizes_of_now_and_a_typed_one_does_not(typed
     if typed:  # the very seed that the page had counted
         ran(seed_field(at).set_value(5))
         ran(seed_field(at).set_value(177))
-    ran(at.number_input(key="set_d_model_of_words").set_value(2))
+    ran(at.number_input(key="set_d_model_number").set_value(2))
     pressed(at)
     assert seed_of(at) == (177 if typed else 215)
     assert bool(said(at, "understood")) == typed

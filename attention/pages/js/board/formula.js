@@ -1,6 +1,6 @@
 // What is between the panes of a plan: the formula, the band of inputs, the row of the query.
 
-import { make, moved, px } from '../elements.js'
+import { childrenOf, make, moved, px } from '../elements.js'
 import { setCard } from './card.js'
 import { drawCard } from './draw_card.js'
 import { unmarked } from './notation.js'
@@ -110,7 +110,10 @@ export class Around {
     const [line] = formula.children
     const lines = (text, size) => Math.ceil(board.measure(text, size) / (WRAPS * rect.w))
     const whole = size => board.measure(line.textContent, size) <= rect.w
+    const parts = childrenOf(line).filter(part => part.localName === 'button') // stay in one line
+    const widest = size => Math.max(...parts.map(part => board.measure(part.textContent, size)))
     const fits = (size, below) =>
+      widest(size) <= rect.w &&
       LINE * size * (whole(size) ? 1 : lines(line.textContent, size)) +
         BELOW.line * lines(below, BELOW.px) <= rect.h
     // measured, as to ask the page would lay all of it out once more for each size
