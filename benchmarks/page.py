@@ -27,7 +27,8 @@ def edit(operations: list, goes_on: bool) -> list:
 
 
 st.set_page_config(layout="wide")
-st.html("<p class='intro'>Nine stages</p>")  # a page is shown once it has its first line
+with st.container(key="title"):  # a page is shown once it has its first line
+    st.html("<h1>Nine stages</h1>")
 asked = st.query_params
 s = rolled(int(asked.get("tokens", 16)), st.slider("Seed", 0, 1000, key="seed"))
 st.session_state.setdefault("visit", state.Visit(s, []))

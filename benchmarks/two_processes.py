@@ -217,7 +217,7 @@ async def walked(browser, address: str) -> list[str]:
     page.on("pageerror", lambda error: said.append(f"{where}: {error}"))
     for path, (_, where, _) in PAGES.items():  # noqa: B007
         await page.goto(f"{address}/{path}")
-        await page.wait_for_selector("p.intro")
+        await page.wait_for_selector(".st-key-title h1")
         await page.wait_for_function(CONNECTED)
         await page.wait_for_timeout(1500)  # for what comes late
         if not path:

@@ -771,7 +771,7 @@ PRESSED_TOO_EARLY = (
 )
 AS_ON_EXPLORE = "“{title}” as it stands on Explore"
 NOTICE = "Notice: {notice}"
-NOTICE_OF_THE_EXAMPLE = "Notice, in the example as it was made: {notice}"
+EXAMPLE_IS_CHANGED = "You changed this example. Reset restores it."
 TAP_TO_CHANGE = "An input. To change it, type, drag it left or right, or tap it again."
 ALL_QUERIES_TAKE = (
     "All queries: about {time}, {given} for what is given and at most {beside} beside it."

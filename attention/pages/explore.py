@@ -86,8 +86,9 @@ def notice() -> str:
     if s.example == OWN:
         return ""
     is_own = s.tokens != EXAMPLES[s.example].build().tokens
-    changed = "This sentence is yours." if is_own else "These numbers are yours."
-    return f"{changed} Reset restores the example."
+    if is_own:
+        return "This sentence is yours. Reset restores the example."
+    return "You changed this example. Reset restores it."
 
 
 def drawn(shown: View, in_colours: bool) -> list[Pane]:

@@ -24,7 +24,7 @@
   const note = () => { wentBack = true }
   addEventListener('popstate', note)
   const watch = new MutationObserver(() => {
-    if (!document.querySelector('.intro')) return
+    if (!document.querySelector('.st-key-title h1')) return
     watch.disconnect()
     removeEventListener('popstate', note)
     if (wentBack) dispatchEvent(new PopStateEvent('popstate'))

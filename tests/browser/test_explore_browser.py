@@ -523,9 +523,9 @@ def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
     written(dashboard, "weights_ours", 64)
 
 
-def test_the_notice_says_when_the_numbers_are_no_longer_the_examples(look):
+def test_the_notice_goes_with_the_first_change_of_its_example(look):
     dashboard = look()
     notice = dashboard.page.locator("p.notice")
     assert notice.inner_text().startswith(messages.NOTICE.format(notice="Word 4"))
     dashboard.menu("set_mask", "look-ahead (causal)")
-    assert notice.inner_text().startswith(messages.NOTICE_OF_THE_EXAMPLE.format(notice="Word 4"))
+    assert notice.inner_text() == messages.EXAMPLE_IS_CHANGED

@@ -100,10 +100,11 @@ def test_explore_shows_every_token_as_typed_in_every_part_and_in_a_figure(strang
         page.keyboard.press("ArrowDown")
 
     # a list that was open when the page was drawn anew is opened again
-    until(page.get_by_role("option").first, act=open_list)
-    assert page.get_by_role("option").all_inner_texts()[0] == HOSTILE[0]
+    options = page.get_by_role("listbox").get_by_role("option")
+    until(options.first, act=open_list)
+    assert options.all_inner_texts()[0] == HOSTILE[0]
     page.keyboard.press("Escape")
-    until(page.get_by_role("option").first, "detached")
+    until(options.first, "detached")
 
     # and so does a figure with a title of this kind
     stranger.tab("Take it away")
