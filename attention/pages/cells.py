@@ -69,7 +69,10 @@ def let_edit(pane: Pane, s: Settings) -> Pane:
 def chosen(s: Settings, shown: View, stage: str = "scores") -> Cell:
     """Return the cell whose arithmetic is shown: at first that of the key that weighs most."""
     if s.cell is not None:
-        return s.cell
+        name, i, j = s.cell
+        rows, columns = shown.stages[name].shape if name in shown.stages else (0, 0)
+        if i < rows and j < columns:
+            return s.cell
     name = "weights" if s.weights_alone else stage
     key = int(np.nan_to_num(shown.stages["weights"][s.query]).argmax())
     at = {"queries": s.query, "keys": key}

@@ -157,7 +157,7 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     absent |= set() if s.rotary else {"Q_rotated", "K_rotated"}
     absent |= {"capped"} if s.softcap is None else set()
     bias = added(s)
-    if allowed(s).all() and (bias is None or not bias.any()):
+    if allowed(s).all() and (bias is None or not bias[s.head].any()):
         absent.add("mask")
     if "W_O" not in s.matrices:
         absent |= {"projected"} if s.heads > 1 else {"projected", "joined"}

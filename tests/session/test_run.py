@@ -221,6 +221,17 @@ def test_the_sizes_of_the_stages_are_those_of_the_run(name, change):
     assert sizes(s) == {stage: matrix.shape for stage, matrix in shown.items()}
 
 
+def test_a_head_without_bias_has_no_mask():
+    R = np.zeros((8, 2))
+    R[:, 0] = np.arange(8) / 4
+    s = check(replace(FOUR, heads=2, cell=("mask", 1, 0)).with_matrix("R", Matrix(R)))
+    for head, there in ((0, True), (1, False)):
+        now = replace(s, head=head)
+        shown = view(now, run(now))
+        assert ("mask" in sizes(now)) == ("mask" in shown.stages) == there
+        assert existing_cell(now) == (s.cell if there else None)
+
+
 def test_a_cell_is_looked_for_without_running_the_attention(monkeypatch):
     def never(*args, **options):
         raise AssertionError("the attention was run")
