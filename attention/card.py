@@ -31,7 +31,7 @@ from attention.sentences import NB, called, capital, repeated, shortened
 from attention.stages import STAGES
 from attention.view import View
 
-LARGE_POWER = 12  # of e: beyond it the largest score is subtracted first
+LARGE_POWER = 12  # of e; the largest score is subtracted first where it is not from 0 to this
 Cell = tuple[str, int, int]  # stage, row, column
 Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
 
@@ -408,7 +408,7 @@ class _Shares:
         view, i = asked.view, asked.i
         masked, seen = view.printed("masked")[i], view.allowed[i]
         taken: Powers = powers_of(masked, seen, view.sink)
-        if not abs(taken.highest) <= LARGE_POWER:
+        if not 0 <= taken.highest <= LARGE_POWER:  # below 0 few digits of the powers would be left
             return cls(taken.highest, taken.exponentials, taken.sink, taken.total)
         powers = np.array([np.exp(s) if see else 0.0 for s, see in zip(masked, seen, strict=True)])
         sink = 0.0 if view.sink is None else math.exp(view.sink)
@@ -627,7 +627,7 @@ def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
         share_texts = [*share_texts, *asked.texts("weights", np.array(weights[-1:]))]
         note = f"The sink takes the rest, {percent(weights[-1])}."
     if shares.shift:
-        note = "The largest score is subtracted first; this changes no share and keeps e^{s} small."
+        note = "The largest score is subtracted first; no e^{s} is above 1, and no share changes."
     power_texts, total = numbers(np.array(powers), asked.digits), asked.number(shares.total)
     whole = asked.number(round(sum(weights), asked.digits))
     lines = [

@@ -1447,7 +1447,7 @@ SOFTMAX_OFF = "Softmax is off: the score itself is the weight, and rows need not
 CARD_EACH_BY_ITSELF = "Each weight by itself: rows need not add up to 1."
 GIVEN_FUNCTION_WEIGHS = "The given function turns the row of scores into weights."
 LARGEST_IS_SUBTRACTED = (
-    "The largest score is subtracted first; this changes no share and keeps e^{s} small."
+    "The largest score is subtracted first; no e^{s} is above 1, and no share changes."
 )
 CARD_SINK_TAKES = "The sink takes the rest, {share}."
 OF_HEAD = "Number {column} of head {head}. The heads are side by side."

@@ -226,6 +226,26 @@ def test_a_rotation_shows_its_angle_and_both_numbers():
         assert (stays.lines, stays.note) == ((), messages.NUMBER_STAYS.format(columns=2))
 
 
+def of_scores(*scores: float, digits: int = 2, **more) -> View:
+    """The view of one query with these scores."""
+    K = np.array(scores)[:, None]
+    return View.of(scaled_dot_product_attention([[1.0]], K, np.ones_like(K), scale=1, **more))
+
+
+@pytest.mark.parametrize("highest", [-800, -30, -4.1, -1, -0.3, 0, 0.4, 5, 12, 13, 900])
+def test_the_printed_powers_give_the_printed_share(highest):
+    scores = [highest, highest - 0.3, highest - 0.9]
+    total = math.fsum(math.exp(score - highest) for score in scores)
+    for j, score in enumerate(scores):
+        card = card_of(of_scores(*scores), ("weights", 0, j))
+        power, rest = card.lines[0].split(" ÷ ")
+        divisor, share = rest.split(" = ")
+        assert value_of(share) == pytest.approx(math.exp(score - highest) / total, abs=0.005)
+        assert value_of(power) / value_of(divisor) == pytest.approx(value_of(share), abs=0.01)
+        subtracts = card.note == messages.LARGEST_IS_SUBTRACTED
+        assert subtracts == (not 0 <= highest <= 12)
+
+
 def test_the_rest_of_a_long_sum_is_that_of_the_terms_not_sent():
     rng = np.random.default_rng(0)
     Q, K, V = rng.normal(size=(1, 300)), rng.normal(size=(400, 300)), rng.normal(size=(400, 1))
