@@ -389,8 +389,10 @@ def _capping(asked: _Asked) -> str:
 
 
 def _masking(asked: _Asked) -> str:
-    view = asked.view
-    M = float(view.printed("mask")[asked.i, asked.j]) if "mask" in view.stages else 0.0
+    view, at = asked.view, (asked.i, asked.j)
+    if asked.hidden and not np.isfinite(view.printed(view.source("scaled", "masked"))[at]):
+        return "hidden"  # ∞ − ∞ would be no number
+    M = float(view.printed("mask")[at]) if "mask" in view.stages else 0.0
     return f"{asked.at} {_plus(asked, M)}"
 
 
@@ -547,11 +549,24 @@ def _modified(asked: _Asked) -> Card:
 def _why_hidden(asked: _Asked) -> str:
     """Return “on” comes after “sat”, or that it is hidden, as far as the mask itself tells."""
     allowed = asked.view.allowed
+    i, j = asked.i, asked.j
     causal = not asked.crossed and not np.triu(allowed, 1).any()
-    if causal and asked.j > asked.i:
-        return f"{capital(asked.key(asked.j))} comes after {asked.query}: hidden"
+    if causal and j > i and allowed[j, j]:  # padding is hidden from itself too
+        return f"{capital(asked.key(j))} comes after {asked.query}: hidden"
     whom = "itself" if asked.own else asked.query
-    return f"{capital(asked.key(asked.j))} is hidden from {whom}"
+    return f"{capital(asked.key(j))} is hidden from {whom}"
+
+
+def _after_fill(asked: _Asked) -> str:
+    """Return what becomes of a weight whose score has −1e9 added."""
+    if not asked.view.softmax:
+        return "−1e9 is added. Softmax is off, so this sum is the weight."
+    if not asked.view.printed("weights")[asked.i, asked.j]:
+        return "−1e9 is added, so the weight is 0."
+    weight = asked.text("weights", asked.i, asked.j)
+    if asked.view.softmax is True:
+        return f"−1e9 is added, but no other score is much larger: the weight is {weight}."
+    return f"−1e9 is added; the weight is {weight}."
 
 
 def _masked(asked: _Asked) -> Card:
@@ -567,15 +582,16 @@ def _masked(asked: _Asked) -> Card:
         if "masked" not in view.stages:
             note = "Hidden, as far as the weights tell: every head gives this key 0."
     elif pushed(view)[i, j]:
-        note = "−1e9 is added: the weight will be 0, unless this query sees no other key."
+        note = _after_fill(asked)
     elif M:
         before = view.source("scaled", "masked")
         note = f"The bias is added to the {before} score."
         lines = added_by_distance(view, i, j, asked.digits)
     else:
-        note = "Not hidden: the score stays as it is."
+        note = "Not hidden: the score stays as it is." if "masked" in view.stages else "Not hidden."
     if "masked" in view.stages:
-        lines = [*lines, f"{_masking(asked)} = {asked.text('masked', i, j)}"]
+        equals = ": " if _masking(asked) == "hidden" else " = "
+        lines = [*lines, f"{_masking(asked)}{equals}{asked.text('masked', i, j)}"]
     return asked.card(title, lines=tuple(lines), note=note, chain=_chain(asked))
 
 
@@ -583,13 +599,13 @@ def _weights(asked: _Asked) -> Card:
     view, i, j = asked.view, asked.i, asked.j
     of, whom = (asked.query, asked.other) if asked.own else (asked.key(j), (asked.query, "query"))
     title = (("Weight of ", ""), (of, "query" if asked.own else "key"), (" for ", ""), whom)
+    if "masked" not in view.stages:
+        return asked.card(title, note="A weight given directly, not computed here.")
     chain = _chain(asked)
     if not view.allowed[i].any():
         note = f"{capital(asked.query)} sees no key, so all its weights are 0."
         return asked.card(title, note=note, chain=chain)
     hidden = f"{_why_hidden(asked)}, so its weight is 0." if asked.hidden else ""
-    if "masked" not in view.stages:
-        return asked.card(title, note=hidden or "A weight given directly, not computed here.")
     if view.softmax is True:
         table, lines, note = _softmax(asked)
         return asked.card(title, table=table, lines=lines, note=hidden or note, chain=chain)

@@ -359,6 +359,46 @@ def test_weights_that_are_given_say_so():
     card = card_of(alone, ("weights", 0, 1))
     assert (card.note, card.table, card.chain) == (messages.WEIGHT_GIVEN, None, ())
     assert card_of(alone, ("mask", 1, 1)).note == messages.HIDDEN_BY_WEIGHTS
+    assert card_of(alone, ("mask", 0, 1)).note == messages.NOT_HIDDEN
+    assert card_of(alone, ("weights", 1, 1)).note == messages.WEIGHT_GIVEN
+
+
+def test_padding_is_not_said_to_come_later():
+    padded = view_of(replace(WORDS, padding=(1, 2, 3)))
+    expected = messages.WILL_BE_HIDDEN.format(key="w4", query="w1")
+    assert card_of(padded, ("masked", 0, 3)).note == expected
+    both = view_of(replace(WORDS, padding=(3,), mask="causal"))
+    assert card_of(both, ("masked", 0, 3)).note == expected
+    later = messages.COMES_AFTER.format(key="w3", query="w1")
+    assert card_of(both, ("masked", 0, 2)).note == later
+
+
+@pytest.mark.parametrize(
+    ("scores", "filled", "more", "expected"),
+    [
+        ([0, 2], [1], {}, messages.FILL_ADDED),
+        ([0, 0], [0, 1], {}, messages.FILL_ADDED_TO_ALL.format(weight="0.50")),
+        ([0, 1e9], [1], {}, messages.FILL_ADDED_TO_ALL.format(weight="0.50")),
+        ([0, 0], [0, 1], {"sinks": 0.0}, messages.FILL_ADDED),
+        ([0, 0], [0, 1], {"softmax": "sigmoid"}, messages.FILL_ADDED),
+        ([0, 2], [1], {"softmax": False}, messages.FILL_IS_WEIGHT),
+    ],
+)
+def test_a_fill_is_said_to_do_what_the_weights_show(scores, filled, more, expected):
+    bias = np.zeros((1, 2))
+    bias[0, filled] = -1e9
+    for stage in ("mask", "masked"):
+        assert card_of(of_scores(*scores, bias=bias, **more), (stage, 0, 1)).note == expected
+
+
+@pytest.mark.parametrize("score", [math.inf, -math.inf, math.nan])
+def test_no_infinity_is_taken_from_another(score):
+    Q, K = np.array([[score]]), np.array([[1.0], [1.0]])
+    allowed = np.array([[True, False]])
+    view = View.of(scaled_dot_product_attention(Q, K, np.ones((2, 1)), allowed=allowed, scale=1))
+    card = card_of(view, ("masked", 0, 1))
+    assert card.lines == ("hidden: −∞",)
+    assert [link.how for link in card.chain if link.chosen] == ["hidden"]
 
 
 def test_a_bias_is_a_term_of_its_own():
