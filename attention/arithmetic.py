@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention.captions import by_distance, pushed
-from attention.numbers import exact, number
+from attention.numbers import constant, exact, number
 from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.view import View
@@ -185,7 +185,11 @@ def terms(a: Numbers, b: Numbers, digits: int = 2) -> str:
 
 
 def _factor(value: float, digits: int) -> str:
-    text = number(value, digits)
+    return bracketed(number(value, digits))
+
+
+def bracketed(text: str) -> str:
+    """Return a number as it stands behind a sign: ``2``, ``(−2)``."""
     return f"({text})" if text.startswith("−") else text
 
 
@@ -371,7 +375,8 @@ def turned_columns(view: View) -> int:
 
 def turned(found: Rotation, digits: int) -> str:
     """Return ``a·cos θ − b·sin θ`` in numbers, or ``b·cos θ + a·sin θ``."""
-    a, b, cos, sin = (_factor(x, digits) for x in (found.a, found.b, found.cos, found.sin))
+    a, b = (bracketed(number(x, digits)) for x in (found.a, found.b))
+    cos, sin = (bracketed(constant(x, digits)) for x in (found.cos, found.sin))
     return f"{a}·{cos} − {b}·{sin}" if found.is_first else f"{b}·{cos} + {a}·{sin}"
 
 
@@ -394,8 +399,9 @@ def added_by_distance(view: View, i: int, j: int, digits: int = 2) -> list[str]:
         places = view.labels["buckets"][row]
         lines.append(f"bucket {row} of R (key − query: {places}): {added}")
     if alibi := by_distance(view):
-        slope, distance = number(alibi[0], digits), int(alibi[1][i, j])
-        lines.append(f"−slope × distance = −{slope} × {distance}")
+        slope, distance = alibi[0], int(alibi[1][i, j])
+        added = number(-slope * distance, digits)
+        lines.append(f"−slope × distance = −{constant(slope, digits)} × {distance} = {added}")
     return lines
 
 

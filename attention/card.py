@@ -17,6 +17,7 @@ from attention.arithmetic import (
     MOST_TERMS,
     Powers,
     added_by_distance,
+    bracketed,
     norming_of,
     powers_of,
     product_of,
@@ -25,7 +26,7 @@ from attention.arithmetic import (
     turned_columns,
 )
 from attention.captions import pushed
-from attention.numbers import MINUS, are_whole, exact, number, numbers, percent
+from attention.numbers import MINUS, are_whole, constant, number, numbers, percent
 from attention.scores import FUNCTION, SIGMOID
 from attention.sentences import NB, called, capital, repeated, shortened
 from attention.stages import STAGES
@@ -156,6 +157,15 @@ class _Asked:
 
     def number(self, value: float) -> str:
         return number(value, self.digits)
+
+    def constant(self, value: float) -> str:
+        return constant(value, self.digits)
+
+    def factor(self, stage: str, i: int, j: int, times: float) -> str:
+        """A number that is multiplied: with its own digits alone where its result needs no more."""
+        if abs(times) <= 1:
+            return self.text(stage, i, j)
+        return self.constant(self.view.printed(stage)[i, j])
 
     @property
     def value(self) -> str:
@@ -359,7 +369,7 @@ def _how(asked: _Asked, name: str) -> str:
         return "the score itself"
     shares = asked.shares
     if shares.shift:
-        score += f" {_plus(asked, -shares.shift)}"
+        score += f" {_plus(asked.number(-shares.shift))}"
     if "e" in score:  # the difference of two such numbers cannot be told from their texts
         score = asked.number(view.printed("masked")[i, j] - shares.shift)
     return f"{_power(score)} ÷ {asked.number(shares.total)}"
@@ -369,22 +379,23 @@ def _power(text: str) -> str:
     return f"e^{{{text}}}"
 
 
-def _plus(asked: _Asked, value: float) -> str:
+def _plus(text: str) -> str:
     """Return ``+ 2`` or ``− 2``."""
-    return f"{MINUS} {asked.number(-value)}" if value < 0 else f"+ {asked.number(value)}"
+    return f"{MINUS} {text[1:]}" if text.startswith(MINUS) else f"+ {text}"
 
 
 def _scaling(asked: _Asked) -> str:
-    score, view = asked.text("scores", asked.i, asked.j), asked.view
+    view = asked.view
+    score = asked.factor("scores", asked.i, asked.j, view.scale)
     if view.divides_by_root:
         return f"{score} ÷ √{view.stages['Q'].shape[1]}"
-    return f"{score} × {number(view.scale, max(asked.digits, 4))}"
+    return f"{score} × {asked.constant(view.scale)}"
 
 
 def _capping(asked: _Asked) -> str:
     if asked.view.softcap is None:
         return ""
-    cap = number(asked.view.softcap, asked.digits)
+    cap = asked.constant(asked.view.softcap)
     return f"{cap} · tanh({asked.text('scaled', asked.i, asked.j)} ÷ {cap})"
 
 
@@ -393,7 +404,7 @@ def _masking(asked: _Asked) -> str:
     if asked.hidden and not np.isfinite(view.printed(view.source("scaled", "masked"))[at]):
         return "hidden"  # ∞ − ∞ would be no number
     M = float(view.printed("mask")[at]) if "mask" in view.stages else 0.0
-    return f"{asked.at} {_plus(asked, M)}"
+    return f"{asked.at} {_plus(asked.number(M))}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,8 +473,8 @@ def _projection(asked: _Asked) -> Card:
 def _with_position(asked: _Asked) -> Card:
     title = asked.of("Embedding", "queries")
     title = *title[:2], (f" with its position{title[2][0]}", "")
-    terms = " + ".join(asked.text(name, asked.i, asked.j) for name in ("X", "P"))
-    return asked.card(title, lines=(f"{terms} = {asked.value}",))
+    x, position = (asked.text(name, asked.i, asked.j) for name in ("X", "P"))
+    return asked.card(title, lines=(f"{x} {_plus(position)} = {asked.value}",))
 
 
 def _normed(asked: _Asked) -> Card:
@@ -471,9 +482,10 @@ def _normed(asked: _Asked) -> Card:
     if found is None:
         return _input(asked)
     kind = "query" if asked.stage[0] == "Q" else "key"
-    root = asked.number(found.root)
-    x, eps = asked.text(found.source, asked.i, asked.j), exact(found.eps)
-    times = "" if found.gain is None else f" × {asked.number(found.gain)}"
+    root, eps = asked.constant(found.root), asked.constant(found.eps)
+    gain = 1.0 if found.gain is None else found.gain
+    x = asked.factor(found.source, asked.i, asked.j, gain / found.root if found.root else gain)
+    times = "" if found.gain is None else f" × {bracketed(asked.constant(gain))}"
     last = f"{x} ÷ {root}{times} = {asked.value}"
     title = asked.of(_VECTORS[asked.stage], STAGES[asked.stage].rows)
     note = "Divided by the root of the mean square of the row."
@@ -482,7 +494,7 @@ def _normed(asked: _Asked) -> Card:
         note = "Divided by the root of the mean square of all heads."
         return asked.card(title, lines=(f"√({mean} + {eps}) = {root}", last), note=note)
     squares = [float(x) * float(x) for x in found.row]
-    total = asked.number(sum(squares))
+    total = asked.constant(sum(squares))
     labels = asked.view.columns(found.source)
     heading = STAGES[found.source].heading
     lines = [
@@ -504,7 +516,7 @@ def _rotated(asked: _Asked) -> Card:
         return asked.card(title, note=f"Only the first {many} numbers are turned; this one stays.")
     angle = f"{found.position} × {number(found.frequency, 6)} = {number(found.angle, 6)}"
     work = turned(found, asked.digits)
-    work = work if found.factor == 1 else f"({work}) × {asked.number(found.factor)}"
+    work = work if found.factor == 1 else f"({work}) × {bracketed(asked.constant(found.factor))}"
     lines = (
         f"θ = position × frequency = {angle}",
         f"{'a cos θ − b sin θ' if found.is_first else 'b cos θ + a sin θ'} = {work}"
@@ -520,11 +532,12 @@ def _scores(asked: _Asked) -> Card:
 
 
 def _scaled(asked: _Asked) -> Card:
-    view, score = asked.view, asked.text("scores", asked.i, asked.j)
+    view = asked.view
     work, note = _scaling(asked), "The scores, times the scale you chose."
     if view.divides_by_root:
         d_k = view.stages["Q"].shape[1]
-        work += f" = {score} ÷ {asked.number(math.sqrt(d_k))}"
+        if (root := math.isqrt(d_k)) ** 2 == d_k:
+            work += f" = {asked.text('scores', asked.i, asked.j)} ÷ {root}"
         note = "Longer vectors give larger scores; dividing by √d_k"
         note += f" (d_k = {d_k}) makes up for it."
     lines = (f"{work} = {asked.value}",)
@@ -536,7 +549,7 @@ def _capped(asked: _Asked) -> Card:
     if cap is None:
         return _input(asked)
     lines = (f"{_capping(asked)} = {asked.value}",)
-    note = f"The soft cap keeps every score within ±{asked.number(cap)}."
+    note = f"The soft cap keeps every score within ±{asked.constant(cap)}."
     return asked.card(asked.pair("Capped score"), lines=lines, note=note, chain=_chain(asked))
 
 
@@ -629,7 +642,7 @@ def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
     name = f"{before} s"
     texts = asked.texts("masked", scores)
     if shares.shift:
-        name = f"s {_plus(asked, -shares.shift)}"
+        name = f"s {_plus(asked.number(-shares.shift))}"
         texts = numbers(scores - shares.shift, asked.digits)
     powers, weights = shares.powers.tolist(), row.tolist()
     share_texts = asked.texts("weights", row)

@@ -41,6 +41,27 @@ def number(value: float, digits: int = 2, least: int | None = None) -> str:
     return text.replace("-", MINUS)
 
 
+def constant(value: float, digits: int = 2) -> str:
+    """Return a number that others are multiplied or divided by: rounded as they are, it would
+    change them.
+
+    It has four significant digits and four decimals, or more ``digits``; fewer where it is exact.
+
+    >>> [constant(v) for v in (20.0, 12.5, 0.0625, 0.00390625, 2**0.5, -1e-6)]
+    ['20', '12.50', '0.0625', '0.003906', '1.4142', '−1e−6']
+    >>> constant(0.5, 0)
+    '0.5'
+    """
+    value, most = float(value), max(digits, 4)
+    if not 1e-3 <= abs(value) < 1e6:  # e-notation
+        places = range(1, most)
+        most = next((d for d in places if float(f"{value:.{d - 1}e}") == value), most)
+        return number(value, most, least=most)
+    most = max(most, 3 - math.floor(math.log10(abs(value))))
+    places = range(digits, most)
+    return number(value, next((d for d in places if round(value, d) == value), most), least=1)
+
+
 def percent(share: float) -> str:
     """Return a share as a whole percentage, never 0% or 100% where it is neither.
 

@@ -124,7 +124,10 @@ def test_alibi_is_slope_times_distance_and_hides_nothing_by_itself():
     s = replace(EXAMPLES["four-words"].build(), alibi=True)
     now = view(s, run(s))
     assert now.allowed.all() and now.stages["mask"][2, 0] == -(2**-8) * 2
-    assert cell(now, "mask", 2, 0, 4) == ["−slope × distance = −0.0039 × 2", "M = −0.0078"]
+    assert cell(now, "mask", 2, 0, 4) == [
+        "−slope × distance = −0.003906 × 2 = −0.0078",
+        "M = −0.0078",
+    ]
     assert describe(now, "mask") == {
         "formula": "−slope × distance",
         "sentence": messages.BIAS_FOR_EACH_SCORE,
@@ -138,7 +141,7 @@ def test_alibi_beside_minus_1e9_says_what_hidden_keys_get():
     s = replace(EXAMPLES["four-words"].build(), fill="-1e9", mask="causal", alibi=True)
     now = view(s, run(s))
     assert cell(now, "mask", 0, 2) == [messages.HIDDEN_FROM_QUERY, "M = −1.0e9"]
-    assert cell(now, "mask", 2, 0, 4)[0] == "−slope × distance = −0.0039 × 2"
+    assert cell(now, "mask", 2, 0, 4)[0] == "−slope × distance = −0.003906 × 2 = −0.0078"
     said = {name: describe(now, name)["sentence"] for name in ("mask", "masked")}
     assert said == {
         "mask": messages.BIAS_AND_FILL,

@@ -75,6 +75,14 @@ def value_of(text: str) -> float:
     return float(bare.removeprefix("=").removeprefix("Σ"))
 
 
+def worked(work: str) -> float:
+    """What the arithmetic of a line gives."""
+    for sign, its in {"÷": "/", "×": "*", "·": "*", "−": "-", "∞": "math.inf"}.items():
+        work = work.replace(sign, its)
+    work = re.sub(r"√(\d+)", r"√(\1)", work)
+    return eval(work.replace("√", "math.sqrt").replace("tanh", "math.tanh"))
+
+
 def near(value: float, expected: float, terms: int = 1) -> bool:
     """Whether they are the same but for the decimals that are not printed."""
     room = 10.0 ** (1 - DIGITS) * terms
@@ -192,10 +200,55 @@ def test_lines_end_in_what_their_arithmetic_gives(name):
                 continue
             *works, last = line.split(" = ")
             for work in works:
-                work = re.sub(r"√(\d+)", r"math.sqrt(\1)", work.replace("tanh", "math.tanh"))
-                for sign, its in {"÷": "/", "×": "*", "·": "*", "−": "-", "∞": "math.inf"}.items():
-                    work = work.replace(sign, its)
-                assert near(eval(work), value_of(last), 20), (cell, line)
+                assert near(worked(work), value_of(last), 20), (cell, line)
+
+
+PARTS = replace(
+    WORDS,
+    norm=RMSNorm(gain_Q=[-1.5, 0.3, 7, 0.001], eps=1e-5),
+    rotary=Rotary(factor=0.0625),
+    softcap=0.3,
+    scale=2.5,
+    alibi=True,
+    mask="causal",
+)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2, 4])
+@pytest.mark.parametrize("size", [1, 0.005])
+def test_lines_of_few_digits_are_true_but_for_those_left_out(digits, size):
+    view = view_of(PARTS.with_matrix("W_Q", Matrix(size * DRAWN.normal(size=(4, 4)))))
+    stages = ("Q_normed", "K_normed", "Q_rotated", "K_rotated", "scaled", "capped", "masked")
+    for cell in cells(view, stages):
+        for line in card_of(view, cell, digits).lines:
+            named = "^(θ = position × frequency|−slope × distance|[ab] cos θ . [ab] sin θ) = "
+            *works, last = re.sub(named, "", line).split(" = ")
+            for work in works:
+                room = 2 * 10.0**-digits + 1e-3 * abs(value_of(last))
+                assert worked(work) == pytest.approx(value_of(last), abs=room), (cell, line)
+
+
+def test_constants_are_written_by_four_digits_or_as_they_are():
+    root = View.of(scaled_dot_product_attention([[1000, 0]], [[1, 0]], [[1]]))
+    assert card_of(root, ("scaled", 0, 0)).lines == ("1000 ÷ √2 = 707.11",)
+    slopes = view_of(replace(WORDS, alibi=True, heads=2))
+    assert card_of(slopes, ("masked", 3, 0)).lines[0] == (
+        f"−slope × distance = −0.0625 × 3 = {number(-3 / 16)}"
+    )
+    view = view_of(PARTS)
+    assert card_of(view, ("capped", 1, 1), 0).note == messages.CAP_KEEPS.format(cap="0.3")
+    lines = card_of(view, ("Q_normed", 0, 0)).lines
+    assert " + 1e−5)" in lines[0] and " × (−1.50) = " in lines[1]
+    assert card_of(view, ("scaled", 0, 0), 0).lines[0].split(" = ")[0].endswith(" × 2.5")
+
+
+def test_a_negative_position_is_taken_away():
+    X, P = Matrix([[0.0, 1.5]]), Matrix([[-0.5, 2.0]])
+    one = replace(changes.set_sentence(WORDS, "one"), matrices={"X": X, "P": P})
+    eye = Matrix(np.eye(2))
+    view = view_of(replace(one, matrices={**one.matrices, "W_Q": eye, "W_K": eye, "W_V": eye}))
+    lines = [card_of(view, ("X_P", 0, j)).lines for j in (0, 1)]
+    assert lines == [("0.00 − 0.50 = −0.50",), ("1.50 + 2.00 = 3.50",)]
 
 
 def test_a_norm_is_shown_by_its_squares():
