@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention.captions import by_distance, pushed
-from attention.numbers import constant, exact, number
+from attention.numbers import constant, number
 from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.view import View
@@ -288,14 +288,14 @@ def _normed(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     found = norming_of(view, stage, i, j)
     if found is None:
         return _given(view, stage, i, j, digits)
-    row, root = found.row, number(found.root, digits)
+    row, root = found.row, constant(found.root, digits)
     mean = f"({abridged([f'{_factor(x, digits)}²' for x in row], ' + ')}) / {len(row)}"
     if found.whole:
         mean = f"mean of its squares in all {view.heads} heads"
-    times = "" if found.gain is None else f" · {_factor(found.gain, digits)}"
+    times = "" if found.gain is None else f" · {bracketed(constant(found.gain, digits))}"
     return [
         f"row of {STAGES[found.source].heading} = {vector(row, digits)}",
-        f"√({mean} + {exact(found.eps)}) = {root}",
+        f"√({mean} + {constant(found.eps, digits)}) = {root}",
         f"{_factor(row[j], digits)} / {root}{times}",
         f"= {number(view.printed(stage)[i, j], digits)}",
     ]
@@ -363,7 +363,7 @@ def _rotated(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
         f"θ = position × frequency = {found.position} × {number(found.frequency, 6)}"
         f" = {number(found.angle, 6)}",
         "a cos θ − b sin θ" if found.is_first else "b cos θ + a sin θ",
-        work if found.factor == 1 else f"({work}) · {number(found.factor, digits)}",
+        work if found.factor == 1 else f"({work}) · {constant(found.factor, digits)}",
         f"= {result}",
     ]
 
@@ -384,10 +384,10 @@ def _scaled(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     score, scaled = view.printed("scores")[i, j], view.printed("scaled")[i, j]
     d_k = view.stages["Q"].shape[1]
     if view.divides_by_root:
-        root = number(math.sqrt(d_k), digits)
+        root = constant(math.sqrt(d_k), digits)
         work = f"{number(score, digits)} / √{d_k} = {number(score, digits)} / {root}"
     else:
-        work = f"{number(score, digits)} × {number(view.scale, digits)}"
+        work = f"{number(score, digits)} × {constant(view.scale, digits)}"
     return [work, f"= {number(scaled, digits)}"]
 
 
@@ -419,7 +419,7 @@ def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 def _capped(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     if view.softcap is None:
         return _given(view, stage, i, j, digits)
-    scaled, cap = number(view.printed("scaled")[i, j], digits), number(view.softcap, digits)
+    scaled, cap = number(view.printed("scaled")[i, j], digits), constant(view.softcap, digits)
     return [f"{cap} · tanh({scaled} / {cap})", f"= {number(view.printed(stage)[i, j], digits)}"]
 
 

@@ -111,6 +111,9 @@ def test_the_scale_is_shown_as_a_root_or_as_the_number_chosen():
     assert cell(view_of(CASES["four-words"]), "scaled", 0, 0) == ["55 / √4 = 55 / 2", "= 27.50"]
     s = replace(EXAMPLES["four-words"].build(), scale=0.25)
     assert cell(view(s, run(s)), "scaled", 0, 0) == ["55 × 0.25", "= 13.75"]
+    assert cell(view(s, run(s)), "scaled", 0, 0, 0) == ["55 × 0.25", "= 14"]
+    capped = view_of(replace(s, softcap=0.3))
+    assert cell(capped, "capped", 0, 0, 0) == ["0.3 · tanh(14 / 0.3)", "= 0"]
 
 
 def test_a_mask_hides_keeps_or_adds():

@@ -293,15 +293,15 @@ def test_the_angle_and_the_root_stand_in_the_lines():
     view = View.of(scaled_dot_product_attention(Q, Q, Q, **rule))
     assert cell(view, "Q_normed", 1, 0) == [
         "row of Q = [3, 4, 5]",
-        "√((3² + 4² + 5²) / 3 + 1e-09) = 4.08",
-        "3 / 4.08",
+        "√((3² + 4² + 5²) / 3 + 1e−9) = 4.0825",
+        "3 / 4.0825",
         "= 0.73",
     ]
     assert cell(view, "Q_rotated", 1, 1) == [
         "pair 1: columns 1 and 2",
         "θ = position × frequency = 3 × 1 = 3",
         "b cos θ + a sin θ",
-        "0.98·(−0.99) + 0.73·0.14",
+        "0.98·(−0.9900) + 0.73·0.1411",
         "= −0.87",
     ]
     assert cell(view, "K_rotated", 1, 2) == [
