@@ -283,7 +283,8 @@ def _added(values: Sequence[float]) -> float:
     """Return the sum; 0 where rounding alone keeps it from 0."""
     terms = np.asarray(values)
     total, reach = float(terms.sum()), float(np.abs(terms).sum())
-    return 0.0 if abs(total) <= len(terms) * 2**-52 * reach else total
+    cancels = math.isfinite(reach) and abs(total) <= len(terms) * 2**-52 * reach
+    return 0.0 if cancels else total
 
 
 def _products(asked: _Asked, names: tuple[str, str], kinds: tuple[str, str]) -> Table | None:

@@ -325,6 +325,16 @@ def test_a_rest_that_cancels_is_0():
     assert card_of(view, ("scores", 0, 0)).table.rows[2].others[1] == "0"
 
 
+@pytest.mark.parametrize(
+    ("others", "rest"),
+    [([math.inf, 1], "∞"), ([-math.inf, 1], "−∞"), ([1e308, 1e308, -1e308], "∞")],
+)
+def test_a_rest_beyond_all_numbers_is_not_0(others, rest):
+    Q = [[math.nan, *others]]
+    view = View.of(scaled_dot_product_attention(Q, np.ones_like(Q), [[1.0]]))
+    assert card_of(view, ("scores", 0, 0)).table.rows[2].others[1] == rest
+
+
 def test_numbers_on_a_card_have_the_decimals_of_the_board():
     view = CASES["cat-sat"]
     card = card_of(view, ("scaled", 2, 1))
