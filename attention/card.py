@@ -177,12 +177,6 @@ class _Asked:
         return self.text(self.view.source("scaled", "masked"), self.i, self.j)
 
     @property
-    def crossed(self) -> bool:
-        """Whether queries and keys are other tokens."""
-        labels = self.view.labels
-        return "memory" in self.view.stages or labels["queries"] != labels["keys"]
-
-    @property
     def query(self) -> str:
         return called(self.view.labels["queries"], self.i)
 
@@ -192,7 +186,7 @@ class _Asked:
     @property
     def own(self) -> bool:
         """Whether query and key are the same token."""
-        return not self.crossed and self.i == self.j
+        return not self.view.crossed and self.i == self.j
 
     @property
     def other(self) -> Words:
@@ -564,7 +558,7 @@ def _why_hidden(asked: _Asked) -> str:
     """Return “on” comes after “sat”, or that it is hidden, as far as the mask itself tells."""
     allowed = asked.view.allowed
     i, j = asked.i, asked.j
-    causal = not asked.crossed and not np.triu(allowed, 1).any()
+    causal = not asked.view.crossed and not np.triu(allowed, 1).any()
     if causal and j > i and allowed[j, j]:  # padding is hidden from itself too
         return f"{capital(asked.key(j))} comes after {asked.query}: hidden"
     whom = "itself" if asked.own else asked.query

@@ -66,7 +66,7 @@ def strip_of(view: View, query: int, digits: int = 2) -> Strip:
         tuple(_joined(_said(row))),
         query,
         tuple(labels["queries"]),
-        tuple(labels["keys"]) if row.crossed else (),
+        tuple(labels["keys"]) if view.crossed else (),
         tuple(row.text(j) if view.allowed[query, j] else "–" for j in range(len(row.weights))),
         tuple(np.round(row.shades, 4).tolist()),
     )
@@ -83,12 +83,6 @@ class _Row:
     @cached_property
     def weights(self) -> np.ndarray:
         return self.view.printed("weights")[self.i].astype(np.float64, copy=False)
-
-    @property
-    def crossed(self) -> bool:
-        """Whether queries and keys are other tokens."""
-        labels = self.view.labels
-        return "memory" in self.view.stages or labels["queries"] != labels["keys"]
 
     @property
     def is_shares(self) -> bool:
@@ -123,14 +117,16 @@ class _Row:
         return called(self.view.labels["queries"], self.i), "query"
 
     def key(self, j: int) -> Words:
-        if not self.crossed and j == self.i:
+        if not self.view.crossed and j == self.i:
             return "itself", "key"
         return called(self.view.labels["keys"], j), "key"
 
     def listed(self, keys: Sequence[int]) -> list[Words]:
         """The keys as a list; the occurrences of one word, where they are all of them, as one."""
         names = [repeated(self.view.labels["keys"], j)[0] for j in keys]
-        is_one = len(keys) > 1 and len(set(names)) == 1 and (self.crossed or self.i not in keys)
+        is_one = (
+            len(keys) > 1 and len(set(names)) == 1 and (self.view.crossed or self.i not in keys)
+        )
         if is_one and self._occurrences(names[0]) == len(keys):
             both = "both" if len(keys) == 2 else f"all {self.counted(len(keys))}"
             return [(f"{both} “{names[0]}”", "key")]
@@ -150,7 +146,7 @@ class _Row:
 
     @property
     def words(self) -> str:
-        return "keys" if self.crossed else "words"
+        return "keys" if self.view.crossed else "words"
 
     @property
     def end(self) -> list[Words]:

@@ -56,6 +56,7 @@ class View:
     # where a stage is 0 but for what rounding left, which is printed as 0
     zeros: Mapping[str, np.ndarray] = field(default_factory=dict)
     recorded: Recorded | None = None  # as in AttentionTrace
+    crossed: bool = False  # whether queries and keys are other tokens
 
     @classmethod
     def of(
@@ -75,7 +76,8 @@ class View:
         ----------
         trace : AttentionTrace
         tokens, key_tokens : n_q and n_k words
-            Labels of the queries and of the keys. Without ``key_tokens`` the keys of
+            Labels of the queries and of the keys; those of keys say that they are other tokens,
+            even where the words are the same. Without ``key_tokens`` the keys of
             self-attention are called as the queries, where there are as many; all else is counted
             from 1. Words that repeat are told apart: ``the (1)``, ``the (2)``.
         item, head : which item of the batch and which head, counted from 0
@@ -113,7 +115,8 @@ class View:
         if trace.relative is not None:
             buckets = trace.relative.rows(*stages["scores"].shape)
             named = {"buckets": trace.relative.names()} | named
-        labels = _labels(stages, tokens, key_tokens, named, crossed=trace.memory is not None)
+        crossed = trace.memory is not None or key_tokens is not None
+        labels = _labels(stages, tokens, key_tokens, named, crossed=crossed)
         zeros = {
             name: pick.of_item(where) if name in WITHOUT_HEADS else pick(where)
             for name, where in zeros_of(trace).items()
@@ -136,6 +139,7 @@ class View:
             {name: pick(rms)[:, 0] for name, rms in _root_mean_squares(trace).items()},
             zeros,
             trace.recorded,
+            crossed or labels["queries"] != labels["keys"],
         )
 
     def printed(self, name: str) -> np.ndarray:
@@ -327,7 +331,7 @@ def _labels(
     """What stands on the axes: words for queries and keys, names or numbers for dimensions."""
     n_q, n_k = stages["scores"].shape
     labels = {"queries": words_of("tokens", tokens, n_q)}
-    if key_tokens is None and n_q == n_k and not crossed:
+    if n_q == n_k and not crossed:
         labels["keys"] = labels["queries"]
     else:
         labels["keys"] = words_of("key_tokens", key_tokens, n_k)

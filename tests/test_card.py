@@ -17,6 +17,7 @@ from attention.numbers import number, rounded
 from attention.session import changes
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
+from attention.strip import strip_of
 from attention.view import View
 
 WORDS = EXAMPLES["four-words"].build()
@@ -370,6 +371,20 @@ def test_numbers_on_a_card_have_the_decimals_of_the_board():
 )
 def test_a_title_names_words_and_numbers(name, cell, title):
     assert title_of(card_of(CASES[name], cell)) == title
+
+
+def test_a_key_of_another_sequence_is_not_the_query_itself():
+    words = ("the", "cat")
+    ones = dict.fromkeys("QKV", Matrix(np.ones((2, 1))))
+    s = replace(WORDS, tokens=words, matrices=ones, mask="causal")
+    for memory, other in (((), "itself"), (words, "“cat”")):
+        view = view_of(replace(s, memory_tokens=memory))
+        assert view.crossed == bool(memory)
+        assert title_of(card_of(view, ("scores", 1, 1))) == f"Score of “cat” with {other}"
+        assert strip_of(view, 1).keys == memory
+    assert card_of(view, ("mask", 0, 1)).note == messages.WILL_BE_HIDDEN.format(
+        key="cat", query="the"
+    )
 
 
 def test_a_title_marks_which_word_is_query_and_which_key():

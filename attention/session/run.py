@@ -102,7 +102,7 @@ def _every_stage(settings: Settings, trace: AttentionTrace) -> View:
     return View.of(
         trace,
         tokens=settings.tokens,
-        key_tokens=settings.key_tokens,
+        key_tokens=settings.memory_tokens or None,
         item=settings.item,
         head=settings.head,
         names=settings.names,
