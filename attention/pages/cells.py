@@ -12,6 +12,7 @@ from attention.figures.pane import Pane
 from attention.figures.panes import Cell
 from attention.numbers import are_whole, numbers
 from attention.pages import state
+from attention.sentences import called, capital
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
@@ -122,10 +123,11 @@ def _what_follows(s: Settings, shown: View) -> str:
     if "projected" in shown.stages:
         last, words = "projected", "projected output"
     weights, values = (_row(shown.printed(name), s.query, s.digits) for name in ("weights", last))
-    keys = [f"{key} {weight}" for key, weight in zip(shown.labels["keys"], weights, strict=True)]
-    token = shown.labels["queries"][s.query]
+    labels = shown.labels["keys"]
+    keys = [f"{called(labels, k)} {weight}" for k, weight in enumerate(weights)]
+    token = capital(called(shown.labels["queries"], s.query))
     weighs, gives = (_brief_list(found) for found in (keys, values))
-    return f"“{token}” gives the weights {weighs} and has the {words} {gives}."
+    return f"{token} gives the weights {weighs} and has the {words} {gives}."
 
 
 def _row(matrix: np.ndarray, i: int, digits: int) -> list[str]:
