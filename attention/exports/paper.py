@@ -25,7 +25,8 @@ def figure_of(
     """The stages and heads that the settings choose; ``on_panel(number, of)`` after each panel."""
     heads = settings.paper_heads or (settings.head,)
     views = [view(replace(settings, head=head), trace) for head in heads]
-    stages = [name for name in settings.paper_stages if name in views[0].stages] or None
+    there = {name for of_head in views for name in of_head.stages}
+    stages = [name for name in settings.paper_stages if name in there] or None
     words = settings.tokens, settings.key_tokens
     figure = of_views(views, words, stages, settings.digits, settings.paper, on_panel)
     figure.about = "; ".join(about(settings).lines()[1:])

@@ -22,6 +22,7 @@ from attention.limits import MAX_PRINTED, BadInput
 from attention.long import LongAttention
 from attention.paper import Paper
 from attention.sentences import numbered
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import OF_ALL_HEADS, View, axes_of, distinct, whole_number
 
@@ -123,9 +124,11 @@ def of_views(
     """
     if not views:
         raise BadInput("heads names none; at least one is wanted.")
-    there = {name: matrix.size for name, matrix in views[0].stages.items()}
+    of_any = {name: matrix.size for view in views for name, matrix in view.stages.items()}
+    there = {name: of_any[name] for name in STAGES if name in of_any}
     chosen = chosen_stages(stages, there, "trace")
-    cells = sum(there[name] * (1 if name in OF_ALL_HEADS else len(views)) for name in chosen)
+    panels = [(name, view) for view in views for name in chosen if name in view.stages]
+    cells = sum(there[name] for name, of in panels if name not in OF_ALL_HEADS or of is views[0])
     if cells > MAX_PRINTED:
         raise BadInput(
             f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."

@@ -44,10 +44,11 @@ WORDS = ("the", "cat", "sat", "on", "the", "mat")
 HOUSE = Path(__file__).resolve().parents[2]
 
 
-def trace(n=6, heads=1, width=4, allowed=None, seed=0):
+def trace(n=6, heads=1, width=4, allowed=None, seed=0, bias=None):
     rng = np.random.default_rng(seed)
     X, *W = (rng.normal(size=(rows, heads * width)) for rows in (n, *[heads * width] * 4))
-    return self_attention(X, *(w / 2 for w in W[:3]), W_O=W[3], heads=heads, allowed=allowed)
+    options = {"W_O": W[3], "heads": heads, "allowed": allowed, "bias": bias}
+    return self_attention(X, *(w / 2 for w in W[:3]), **options)
 
 
 CASES = {
@@ -377,6 +378,17 @@ def test_a_mask_at_the_end_of_a_line_takes_no_bar_away():
     scaled, mask, bar = (axes.get_position() for axes in figure.axes)
     assert scaled.x1 < mask.x0 < mask.x1 < bar.x0
     assert len(paper_figure(given, stages=["mask"], paper=Paper()).axes) == 1
+
+
+def test_a_stage_of_one_head_alone_is_drawn():
+    bias = np.zeros((3, 6, 6))
+    bias[1] = 1.5
+    given = trace(heads=3, bias=bias)
+    figure = paper_figure(given, stages=["mask"], heads=None, paper=Paper(width="text"))
+    (mask,) = panels(figure)
+    assert (mask.collections[0].get_array() == 1.5).all()
+    assert mask.get_title("left").endswith("head 1")
+    assert len(panels(paper_figure(given, stages=["mask", "scaled"], heads=None))) == 4
 
 
 def test_neighbours_with_one_range_share_a_bar():
