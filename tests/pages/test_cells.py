@@ -29,6 +29,6 @@ def test_words_that_weigh_are_called_as_in_a_title():
     names = "the first “the”", "“d_k”", "the second “the”"
     listed = ", ".join(f"{name} {weight}" for name, weight in zip(names, weights, strict=True))
     output = ", ".join(rounded(shown.stages["output"])[2])
-    assert said == messages.WHAT_FOLLOWS.format(
+    assert said == messages.WHAT_THE_QUERY_MAKES.format(
         query="The second “the”", weights=listed, output=output
     )
