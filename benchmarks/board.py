@@ -283,7 +283,7 @@ TABS = (
     "Spread",
     "Initialise",
     "Your data",
-    "Take it away",
+    "Export",
     "Code",
 )
 PARTS = (

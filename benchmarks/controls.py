@@ -5,7 +5,7 @@ import streamlit as st
 from attention.pages import controls, parts, state, words
 
 BELOW = ("Step by step", "Lines", "Spread", "Initialise", "Your data")
-BELOW += ("Take it away", "Code")
+BELOW += ("Export", "Code")
 
 s = state.begin()
 with st.sidebar:

@@ -1333,7 +1333,7 @@ PASSED_OVER = "The link's {what} passed over: {why}"
 TOO_MANY_ITEMS = "{name} has {found} items; at most {limit} fit."
 INFLATES_TOO_FAR = "{name} is too large; {limit} bytes fit."
 SAVED_ONE_BY_ONE = (
-    "“Take it away” on Compare saves A and B one by one, as files that open again, or as NPZ."
+    "“Export” on Compare saves A and B one by one, as files that open again, or as NPZ."
 )
 WRITTEN_BY_VERSION = " Version {wrote} wrote it; this is {reads}."
 ONE_OF_WANTED = "{name} is {given}; one of {known} is wanted."

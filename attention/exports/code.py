@@ -48,15 +48,37 @@ def about(settings: Settings) -> About:
     return replace(what_it_is(settings), head=Part.all("head", settings.heads))
 
 
+def brief(settings: Settings, trace: AttentionTrace) -> str:
+    """The lines that compute every stage, without the numbers they start from.
+
+    Finished weights have none: "".
+
+    >>> from attention.session.examples import EXAMPLES
+    >>> from attention.session.run import run
+    >>> settings = EXAMPLES["cat-sat"].build()
+    >>> print(brief(settings, run(settings)).splitlines()[0])
+    Q = X @ W_Q
+    """
+    return "\n".join(code for _, code in _computed(settings, trace))
+
+
+def _computed(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
+    if settings.weights_alone:
+        return []
+    return [
+        ("Queries, keys and values", _projections(settings)),
+        *_before_scores(settings, trace),
+        ("The stages", _stages(settings, trace)),
+    ]
+
+
 def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
     """Heading and code of each part, in order. Of a batch, the item that is looked at."""
     if settings.weights_alone:
         return _finished(settings, trace)
     return [
         ("The inputs", _inputs(settings, trace)),
-        ("Queries, keys and values", _projections(settings)),
-        *_before_scores(settings, trace),
-        ("The stages", _stages(settings, trace)),
+        *_computed(settings, trace),
         ("The numbers that were on the page", _expected(settings, trace)),
         ("They are the same", CHECK),
     ]

@@ -271,7 +271,7 @@ below: dict[str, Callable[[], None]] = {
     CHANGED: what_changed,
     CELL: the_cell,
     state.DATA: partial(your_data.panel, s),
-    "Take it away": the_files,
+    "Export": the_files,
 }
 if parts.dock("below_compare", below, opened=CHANGED) != state.DATA:
     your_data.forget()

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.arithmetic import walk
 from attention.captions import formula
-from attention.exports import citation
+from attention.exports import citation, code
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
 from attention.figures import panes as figures
@@ -302,7 +302,17 @@ def stages_wanted(there: list[str]) -> list[str]:
 
 
 def the_code() -> None:
-    st.code(parts.code(), language="python")
+    if lines := code.brief(s, trace):
+        st.code(lines, language="python")
+    whole = st.expander("The whole script, with the numbers", key="script", on_change="rerun")
+    if not whole.open:
+        return
+    page = PageContents(s, trace, shown, title, partial(drawn, shown, False), ())
+    with whole:
+        if why := refusal("python", page):
+            parts.note(state.capital(why))
+        else:
+            st.code(code.to_python(s, trace, title).decode(), language="python")
 
 
 parts.address()
@@ -312,7 +322,7 @@ below: dict[str, Callable[[], None]] = {
     "Spread": the_figures,
     "Initialise": partial(initialise.panel, s),
     state.DATA: partial(your_data.panel, s),
-    "Take it away": the_exports,
+    "Export": the_exports,
     "Code": the_code,
 }
 if parts.dock("below", below) != state.DATA:

@@ -237,7 +237,7 @@ def the_lines(work: LongWork, c: LongContext, head: int) -> None:
 def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
     if work.record is None:
         return
-    with st.expander("Take it away"):
+    with st.expander("Export"):
         st.download_button(
             "Numbers (.npz)",
             partial(exports.to_npz, work.record, work.inputs, c),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention import scaled_dot_product_attention
 from attention.limits import MAX_LINK
 from attention.markdown import plain as plain
 from attention.pages import navigation, state
@@ -105,7 +103,7 @@ TOO_LARGE = (
     " so the address holds only a mark of them"
 )
 KEPT = (
-    ", by which this browser finds them again; no other browser does. “Take it away” on Explore"
+    ", by which this browser finds them again; no other browser does. “Export” on Explore"
     " saves the state as a file that opens anywhere under “Your data”, and lets this browser"
     " forget what it keeps."
 )
@@ -124,7 +122,7 @@ def address() -> None:
         message_box(
             "flag",
             f"{TOO_LARGE}, and this browser keeps nothing ({why}): after a reload they are gone."
-            " “Take it away” on Explore saves the state as a file that opens again under"
+            " “Export” on Explore saves the state as a file that opens again under"
             " “Your data”.",
         )
     elif not whole:
@@ -163,9 +161,3 @@ def dress() -> str:
     here = Path(__file__).parent
     style, script = ((here / name).read_text() for name in ("style.css", "menu.js"))
     return f"<style>{style}</style><script>{script}</script>"
-
-
-@cache
-def code() -> str:
-    """The one-screen formula, as it runs."""
-    return inspect.getsource(scaled_dot_product_attention)

@@ -16,11 +16,11 @@ WHOLE = "This link opens to the same numbers wherever this address can be reache
 LOCAL = "This link opens to the same numbers, but it works on this computer only."
 PART = (
     "These matrices are too large for a link: this one finds them in this browser alone."
-    " “Take it away” on Explore saves the state as a file that opens anywhere."
+    " “Export” on Explore saves the state as a file that opens anywhere."
 )
 NOWHERE = (
     "These matrices are too large for a link, and this browser keeps nothing: this link does not"
-    " open to them. “Take it away” on Explore saves the state as a file that opens anywhere."
+    " open to them. “Export” on Explore saves the state as a file that opens anywhere."
 )
 TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
 

@@ -745,8 +745,7 @@ def too_large(settings: Settings, kept: bool = False) -> str:
         return ""
     if settings.pinned:
         problem += (
-            " “Take it away” on Compare saves A and B one by one, as files that open again, or as"
-            " NPZ."
+            " “Export” on Compare saves A and B one by one, as files that open again, or as NPZ."
         )
     return problem
 

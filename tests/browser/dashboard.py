@@ -28,7 +28,7 @@ TABS = {  # the parts below the board, and what is on each
     "Spread": "div.beside",
     "Initialise": ".st-key-set_matrix",
     "Your data": "textarea",
-    "Take it away": ".st-key-paper_preview img",
+    "Export": ".st-key-paper_preview img",
     "Code": "[data-testid=stCode]",
 }
 

@@ -212,7 +212,7 @@ def test_every_format_is_downloaded_and_equal(mine):
     dashboard, settings = mine
     trace = run(settings)
     now = view(settings, trace)
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
 
     def taken(label):
         return dashboard.download(
@@ -266,7 +266,7 @@ def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(
     mine, browser, tmp_path
 ):
     dashboard, settings = mine
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     _, content = dashboard.download(
         lambda: dashboard.page.get_by_role("button", name="HTML report", exact=True).click()
     )
@@ -296,7 +296,7 @@ def test_link_csv_and_state_open_every_stage_identical_in_a_fresh_browser(mine, 
     assert np.array_equal(other.numbers("output"), trace.output)
 
     other.after(lambda: other.turn_to(example="four-words"))
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     for label in ("CSV, matrices", "The state as a file"):
         name, content = dashboard.download(
             lambda label=label: dashboard.page.get_by_role("button", name=label, exact=True).click()
@@ -315,7 +315,7 @@ def test_link_csv_and_state_open_every_stage_identical_in_a_fresh_browser(mine, 
 
 def test_on_a_phone_the_preview_stands_above_its_settings(mine):
     dashboard, _ = mine
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     preview = dashboard.page.locator(".st-key-paper_preview img")
     preview.wait_for()
     settings = dashboard.idle().page.get_by_text("paper column", exact=True)
@@ -330,7 +330,7 @@ def test_on_a_phone_the_preview_stands_above_its_settings(mine):
 
 def test_a_figure_is_saved_at_its_size_with_title_and_caption_in_a_hurry_too(mine):
     dashboard, settings = mine
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     page = dashboard.page
     page.locator(".st-key-paper_preview img").wait_for()
     page.get_by_role("button", name="scores", exact=True).click()

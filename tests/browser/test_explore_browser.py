@@ -132,7 +132,7 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     texts = [node.text for node in root.iter(svg + "text")]
     assert f"{trace.scores[0, 3]:.2f}" in texts
 
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     name, content = dashboard.download(
         lambda: dashboard.page.get_by_role("button", name="CSV, a line for each cell").click()
     )
@@ -332,7 +332,7 @@ def test_hostile_tokens_stay_text(visit):
 def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_changes_nothing(visit):
     dashboard = visit().open(example="batch", item="3")
     dashboard.write("Q", 0, 0, "0.125")
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     assert messages.DO_NOT_FIT_INTO_A_LINK in dashboard.notice()
     name, content = dashboard.download(
         lambda: dashboard.page.get_by_role("button", name="The state as a file").click()

@@ -51,7 +51,7 @@ def test_the_page_has_every_selector_and_attribute(visit):
     dashboard.tab("Your data")
     until(page.locator("[data-testid=stFileUploader]"))
     look()
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     until(page.locator(".st-key-paper_preview img"))
     page.locator(".st-key-paper_preview img").hover()
     look()

@@ -225,7 +225,7 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
         mark(replace(state, digits=3)),
         *(f"old{k}" for k in range(13, 61)),
     }
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     dashboard.page.get_by_role("button", name="Forget what this browser keeps").click()
     nothing = messages.NOTHING_IS_KEPT_AS.format(why=messages.TOLD_TO_FORGET)
     until(dashboard.page.locator(".said.flag", has_text=nothing))

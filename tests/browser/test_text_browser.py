@@ -107,7 +107,7 @@ def test_explore_shows_every_token_as_typed_in_every_part_and_in_a_figure(strang
     until(options.first, "detached")
 
     # and so does a figure with a title of this kind
-    stranger.tab("Take it away")
+    stranger.tab("Export")
     page.locator(".st-key-paper_preview img").wait_for()
     said = f"{HOSTILE[0]} again: " + " ".join(HOSTILE[1:8])
     stranger.write_on_figure("Title", said[:200])
@@ -144,7 +144,7 @@ def test_the_report_draws_them_calmly_without_a_network_and_their_table_comes_in
     page = stranger.open(**stranger.link).page
     settings, _ = links.read(stranger.link)
     assert settings.tokens == HOSTILE
-    stranger.tab("Take it away")
+    stranger.tab("Export")
 
     def taken(label: str) -> bytes:
         button = page.get_by_role("button", name=label, exact=True)

@@ -112,7 +112,7 @@ def test_what_is_forgotten_by_this_browser_is_not_there_after_a_reload(visit):
     sent(dashboard, "check_output", "1 2\n3 4")
     choose_page(dashboard.page, "Explore")
     until(dashboard.page.locator(".board-pane[data-stage=W_Q]"))
-    dashboard.tab("Take it away")
+    dashboard.tab("Export")
     dashboard.page.locator(".st-key-forget button").first.click()
     dashboard.idle()
     dashboard.wait_for("() => !Object.keys(sessionStorage).some(key => key.includes('check_'))")

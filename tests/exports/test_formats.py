@@ -202,6 +202,22 @@ def test_the_script_runs_with_numpy_alone_and_checks_every_stage(name, tmp_path)
     assert (ran.stdout, ran.stderr) == ("every stage matches\n", "")
 
 
+@pytest.mark.parametrize("name", few(CASES))
+def test_the_brief_code_computes_the_weights_from_the_inputs(name):
+    s = shown(CASES[name])
+    inputs, *_ = [text for _, text in code.sections(s.settings, s.trace)]
+    names = {}
+    exec(inputs + "\n" + code.brief(s.settings, s.trace), names)
+    item = s.settings.item if s.settings.batch else ...
+    np.testing.assert_allclose(names["weights"], s.trace.weights[item], rtol=1e-9, atol=1e-12)
+
+
+def test_the_brief_code_of_the_first_example_is_eleven_lines_without_a_matrix():
+    s = shown(EXAMPLES["cat-sat"].build())
+    lines = code.brief(s.settings, s.trace).splitlines()
+    assert len(lines) == 11 and not any("np.array" in line for line in lines)
+
+
 def test_the_script_fails_where_a_number_is_another():
     s = shown(FOUR)
     source = code.to_python(s.settings, s.trace, s.title).decode()

@@ -234,7 +234,7 @@ def test_one_comparison_after_another_begins_with_what_one_came_with():
 def test_a_csv_that_too_many_numbers_do_not_fit_into_is_not_offered(monkeypatch):
     monkeypatch.setitem(bounds.MOST, "csv", 10)
     at = opened(pair.compared(pair.Pair(CAT, set_mask(CAT, "causal"))))
-    at.button_group(key="set_below_compare").set_value("Take it away").run()
+    at.button_group(key="set_below_compare").set_value("Export").run()
     offered = {found.proto.id.rsplit("-", 1)[-1]: found for found in at.get("download_button")}
     assert offered["take_csv"].proto.disabled and not offered["take_npz"].proto.disabled
     why = messages.STAGES_TOO_LARGE.partition("{numbers}")[0]
@@ -249,7 +249,7 @@ def test_the_address_is_said_to_hold_both_only_where_it_does(whole):
         wide = {name: Matrix(np.random.default_rng(1).normal(size=(4, 300))) for name in "QK"}
         wide = {f"W_{name}": M for name, M in wide.items()}
         visit.settings = pair.compared(pair.Pair(CAT, replace(CAT, matrices=CAT.matrices | wide)))
-    ran(at.button_group(key="set_below_compare").set_value("Take it away"))
+    ran(at.button_group(key="set_below_compare").set_value("Export"))
     assert (messages.ADDRESS_HOLDS_BOTH in words(at)) == whole
     assert (messages.DO_NOT_FIT_INTO_A_LINK in words(at)) != whole
 
@@ -269,7 +269,7 @@ def test_a_pair_too_large_to_open_again_is_said_before_it_is_lost(monkeypatch):
     assert not at.exception and len(sent) == 1 and parts.KEPT in words(at)
     monkeypatch.setattr(links, "MAX_STATE", len(links.to_file(both)) // 2)
     at.session_state["visit"].settings = both = replace(both, digits=3)
-    at.button_group(key="set_below_compare").set_value("Take it away").run()
+    at.button_group(key="set_below_compare").set_value("Export").run()
     assert not at.exception and len(sent) == 1
     why = messages.STATE_TOO_LARGE.partition("{size}")[0]
     assert f"{messages.NOTHING_IS_KEPT} {capital(why)}" in words(at)

@@ -27,7 +27,7 @@ from attention.session.validate import check
 # what nothing of two heads and two items may say: there is no second of them, and no first of two
 FROM_ONE = re.compile(r"(?i)(?<![a-z])(?:head|item)s?[ _]?2(?![0-9])|(?:head|item) \d of [12]\b")
 BOTH = "item 1 of 0–1, head 1 of 0–1"
-PARTS = ("Step by step", "Lines", "Spread", "Initialise", "Your data", "Take it away")
+PARTS = ("Step by step", "Lines", "Spread", "Initialise", "Your data", "Export")
 
 
 def two_heads(**others):
@@ -84,7 +84,7 @@ def test_no_part_below_the_board_calls_a_head_by_the_next_number(part):
 def test_the_controls_of_heads_and_items_offer_their_numbers_from_0():
     at = shown(two_heads())
     at.session_state["real_layers"] = True
-    at = below(at, "Take it away")
+    at = below(at, "Export")
     for key in ("set_head", "set_paper_heads"):
         assert at.button_group(key=key).options == ["0", "1"]
     item = at.number_input(key="set_item")
@@ -102,7 +102,7 @@ def test_panes_are_titled_and_saved_by_the_number_of_their_head():
 
 
 def test_no_file_calls_a_head_or_an_item_by_the_next_number(offered):
-    at = below(shown(two_heads()), "Take it away")
+    at = below(shown(two_heads()), "Export")
     ran(at.button(key="build_zip").click())
     files = {name: data() if callable(data) else data for name, data in offered.values()}
     with zipfile.ZipFile(io.BytesIO(files["attention_own_item1_head1.zip"])) as archive:
@@ -135,7 +135,7 @@ def test_compare_and_its_files_have_the_numbers_of_both_sides(offered):
     at = shown(both, "compare")
     assert "<li>item: 0 → 1</li><li>head: 0 → 1</li>" in sent(at)
     never_from_one(sent(at))
-    ran(at.button_group(key="set_below_compare").set_value("Take it away"))
+    ran(at.button_group(key="set_below_compare").set_value("Export"))
     for name, write in offered.values():
         never_from_one(text := words_of(name, write()))
         if not name.endswith(".json"):

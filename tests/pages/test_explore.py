@@ -500,7 +500,7 @@ KEPT = {  # a choice, and what it falls back on
 
 def offering(at: AppTest, name: str) -> AppTest:
     """The page with the control of this name on it."""
-    return pasted(at, SEVERAL) if name.startswith("load") else below(at, "Take it away")
+    return pasted(at, SEVERAL) if name.startswith("load") else below(at, "Export")
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -706,7 +706,7 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
     keys = {widget.key for kind in ("selectbox", "slider", "button") for widget in at.get(kind)}
     assert {"set_query", "set_digits", "reset"} <= keys
     assert not {"set_mask", "set_scale_kind", "set_d_k", "randomize"} & keys
-    for tab in ("Step by step", "Spread", "Initialise", "Take it away", "Code"):
+    for tab in ("Step by step", "Spread", "Initialise", "Export", "Code"):
         below(at, tab)
     assert any(messages.NOTHING_LEADS_TO_THEM in text for text in noted(below(at, "Initialise")))
     ran(at.text_input(key="set_sentence").set_value("hello world"))
@@ -715,6 +715,15 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
     assert messages.FRAMEWORKS_NEED_INPUTS in said(at, "flag")[0]
     ran(at.switch_page(CHECK))
     assert messages.NO_INPUTS_TO_COMPARE in said(at, "refused")[0]
+
+
+def test_code_shows_the_lines_first_and_the_whole_script_once_it_is_asked_for():
+    at = below(opened(example="cat-sat"), "Code")
+    [lines] = [block.value for block in at.code]
+    assert lines.startswith("Q = X @ W_Q\n") and "np.array" not in lines
+    at.session_state["script"] = True
+    _, script = [block.value for block in ran(at).code]
+    assert "tokens = ['the', 'cat', 'sat', 'on', 'the', 'mat']\n" in script
 
 
 def test_one_of_several_arrays_of_finished_weights_is_chosen():
@@ -730,7 +739,7 @@ def test_one_of_several_arrays_of_finished_weights_is_chosen():
 
 
 def test_the_page_says_which_files_hold_the_head_shown_and_which_hold_all():
-    at = below(opened(example="sentence", softcap="2"), "Take it away")
+    at = below(opened(example="sentence", softcap="2"), "Export")
     assert messages.FILES_HOLD in page_text(at)
 
 

@@ -84,7 +84,7 @@ def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large
     visit = large.session_state["visit"]
     before = visit.settings
     visit.settings = replace(before, heads=heads)
-    at = shown(large, "Take it away")
+    at = shown(large, "Export")
     now = view(settings_of(at), run(settings_of(at)))
     same = {"X", "joined"}  # for all heads
     one = sum(m.size for m in now.stages.values())

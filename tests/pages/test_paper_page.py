@@ -38,7 +38,7 @@ def panels(at) -> list:
 
 
 def taking(**link):
-    return below(opened(**(link or {"example": "sentence"})), "Take it away")
+    return below(opened(**(link or {"example": "sentence"})), "Export")
 
 
 MOVES = [

@@ -1,4 +1,4 @@
-"""Take it away on Explore: names of files, chosen stages, the zip beside the figure, citing."""
+"""Export on Explore: names of files, chosen stages, the zip beside the figure, citing."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from attention.pages.state import capital
 
 
 def taking(**link):
-    return below(opened(**(link or {"example": "sentence"})), "Take it away")
+    return below(opened(**(link or {"example": "sentence"})), "Export")
 
 
 def test_files_of_one_head_are_named_by_it_and_those_of_all_are_not(offered):

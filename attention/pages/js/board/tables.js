@@ -4,7 +4,7 @@ import { make } from '../elements.js'
 import { exactOf, textOf } from './cells.js'
 import { transposed } from './part.js'
 
-export const TOO_MANY = 'are too many to stand here; “Take it away”, below, saves them.'
+export const TOO_MANY = 'are too many to stand here; “Export”, below, saves them.'
 
 /** @param {any} board @param {Pane} pane */
 export const fillTable = (board, pane) => {
