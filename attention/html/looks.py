@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from attention.numbers import number
+from attention.numbers import number, percent
 from attention.scores import FUNCTION
 from attention.view import View
 
@@ -13,16 +13,21 @@ MOST = 32  # words on a side; more lines than that are a thicket
 ROW, TOP, SIZE = 30, 26, 15  # px: of a word, above the first, of its letters
 GAP = 240  # px between the two columns of words
 LETTER = 0.62  # of SIZE: about the width of a letter
+SHARES = 52  # px: the numbers at the right
 WIDEST, THINNEST = 11.0, 0.05  # px: of a line with all of the share, and the least that is drawn
 STYLE = """
 svg.looks { max-width: 100%; height: auto; }
-.looks text { font: 15px system-ui, sans-serif; fill: currentColor; }
+.looks text { font: 15px var(--st-font, system-ui, sans-serif); fill: currentColor; }
 .looks .of { font-size: 12px; opacity: .75; }
-.looks line { stroke: #2b7bba; opacity: .16; }
-.looks .chosen line { opacity: .85; }
+.looks line { stroke: #4a9be0; opacity: .18; }
+.looks .chosen line { stroke: #d4006a; opacity: .8; }
 .looks .chosen .query { font-weight: 700; }
-.looks:hover .chosen:not(:hover) line { opacity: .3; }
-.looks .from:hover line, .looks line:hover { opacity: .95; }
+.looks .share { font-size: 13px; visibility: hidden; }
+.looks .chosen .share, .looks .from:hover .share { visibility: visible; }
+.looks:has(.from:hover) .chosen:not(:hover) :is(line, .share) { opacity: .15; }
+.looks:has(.from:hover) .chosen:not(:hover) .share { visibility: hidden; }
+.looks .from:hover line { opacity: .95; }
+.picture .looks .query { cursor: pointer; }
 """
 
 
@@ -48,7 +53,7 @@ def svg(view: View, query: int, digits: int = 2, about: Sequence[str] = ()) -> s
     weights, printed = view.stages["weights"], view.printed("weights")
     queries, keys = view.labels["queries"], view.labels["keys"]
     left, right = (max(map(len, words)) * LETTER * SIZE + 14 for words in (queries, keys))
-    width, height = left + GAP + right, TOP + ROW * max(weights.shape) + 6
+    width, height = left + GAP + right + SHARES, TOP + ROW * max(weights.shape) + 6
     groups = []
     for i, word in enumerate(queries):
         lines = [
@@ -57,9 +62,15 @@ def svg(view: View, query: int, digits: int = 2, about: Sequence[str] = ()) -> s
             if WIDEST * (share := float(weights[i, j])) >= THINNEST
             and (text := number(printed[i, j], digits))
         ]
+        shares = [
+            _text(width - 4, _y(j), percent(share), "end", "share")
+            for j in range(len(keys))
+            if (share := float(printed[i, j])) > 0
+        ]
         kind = "from chosen" if i == query else "from"
         label = _text(left - 8, _y(i), word, "end", "query")
-        groups.append((i == query, f"<g class='{kind}'>{label}{''.join(lines)}</g>"))
+        inside = label + "".join(lines + shares)
+        groups.append((i == query, f"<g class='{kind}' data-query='{i}'>{inside}</g>"))
     above = [group for _, group in sorted(groups, key=lambda one: one[0])]  # the chosen one last
     words = [_text(left + GAP + 8, _y(j), key, "start", "key") for j, key in enumerate(keys)]
     heads = _text(left - 8, 12, "query", "end", "of")

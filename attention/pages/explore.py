@@ -45,7 +45,9 @@ FORGET = (
     "Deletes what this browser keeps: states too large for a link (the newest 50, or 50 MB), and"
     " until this tab is closed the text typed under “Your data” and on Check yours."
 )
-WALK, LOOKS = "Step by step", "Lines"
+WALK, LINES = "Step by step", "Lines"
+WITH_LINES = "trained-it"  # the example that opens with its lines
+SEEN = "example_seen"  # a value of the page
 
 s = state.begin()
 trace = run(s)
@@ -213,12 +215,11 @@ def the_looks() -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
-        picture.show("looks", looks.svg(shown, s.query, s.digits))
+        picture.show("looks", looks.svg(shown, s.query, s.digits), cells.asks(shown))
     with right:
         parts.note(
-            "Who looks at whom: the thicker a line, the larger the share that the query at the left"
-            " gives to the key at the right. Point at a word or a line; choose the query at the"
-            " left of the page."
+            "Thicker line = larger weight, from query (left) to key (right). Hover over a word to"
+            " see its lines; click or tap it to make it the query."
         )
 
 
@@ -318,13 +319,17 @@ def the_code() -> None:
 parts.address()
 below: dict[str, Callable[[], None]] = {
     WALK: the_walk,
-    LOOKS: the_looks,
+    LINES: the_looks,
     "Spread": the_figures,
     "Initialise": partial(initialise.panel, s),
     state.DATA: partial(your_data.panel, s),
     "Export": the_exports,
     "Code": the_code,
 }
+if s.example != state.page_value(SEEN, ""):
+    state.set_page_value(SEEN, s.example)
+    if s.example == WITH_LINES:
+        state.choose("below", LINES)
 if parts.dock("below", below) != state.DATA:
     your_data.forget()
 state.end()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -45,6 +47,10 @@ BIAS = "bias set for each score by itself"
 KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG, *OPENED)
 
 
+# tokens that are no words, as tokenizers write them: [CLS], <s>, <|endoftext|>
+SPECIAL = re.compile(r"\[[A-Z]+\d*\]|<[^<>]*>")
+
+
 def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Settings:
     """The settings with this head on the board; ``head`` counts those that were recorded.
 
@@ -81,6 +87,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         mask=mask,
         drawn=drawn,
         drawn_from=Origin.of(source, np.array(drawn)) if drawn else None,
+        query=sharpest(trace.weights, trace.allowed, tokens),
         softcap=call.softcap,
         bidirectional=bidirectional,
         max_distance=max_distance,
@@ -100,6 +107,24 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         for name, matrix in s.matrices.items()
     }
     return replace(s, matrices=said)
+
+
+def sharpest(weights: np.ndarray, allowed: np.ndarray, tokens: Sequence[str]) -> int:
+    """Return the query whose largest weight is the largest, of words that see several keys.
+
+    Parameters
+    ----------
+    weights, allowed : (n_q, n_k)
+    tokens : n_q labels; [CLS], <s> and the like are no words
+
+    >>> weights = np.array([[1.0, 0.0], [0.3, 0.7], [0.6, 0.4]])
+    >>> sharpest(weights, weights >= 0, ["[CLS]", "cat", "sat"])
+    1
+    """
+    largest = np.nan_to_num(weights.max(axis=1, initial=0))
+    trivial = allowed.sum(axis=1) < 2
+    special = np.array([bool(SPECIAL.fullmatch(token)) for token in tokens])
+    return int(np.argmax(largest - 10.0 * trivial - 100.0 * special))
 
 
 def arrival(s: Settings, arrived: tuple[Settings, str] | None) -> str:

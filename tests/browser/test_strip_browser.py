@@ -24,9 +24,10 @@ def agrees(dashboard) -> None:
     )
     assert [share for _, share in dashboard.page.evaluate(CHIPS)] == list(strip.shares)
     chosen = dashboard.page.locator(".board-strip [aria-checked=true]")
-    assert chosen.evaluate_all(
-        "nodes => nodes.map(n => [...n.parentNode.children].indexOf(n))"
-    ) == [s.query]
+    found = chosen.evaluate_all("nodes => nodes.map(n => [...n.parentNode.children].indexOf(n))")
+    assert found == [s.query], dashboard.page.locator(".board-strip").evaluate_all(
+        "nodes => nodes.map(node => node.outerHTML)"
+    )
 
 
 def test_a_word_that_is_clicked_becomes_the_query_and_the_card_follows(look):
@@ -99,3 +100,13 @@ def test_where_not_all_words_have_room_a_list_of_them_is_at_the_end(look):
         for found in (".board-words", ".board-words [aria-checked=true]")
     )
     assert line["x"] <= word["x"] and word["x"] + word["width"] <= line["x"] + line["width"]
+
+
+def test_a_word_of_the_lines_becomes_the_query_too(look):
+    dashboard = look(example="cat-sat")
+    dashboard.tab("Lines")
+    dashboard.after(dashboard.page.locator(".looks [data-query='5'] .query").click)
+    assert dashboard.settings().query == 5
+    agrees(dashboard)
+    shares = dashboard.page.locator(".looks .chosen .share").all_text_contents()
+    assert shares == [share for _, share in dashboard.page.evaluate(CHIPS)]

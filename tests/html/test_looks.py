@@ -46,6 +46,14 @@ def test_each_share_that_can_be_seen_is_a_line_between_its_words_as_thick_as_it_
                 assert found[query, key] == pytest.approx((thick, weights[i, j]), abs=0.006)
 
 
+def test_each_group_says_the_shares_of_its_query_next_to_the_keys():
+    shown, picture = drawn(CAT, query=2)
+    for group in picture.iter(f"{SVG}g"):
+        i = int(group.get("data-query"))
+        said = [text.text for text in group if text.get("class") == "share"]
+        assert said == [f"{100 * share:.0f}%" for share in shown.stages["weights"][i]]
+
+
 def test_the_lines_of_the_query_lie_above_the_others():
     shown, picture = drawn(CAT, query=1)
     groups = [g for g in picture.iter(f"{SVG}g")]

@@ -717,6 +717,17 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
     assert messages.NO_INPUTS_TO_COMPARE in said(at, "refused")[0]
 
 
+def test_the_trained_example_opens_with_the_lines_of_it():
+    at = opened(example="trained-it")
+    assert at.button_group(key="set_below").value == "Lines"
+    assert settings_of(at).tokens[settings_of(at).query] == "it"
+    at = opened(example="cat-sat")
+    assert at.button_group(key="set_below").value is None
+    at.session_state["examples_cat-sat"] = True
+    ran(ran(at).button(key="example_trained-it").click())
+    assert at.button_group(key="set_below").value == "Lines"
+
+
 def test_code_shows_the_lines_first_and_the_whole_script_once_it_is_asked_for():
     at = below(opened(example="cat-sat"), "Code")
     [lines] = [block.value for block in at.code]

@@ -15,7 +15,7 @@ from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.session import links
 from attention.session.about import behind, what_it_is
-from attention.session.captured import arrival, is_long, left_behind, sequences, with_head
+from attention.session.captured import arrival, is_long, left_behind, sequences, sharpest, with_head
 from attention.session.changes import name_of, set_sentence
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.run import run, view
@@ -242,3 +242,19 @@ def test_what_was_said_of_a_head_stands_while_it_is_looked_at():
     beside = replace(s, query=2, cell=("weights", 1, 1), pinned=replace(CAT, mask="causal"))
     assert arrival(s, arrived) == arrival(beside, arrived) == "as the model’s"
     assert arrival(replace(s, mask="causal"), arrived) == arrival(s, None) == ""
+
+
+@pytest.mark.parametrize(
+    ("tokens", "allowed", "query"),
+    [
+        (["[CLS]", "a", "b", "[SEP]"], np.ones((4, 4), bool), 2),
+        (["<s>", "a", "<0x0A>", "<|endoftext|>"], np.ones((4, 4), bool), 1),
+        (["a", "b", "c", "d"], np.tril(np.ones((4, 4), bool)), 3),
+        (["[CLS]", "[SEP]"], np.eye(2, dtype=bool), 0),
+    ],
+)
+def test_a_head_opens_at_the_sharpest_row_of_a_word_that_sees_several_keys(tokens, allowed, query):
+    largest = np.array([1.0, 0.6, 0.7, 0.9])[: len(tokens)]
+    weights = np.zeros((len(tokens), len(tokens)))
+    weights[:, 0], weights[:, 1] = largest, 1 - largest
+    assert sharpest(weights, allowed, tokens) == query

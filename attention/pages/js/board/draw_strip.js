@@ -45,7 +45,7 @@ export class Strip {
     this.root.style.setProperty('--gap', `${way.gap}px`)
     this.root.style.setProperty('--says', `${way.says}px`)
     this.chips(this.words, words, isCrossed ? 'span' : 'button', true)
-    if (isCrossed) this.chips(this.asking, strip.queries.map(short), 'button', false)
+    this.chips(this.asking, isCrossed ? strip.queries.map(short) : [], 'button', false)
     for (const group of [this.words, this.asking]) {
       const role = group === radios ? 'radiogroup' : 'list'
       group.setAttribute('role', role)
