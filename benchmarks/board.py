@@ -287,7 +287,7 @@ TABS = (
     "Code",
 )
 PARTS = (
-    *("softmax", "second sentence (cross-attention)", "W_O"),
+    *("softmax", "second sentence", "W_O"),
     *("sum of outputs", "enter Q, K, V directly"),
 )
 # What a person does on the first example, one after the other; each comes twice where it goes back.

@@ -41,8 +41,8 @@ SWITCHES = {
         lambda s, on: replace(s, softmax=on),
     ),
     "cross": Switch(
-        "second sentence (cross-attention)",
-        "takes keys and values from another sentence",
+        "second sentence",
+        "is cross-attention: keys and values come from another sentence",
         lambda s: bool(s.memory_tokens),
         changes.set_memory,
     ),

@@ -76,7 +76,7 @@ def test_the_sentence_is_renewed_by_randomize_and_by_a_mask(look):
 
 def test_of_a_second_sentence_the_queries_are_chosen_and_the_keys_have_the_shares(look):
     dashboard = look(example="cat-sat")
-    dashboard.page.get_by_text("second sentence (cross-attention)").click()
+    dashboard.page.get_by_text("second sentence").click()
     dashboard.wait_for("() => document.querySelector('.board-asking:not([hidden])')")
     dashboard.idle()
     agrees(dashboard)
