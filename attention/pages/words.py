@@ -123,7 +123,7 @@ def _drawn(s: Settings) -> None:
     """What Randomize draws, and from which seed."""
     state.page_control(
         st.selectbox,
-        "Random numbers" if s.typed_qkv else "Weights",
+        "Q, K and V that Randomize draws" if s.typed_qkv else "Weights that Randomize draws",
         "randomize_kind",
         "integers",
         options=list(KINDS),
@@ -131,7 +131,7 @@ def _drawn(s: Settings) -> None:
     )
     seed = state.page_control(
         st.number_input,
-        "Seed of the next draw",
+        "Seed of the next Randomize",
         "randomize_seed",
         0,
         min_value=0,

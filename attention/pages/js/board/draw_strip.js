@@ -7,6 +7,7 @@ import { wayOf } from './strip.js'
 import { short } from './text.js'
 
 const SIZES = [16, 15, 14, 13] // px: letters of the sentence, the largest that fits
+const LONGEST = 18 // letters of a word
 const HIDDEN = '–'
 const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
 
@@ -20,8 +21,8 @@ export class Strip {
     this.says.setAttribute('aria-live', 'polite')
     this.asking = make('div', 'board-asking', this.root)
     this.words = make('div', 'board-words', this.root)
-    this.query = make('select', 'board-query', this.root)
-    this.query.ariaLabel = 'Query'
+    this.all = make('label', 'board-all', this.root, 'Query ')
+    this.query = make('select', 'board-query', this.all)
     this.query.onchange = () => this.ask(this.query.selectedIndex)
   }
 
@@ -37,21 +38,22 @@ export class Strip {
     const radios = isCrossed ? this.asking : this.words
     this.asking.hidden = !isCrossed
     const width = board.root.clientWidth
-    const words = (isCrossed ? strip.keys : strip.queries).map(short)
+    const words = (isCrossed ? strip.keys : strip.queries).map(named)
     const way = wayOf({ words, width, own: isCrossed || width < 560, measure: board.measure })
     this.root.classList.toggle('own', way.own)
+    this.root.classList.toggle('scrolled', !way.all)
     this.root.style.setProperty('--word', `${way.px}px`)
     this.root.style.setProperty('--pad', `${way.pad / 2}px`)
     this.root.style.setProperty('--gap', `${way.gap}px`)
     this.root.style.setProperty('--says', `${way.says}px`)
     this.chips(this.words, words, isCrossed ? 'span' : 'button', true)
-    this.chips(this.asking, isCrossed ? strip.queries.map(short) : [], 'button', false)
+    this.chips(this.asking, isCrossed ? strip.queries.map(named) : [], 'button', false)
     for (const group of [this.words, this.asking]) {
       const role = group === radios ? 'radiogroup' : 'list'
       group.setAttribute('role', role)
       group.ariaLabel = group === radios ? 'Query' : 'Keys'
     }
-    this.query.hidden = way.all
+    this.all.hidden = way.all
     if (!way.all) this.choices(strip)
     this.write(strip.sentence)
     if (!way.all) center(this.words, this.words.children[isCrossed ? 0 : strip.query])
@@ -75,8 +77,9 @@ export class Strip {
       if (shares) text.style.background = isOff ? '' : shaded(strip.shades[k], board.palette)
       const isChosen = tag === 'button' && k === strip.query
       const said = share && `, ${isOff ? 'hidden' : share}`
-      node.ariaLabel = `${word}${said}`
-      node.title = tag === 'button' ? `See what “${word}” looks at` : ''
+      const whole = short(tag === 'button' ? strip.queries[k] : strip.keys[k])
+      node.ariaLabel = `${whole}${said}`
+      node.title = tag === 'button' ? `See what “${whole}” looks at` : whole
       if (tag === 'span') return
       node.setAttribute('aria-checked', String(isChosen))
       node.tabIndex = isChosen ? 0 : -1
@@ -137,6 +140,12 @@ export class Strip {
     this.drawn = null // what Python answers is drawn, also where it is as before
     this.board.emit('asked', k)
   }
+}
+
+// A word as a chip has it: “the₂”, and of a long one as much as can be read at a glance.
+const named = label => {
+  const points = Array.from(short(label))
+  return points.length > LONGEST ? points.slice(0, LONGEST - 1).join('') + '…' : points.join('')
 }
 
 // Bring a word of a line that is scrolled into its middle; the page stays.
