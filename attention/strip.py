@@ -1,7 +1,8 @@
 """The strip above the board: where the chosen word looks, in one sentence and word by word.
 
-Every claim of the sentence is one of the numbers: "mostly" is more than half of the weight, "about
-equally" a difference of at most a tenth, and words that get the same are named together.
+Every claim of the sentence is one of the numbers: "mostly" is more than half of the weight, and
+clearly more than equal shares; "about equally" is a difference of at most a tenth; words that get
+the same are named together.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from attention.sentences import called, capital, repeated
 from attention.view import View
 
 HALF = 0.5  # of the weight: more is "mostly"
+MORE = 1.2  # and more than so many times what equal shares would give
 NEARLY_ALL = 0.9  # "almost only"
 ABOUT = 1.1  # the largest weight over the smallest, up to which they are about equal
 NAMED = 3  # words of one weight that are named; more are counted
@@ -123,7 +125,7 @@ class _Row:
 
     def listed(self, keys: Sequence[int]) -> list[Words]:
         """The keys as a list; the occurrences of one word, where they are all of them, as one."""
-        names = [repeated(self.view.labels["keys"], j)[0] for j in keys]
+        names = [repeated(self.view.labels["keys"], j)[0] for j in keys]  # at most NAMED
         is_one = (
             len(keys) > 1 and len(set(names)) == 1 and (self.view.crossed or self.i not in keys)
         )
@@ -138,7 +140,7 @@ class _Row:
 
     def _occurrences(self, word: str) -> int:
         labels = self.view.labels["keys"]
-        return sum(repeated(labels, j)[0] == word for j in range(len(labels)))
+        return sum(label == word or label.startswith(f"{word} (") for label in labels)
 
     @staticmethod
     def counted(count: int) -> str:
@@ -167,7 +169,8 @@ def _said(row: _Row) -> list[Words]:
 
 def _of(row: _Row) -> list[Words]:
     """Return the first sentence that is true."""
-    if not row.seen:
+    is_blind = row.is_shares and row.view.sink is None and not row.weights[row.seen].any()
+    if not row.seen or is_blind:
         rest = "weights are" if "output" not in row.view.stages else "weights and output are"
         return [row.who, (f" sees no key, so its {rest} 0.", "")]
     if not np.isfinite(row.weights[row.seen]).all():
@@ -192,7 +195,7 @@ def _one_key(row: _Row) -> list[Words]:
 def _largest(row: _Row) -> list[Words]:
     """Of weights that are no shares: the largest of them."""
     first = row.text(row.seen[0])
-    top = [j for j in row.seen if row.text(j) == first]
+    top = _ties(row)
     if len(top) == len(row.seen):
         return [row.who, (" gives ", ""), *_all(row), (f" the same weight, {first}.", "")]
     weight = "weight" if len(top) == 1 else "weights"
@@ -210,26 +213,32 @@ def _shares(row: _Row) -> list[Words]:
         said = f" gives most to the sink ({percent(row.to_sink)}), then to "
         top = _ties(row)
         return [row.who, (said, ""), *_names(row, top), (f" ({_of_each(row, top)}).", "")]
-    if not weights[others].any():
+    if not weights[others].any() and not row.to_sink:
         return [row.who, (" looks only at ", ""), row.key(first), (f" ({row.text(first)}).", "")]
     top = _ties(row)
     if len(top) > 1:
-        return [row.who, *_most(row, weights[top].sum(), top)]
+        return [row.who, *_most(row, top)]
     if share >= NEARLY_ALL:
         said = " looks almost only at "
         return [row.who, (said, ""), row.key(first), (f" ({row.text(first)})", ""), *row.end]
     second = others[0]
     third = float(weights[others[1]]) if len(others) > 1 else 0.0
     if weights[second] < SECOND or weights[second] - third < APART:
-        return [row.who, *_most(row, share, [first])]
-    return [row.who, *_most(row, share + weights[second], [first], [second])]
+        return [row.who, *_most(row, [first])]
+    return [row.who, *_most(row, [first], [second])]
 
 
-def _most(row: _Row, share: float, *groups: list[int]) -> list[Words]:
+def _most(row: _Row, *groups: list[int]) -> list[Words]:
     """Groups of words of one weight each, by what they have of all the weight."""
-    several = sum(map(len, groups)) > 1
-    least = f" gives its largest weight{'s' * several} to "
-    said: list[Words] = [(" looks mostly at " if share > HALF else least, "")]
+    named = [j for group in groups for j in group]
+    share = float(row.weights[named].sum())
+    verb = f" gives its largest weight{'s' * (len(named) > 1)} to "
+    if share > max(HALF, MORE * len(named) / len(row.seen)):
+        verb = " looks mostly at "
+    rest = [j for j in row.seen if j not in named]
+    if not row.to_sink and not row.weights[rest].any():
+        verb = " looks at "
+    said: list[Words] = [(verb, "")]
     for k, group in enumerate(groups):
         between = " and " if k else ""
         said += [(between, ""), *_names(row, group), (f" ({_of_each(row, group)})", "")]
@@ -239,8 +248,9 @@ def _most(row: _Row, share: float, *groups: list[int]) -> list[Words]:
 def _ties(row: _Row) -> list[int]:
     """The keys with the largest weight: the same in print, and by no more than a hundredth less."""
     first = row.seen[0]
-    text, least = row.text(first), row.weights[first] / 1.01
-    tied = [j for j in row.seen if row.text(j) == text and row.weights[j] >= least]
+    text, weight = row.text(first), row.weights[first]
+    near = abs(weight) / 100
+    tied = [j for j in row.seen if row.text(j) == text and weight - row.weights[j] <= near]
     return sorted(tied)
 
 

@@ -8,7 +8,9 @@ import pytest
 
 from attention import multi_head_attention, scaled_dot_product_attention
 from attention.numbers import number
+from attention.readers.select import SelectedArray
 from attention.session.examples import EXAMPLES
+from attention.session.finished import with_weights
 from attention.session.run import run, view
 from attention.strip import Strip, strip_of
 from attention.view import View
@@ -39,6 +41,7 @@ CLAIMS = {
     "only": rf"looks only at (?P<key>{WORD}) \(100%\)\.",
     "almost": rf"looks almost only at (?P<key>{WORD}) \((?P<share>{SHARE})\){SINK}",
     "mostly": rf"looks mostly at (?P<groups>{GROUP}(?: and {GROUP})?){SINK}",
+    "all": rf"looks at (?P<groups>{GROUP}(?: and {GROUP})?){SINK}",
     "largest": rf"gives its largest weights? to (?P<groups>{GROUP}(?: and {GROUP})?){SINK}",
 }
 
@@ -105,13 +108,17 @@ class Reader:
         assert (found[2] == "keys") == self.crossed
 
 
-def check_largest(kind: str, said: re.Match, row: Reader) -> None:
+def check_largest(kind: str, said: re.Match, row: Reader, sink: float) -> None:
     """Check what is said of the words that get most: who they are, and how much it is."""
     w, most = row.w, max(row.w[row.seen])
     groups = [row.group(text) for text in re.findall(GROUP, said["groups"])]
     named = [j for group in groups for j in group]
     assert len(set(named)) == len(named)
-    assert (sum(w[named]) > 0.5) == (kind == "mostly")
+    least = max(0.5, 1.2 * len(named) / len(row.seen))
+    if kind == "all":
+        assert sink == 0 and all(w[j] == 0 for j in row.seen if j not in named)
+    else:
+        assert (sum(w[named]) > least) == (kind == "mostly")
     others = [w[j] for j in row.seen if j not in named]
     assert min(w[named]) >= 0.98 * max(others, default=0)
     assert max(w[groups[0]]) == most
@@ -145,7 +152,7 @@ def check(sentence: str, row: Reader, sink: float) -> str:
     elif kind == "alone_sink":
         assert is_percent(parts["share"], w[seen[0]])
     elif "raw" in kind:
-        top = [j for j in seen if number(w[j]) == parts["number"]]
+        top = [j for j in seen if most - w[j] <= abs(most) / 100 and number(w[j]) == number(most)]
         assert parts["number"] == number(most)
         if kind == "same_raw":
             row.all(parts["all"])
@@ -162,12 +169,12 @@ def check(sentence: str, row: Reader, sink: float) -> str:
         assert sink > most == pytest.approx(max(w[top])) and min(w[top]) > 0.98 * most
     elif kind == "only":
         [j] = row.several(parts["key"])
-        assert all(w[k] == 0 for k in seen if k != j) and w[j] == pytest.approx(1)
+        assert all(w[k] == 0 for k in seen if k != j) and w[j] == pytest.approx(1) and sink == 0
     elif kind == "almost":
         j = row.one(parts["key"])
         assert w[j] == most >= 0.9 and is_percent(parts["share"], most)
     else:
-        check_largest(kind, said, row)
+        check_largest(kind, said, row, sink)
     return kind
 
 
@@ -238,9 +245,17 @@ def weighing(*weights: float, tokens: str = "the cat sat on the mat") -> View:
         ((0.4, 0.05, 0.05, 0.05, 0.4, 0.05), "“query” looks mostly at both “the” (40% each)."),
         ((0.25, 0.25, 0.25, 0.25), "“query” looks at all four keys about equally (25% each)."),
         ((0.26, 0.24, 0.26, 0.24), "“query” looks at all four keys about equally (24% to 26%)."),
+        ((0.6, 0.4), "“query” looks at “the” (60%) and “cat” (40%)."),
+        ((0.39, 0.32, 0.29), "“query” gives its largest weights to “the” (39%) and “cat” (32%)."),
         ((0.51, 0.49), "“query” looks at “the” and “cat” about equally (49% to 51%)."),
-        ((0.3, 0.3, 0.3, 0.1), "“query” looks mostly at “the”, “cat” and “sat” (30% each)."),
-        ((0.17, 0.17, 0.17, 0.17, 0.17, 0.15), "“query” looks mostly at five keys (17% each)."),
+        (
+            (0.3, 0.3, 0.3, 0.1),
+            "“query” gives its largest weights to “the”, “cat” and “sat” (30% each).",
+        ),
+        (
+            (0.17, 0.17, 0.17, 0.17, 0.17, 0.15),
+            "“query” gives its largest weights to five keys (17% each).",
+        ),
         ((0.2, 0.4, 0.2, 0.2), "“query” gives its largest weight to “cat” (40%)."),
         ((0.03, 0.97), "“query” looks almost only at “cat” (97%)."),
         ((0.999, 0.001), "“query” looks almost only at “the” (>99%)."),
@@ -249,6 +264,25 @@ def weighing(*weights: float, tokens: str = "the cat sat on the mat") -> View:
 )
 def test_a_row_of_these_weights_gets_this_sentence(weights, sentence):
     assert texts(strip_of(weighing(*weights), 0)) == sentence
+
+
+def test_what_the_sink_takes_is_said_where_one_key_has_all_the_rest():
+    trace = scaled_dot_product_attention([[1.0]], [[0.0], [-2000.0]], [[1], [1]], sinks=-0.4)
+    strip = strip_of(View.of(trace, tokens=["a"], key_tokens=["b", "c"]), 0)
+    assert texts(strip) == "“a” gives its largest weight to “b” (60%); 40% goes to the sink."
+
+
+def test_weights_that_look_the_same_and_are_not_are_not_called_the_same():
+    trace = scaled_dot_product_attention([[1.0]], [[0.51], [1.4]], [[1], [1]], softmax=False)
+    shown = View.of(trace, tokens=["a"], key_tokens=["b", "c"])
+    assert texts(strip_of(shown, 0, digits=0)) == "“a” gives “c” its largest weight, 1."
+
+
+def test_finished_weights_of_0_alone_are_of_a_query_that_sees_no_key():
+    weights = np.array([[[0.0, 0, 0], [0.2, 0.3, 0.5]], [[0.5, 0.5, 0], [0.2, 0.3, 0.5]]])
+    brought = SelectedArray(weights)
+    s, _ = with_weights(EXAMPLES["four-words"].build(), brought, ("a", "b"), ("c", "d", "e"))
+    assert texts(strip_of(view(s, run(s)), 0)).endswith("sees no key, so its weights are 0.")
 
 
 def test_shares_are_percentages_and_hidden_keys_a_dash():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +15,7 @@ from attention.sentences import called, capital
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
+from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.strip import Strip, strip_of
@@ -75,8 +75,7 @@ def chosen(s: Settings, shown: View, stage: str = "scores") -> Cell:
         if i < rows and j < columns:
             return s.cell
     name = "weights" if s.weights_alone else stage
-    key = int(np.nan_to_num(shown.stages["weights"][s.query]).argmax())
-    at = {"queries": s.query, "keys": key}
+    at = {"queries": s.query, "keys": strongest(shown, s.query)}
     return name, at.get(STAGES[name].rows, 0), at.get(STAGES[name].columns, 0)
 
 
@@ -85,28 +84,29 @@ def strip(s: Settings, shown: View) -> Strip:
     return strip_of(shown, s.query, s.digits)
 
 
-def asks(shown: View) -> Callable[[object], None]:
-    """Return what a click on a word of the strip does: it makes that word the query.
+def ask(clicked: object) -> None:
+    """Make a word that was clicked the query; the browser is not trusted with which.
 
     The chosen cell stays in its stage, and follows to the row of that word; where it is about a
-    key, to the key that weighs most. What is called outlives the run, so it holds no stage.
+    key, to the key that weighs most in the numbers of then.
     """
-    strongest = np.nan_to_num(shown.stages["weights"]).argmax(axis=1).tolist()
 
-    def ask(clicked: object) -> None:
-        if type(clicked) is not int or not 0 <= clicked < len(strongest):
-            return
+    def act(s: Settings) -> Settings:
+        if type(clicked) is not int or not 0 <= clicked < len(s.tokens):  # True is no row
+            return s
+        cell = s.cell
+        if cell is not None and STAGES[cell[0]].rows == "queries":
+            is_key = STAGES[cell[0]].columns == "keys"
+            cell = cell[0], clicked, strongest(view(s, run(s)), clicked) if is_key else cell[2]
+        return replace(s, query=clicked, cell=cell)
 
-        def act(s: Settings) -> Settings:
-            cell = s.cell
-            if cell is not None and STAGES[cell[0]].rows == "queries":
-                is_key = STAGES[cell[0]].columns == "keys"
-                cell = cell[0], clicked, strongest[clicked] if is_key else cell[2]
-            return replace(s, query=clicked, cell=cell)
+    state.change(act)
 
-        state.change(act)
 
-    return ask
+def strongest(shown: View, query: int) -> int:
+    """Return the key that weighs most for a query, of those that are not hidden."""
+    weights = np.nan_to_num(shown.stages["weights"][query])
+    return int(np.where(shown.allowed[query], weights, -np.inf).argmax())
 
 
 def card(s: Settings, shown: View, cell: Cell) -> Card:

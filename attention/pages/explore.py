@@ -154,7 +154,7 @@ board.show(
     lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
     strip=cells.strip(s, shown),
     on_picked=show_cell,
-    on_asked=cells.asks(shown),
+    on_asked=cells.ask,
     on_edited=cells.edit,
 )
 for sentence in flags():
@@ -215,7 +215,7 @@ def the_looks() -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
-        picture.show("looks", looks.svg(shown, s.query, s.digits), cells.asks(shown))
+        picture.show("looks", looks.svg(shown, s.query, s.digits), cells.ask)
     with right:
         parts.note(
             "Thicker line = larger weight, from query (left) to key (right). Hover over a word to"

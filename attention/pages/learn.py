@@ -118,7 +118,7 @@ def live_board(shown: View, hidden: Collection[str]) -> None:
         about=what_it_is(s),
         strip=None if "weights" in hidden else cells.strip(s, shown),
         on_picked=show_cell,
-        on_asked=cells.asks(shown),
+        on_asked=cells.ask,
         on_edited=cells.edit,
     )
 

@@ -16,6 +16,29 @@ if (!window.attentionMenu) {
     if (innerWidth < 768 && target.closest?.(chosen)) setTimeout(close)
   }
   document.addEventListener('click', heard, true)
+  // A click outside of a list closes it, and Streamlit then asks for the page that is left. So a
+  // link to another page is followed once the list is closed and that has been answered.
+  const list = () => document.querySelector('[data-testid=stPopoverBody]')
+  const LOOKS = 50 // after so many nothing was asked for
+  const rests = () => document.querySelector('[data-test-script-state=notRunning]')
+  const later = event => {
+    const link = event.target.closest?.('a[href]')
+    if (!link || !list() || event.ctrlKey || event.metaKey || link.target) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    list().dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))
+    let looks = 0 // since it is closed
+    let ran = false
+    const wait = setInterval(() => {
+      if (list()) return
+      looks++
+      ran ||= !rests()
+      if (!rests() || (!ran && looks < LOOKS)) return
+      clearInterval(wait)
+      link.click()
+    }, 20)
+  }
+  document.addEventListener('click', later, true)
   const goes = ({ target }) => {
     const to = target.closest?.('[data-focus]')?.dataset.focus
     if (to) document.querySelector(to)?.select()

@@ -110,7 +110,7 @@ RELATIVE = {"R", "bidirectional", "max_distance"}
 LAYERS = {"P", "norm", "rotary", "softcap", "sinks", "alibi", "window"} | BIASES | RELATIVE
 PAPER = [f"paper_{name}" for name in ("size", "stages", "heads")]
 PAPER += [f"paper_{field.name}" for field in fields(Paper)]
-D_MODEL = "d_model_number", "d_model_of_words"
+D_MODEL = ("d_model_number",)
 OF_D_MODEL = {"X", "P", "memory", "W_Q", "W_K", "W_V", "cell"}
 OF_D_K = {"W_Q", "W_K", "Q", "K", "b_Q", "b_K", "norm", "rotary", "cell"}
 OF_D_V = {"W_V", "V", "W_O", "b_V", "cell"}
@@ -129,6 +129,8 @@ CHANGES: dict[str, set[str]] = {
     **{f"set_long_{one.name}": {"long"} for one in fields(LongContext)},
     "open_file": ANYTHING | set(SAMPLING + PRINTED),
     "set_parts": ROWS | PARTS | LAYERS,
+    "numbers": set(),
+    "strip": {"query", "cell"},
     "set_query": {"query"},
     "keys": {"cell", "query"},  # each stage that is presented asks for its arithmetic
     "set_head": {"head"},
@@ -504,8 +506,18 @@ class Hands:
         self._at(key, "label").first.click()
 
     def stPopover(self, key: str, chance: float) -> None:
-        """One of the examples, from their list."""
+        """One of the examples, from their list; or a seed, a kind of vectors, or X also redrawn."""
         self._at(key, "button").first.click()
+        if key == "numbers":
+            self._at("set_randomize_seed", "input").wait_for()
+            if chance < 0.4:
+                self.stNumberInput("set_randomize_seed", chance)
+            elif chance < 0.7:
+                self.stSelectbox("set_randomize_kind", chance)
+            else:
+                self.stCheckbox("set_randomize_X", chance)
+            self.page.keyboard.press("Escape")
+            return
         titles = self._at("set_example", "button")
         titles.first.wait_for()
         titles.nth(int(chance * titles.count())).click()
@@ -665,6 +677,12 @@ class Hands:
         for press in presses[int(chance * len(presses))]:
             self.page.keyboard.press(press)
 
+    def strip(self, _: str, chance: float) -> None:
+        """A word above the board."""
+        words = self.page.locator(".board-strip [role=radio]")
+        if words.count():
+            words.nth(int(chance * words.count())).click()
+
     def expander(self, _: str, chance: float) -> None:
         found = self.page.locator("[data-testid=stExpander] summary")
         if found.count():
@@ -738,7 +756,17 @@ class Visitor:
     def _move(self, alone: bool) -> Move:
         chance = round(self.random.random(), 6)
         if self.random.random() < 0.14:
-            verbs = ["back", "back", "forward", "reload", "resize", "keys", "expander", "go", "go"]
+            verbs = [
+                "back",
+                "back",
+                "forward",
+                "reload",
+                "resize",
+                "keys",
+                "expander",
+                "strip",
+                "go",
+            ]
             verbs += ["tab"] if alone and self.seen.exploring else []
             verbs += ["restart"] if self.server else []
             verb = self.random.choice(verbs)

@@ -89,7 +89,7 @@ def test_of_a_second_sentence_the_queries_are_chosen_and_the_keys_have_the_share
 
 def test_where_not_all_words_have_room_a_list_of_them_is_at_the_end(look):
     dashboard = look(390, example="trained-it")
-    choice = dashboard.page.get_by_label("Query", exact=True).and_(dashboard.page.locator("select"))
+    choice = dashboard.page.locator(".board-query")
     queries = view(s := EXAMPLES["trained-it"].build(), run(s)).labels["queries"]
     assert choice.locator("option").all_inner_texts() == list(queries)
     dashboard.after(lambda: choice.select_option(index=2))
@@ -110,3 +110,47 @@ def test_a_word_of_the_lines_becomes_the_query_too(look):
     agrees(dashboard)
     shares = dashboard.page.locator(".looks .chosen .share").all_text_contents()
     assert shares == [share for _, share in dashboard.page.evaluate(CHIPS)]
+
+
+def test_back_by_keys_is_no_arrow_and_a_lost_click_is_not_shown_as_taken(look):
+    dashboard = look(example="cat-sat")
+    dashboard.after(dashboard.page.get_by_role("radio", name="mat, 1%").click)
+    dashboard.page.keyboard.press("Alt+ArrowLeft")
+    dashboard.page.keyboard.press("Control+Home")
+    dashboard.page.wait_for_timeout(500)
+    assert dashboard.idle().settings().query in (2, 5)  # Back, where the browser has it on this key
+    before = dashboard.settings().query
+    app = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
+    dashboard.page.evaluate(f"{app} = 'PINGING_SERVER'")
+    dashboard.page.locator(".board-words [role=radio]").nth(1).click()
+    checked = dashboard.page.locator(".board-words [aria-checked=true]")
+    assert checked.evaluate("n => [...n.parentNode.children].indexOf(n)") == before
+    dashboard.page.evaluate(f"{app} = 'CONNECTED'")
+
+
+CUT = """() => [...document.querySelectorAll('.board-says')].some(
+  node => node.scrollHeight > node.clientHeight + 1 || node.scrollWidth > node.clientWidth + 1)"""
+
+
+def test_the_sentence_is_whole_at_every_width(look, subtests):
+    dashboard = look(example="cat-sat", query=4, mask="causal", sinks="2")
+    dashboard.page.get_by_text("second sentence").click()
+    dashboard.wait_for("() => document.querySelector('.board-asking:not([hidden])')")
+    for width in (1920, 1366, 1100, 900, 780, 390):
+        with subtests.test(width=width):
+            dashboard.page.set_viewport_size({"width": width, "height": 800})
+            dashboard.page.wait_for_timeout(400)
+            assert not dashboard.page.evaluate(CUT), says(dashboard)
+
+
+def test_a_link_to_another_page_is_followed_while_the_numbers_are_open(look):
+    dashboard = look(example="cat-sat")
+    for name, path in (("Compare", "/compare"), ("Check your code →", "/check")):
+        dashboard.page.get_by_role("button", name="Numbers", exact=True).click()
+        until(dashboard.page.locator(".st-key-set_randomize_seed").first)
+        dashboard.page.get_by_role("link", name=name).first.click()
+        dashboard.wait_for("path => location.pathname === path", path)
+        dashboard.page.get_by_role("link", name="Explore").first.click()
+        dashboard.wait_for("() => location.pathname === '/'")
+        until(dashboard.page.locator(".board[data-tag]").first)
+        dashboard.idle()

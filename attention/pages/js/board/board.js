@@ -84,7 +84,7 @@ class Board {
     const { signal } = this.ended
     const loaded = () => {
       forgetWidths()
-      this.measured = this.planKept = null
+      this.measured = this.planKept = this.strip.drawn = null
       this.around.forget()
       for (const pane of this.panes.values()) pane.forms = undefined
       if (this.head) this.soon(true)
@@ -165,12 +165,14 @@ class Board {
       })
   }
 
-  // Tell Python. Streamlit drops what a component sends while the connection is down, so then the
-  // person is told.
+  // Tell Python, and whether it could be. Streamlit drops what a component sends while the
+  // connection is down, so then the person is told.
   emit(name, value) {
     this.untaken.hidden = true
-    if (connected()) return this.send(name, value)
-    this.say(UNTAKEN)
+    const isTaken = connected()
+    if (isTaken) this.send(name, value)
+    else this.say(UNTAKEN)
+    return isTaken
   }
 
   // One sentence below the board; "" takes it away. That something was done goes by itself.

@@ -1,12 +1,13 @@
 // The strip above the board: where the chosen word looks, in a sentence and word by word. A click
 // or an arrow key makes another word the query.
 
-import { make } from '../elements.js'
+import { childrenOf, make } from '../elements.js'
 import { colours, STEPS } from './scales.js'
 import { wayOf } from './strip.js'
 import { short } from './text.js'
 
-const SIZES = [16, 15, 14, 13] // px: letters of the sentence, the largest that fits
+const SIZES = [16, 15, 14, 13, 12] // px: letters of the sentence, the largest that fits
+const PATIENCE = 3000 // ms for an answer
 const LONGEST = 18 // letters of a word
 const HIDDEN = '–'
 const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
@@ -17,6 +18,8 @@ export class Strip {
     this.root = make('section', 'board-strip', board.root)
     this.root.setAttribute('aria-label', 'Where the query looks')
     this.root.hidden = true
+    this.pending = null // the word that was asked for, until an answer says it
+    this.patient = 0 // until then
     this.says = make('p', 'board-says', this.root)
     this.says.setAttribute('aria-live', 'polite')
     this.asking = make('div', 'board-asking', this.root)
@@ -34,6 +37,7 @@ export class Strip {
     if (!strip || drawn === this.drawn) return
     this.drawn = drawn
     this.strip = strip
+    if (this.pending === strip.query || performance.now() > this.patient) this.pending = null
     const isCrossed = strip.keys.length > 0
     const radios = isCrossed ? this.asking : this.words
     this.asking.hidden = !isCrossed
@@ -46,6 +50,7 @@ export class Strip {
     this.root.style.setProperty('--pad', `${way.pad / 2}px`)
     this.root.style.setProperty('--gap', `${way.gap}px`)
     this.root.style.setProperty('--says', `${way.says}px`)
+    this.write(strip.sentence)
     this.chips(this.words, words, isCrossed ? 'span' : 'button', true)
     this.chips(this.asking, isCrossed ? strip.queries.map(named) : [], 'button', false)
     for (const group of [this.words, this.asking]) {
@@ -53,10 +58,10 @@ export class Strip {
       group.setAttribute('role', role)
       group.ariaLabel = group === radios ? 'Query' : 'Keys'
     }
-    this.all.hidden = way.all
-    if (!way.all) this.choices(strip)
-    this.write(strip.sentence)
-    if (!way.all) center(this.words, this.words.children[isCrossed ? 0 : strip.query])
+    const cut = isCrossed && this.asking.scrollWidth > this.asking.clientWidth
+    this.all.hidden = way.all && !cut
+    if (!this.all.hidden) this.choices(strip)
+    if (!way.all || cut) center(radios, radios.children[strip.query])
   }
 
   // One element for each word; those that are there stay, so that none loses the focus.
@@ -67,15 +72,18 @@ export class Strip {
     if (nodes.length && nodes[0].localName !== tag) nodes.splice(0).forEach(node => node.remove())
     words.forEach((word, k) => {
       const node = nodes[k] ?? this.chip(group, tag, k)
+      const share = shares ? strip.shares[k] : ''
+      const isChosen = tag === 'button' && k === (this.pending ?? strip.query)
+      const state = [word, share, strip.shades[k], isChosen, board.drawn].join()
+      if (node.state === state) return
+      node.state = state
       const [text, part] = node.children
       text.textContent = word
       part.hidden = !shares
-      const share = shares ? strip.shares[k] : ''
       part.textContent = share
       const isOff = share === HIDDEN
       node.classList.toggle('off', isOff)
       if (shares) text.style.background = isOff ? '' : shaded(strip.shades[k], board.palette)
-      const isChosen = tag === 'button' && k === strip.query
       const said = share && `, ${isOff ? 'hidden' : share}`
       const whole = short(tag === 'button' ? strip.queries[k] : strip.keys[k])
       node.ariaLabel = `${whole}${said}`
@@ -98,6 +106,7 @@ export class Strip {
   }
 
   turn(event, group, k) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return // Back, for one
     const step = STEP[event.key]
     const count = group.children.length
     const to = { Home: 0, End: count - 1 }[event.key] ?? (step && (k + step + count) % count)
@@ -119,26 +128,33 @@ export class Strip {
   // The sentence in the largest letters in which it has room.
   write(sentence) {
     const { says } = this
-    says.replaceChildren()
-    for (const [text, kind] of sentence) {
-      if (kind) make('b', kind, says, text)
-      else says.append(text)
+    const whole = sentence.map(([text]) => text).join('')
+    if (says.textContent !== whole) {
+      // one that is the same is not read out again
+      says.replaceChildren()
+      for (const [text, kind] of sentence) {
+        if (kind) make('b', kind, says, text)
+        else says.append(text)
+      }
     }
-    says.title = says.textContent
+    says.title = whole
     for (const size of SIZES) {
       says.style.fontSize = `${size}px`
       if (says.scrollHeight <= says.clientHeight + 1) break
     }
   }
 
-  // Make a word the query: seen at once, and told to Python.
+  // Make a word the query: told to Python, and seen at once where that could be told. Answers to
+  // what was asked before do not take it back.
   ask(k) {
-    const group = this.strip.keys.length ? this.asking : this.words
-    for (const node of group.children) {
-      node.setAttribute('aria-checked', String(node === group.children[k]))
-    }
+    if (!this.board.emit('asked', k)) return
     this.drawn = null // what Python answers is drawn, also where it is as before
-    this.board.emit('asked', k)
+    Object.assign(this, { pending: k, patient: performance.now() + PATIENCE })
+    const group = this.strip.keys.length ? this.asking : this.words
+    for (const node of childrenOf(group)) {
+      node.setAttribute('aria-checked', String(node === group.children[k]))
+      Object.assign(node, { state: '' })
+    }
   }
 }
 
