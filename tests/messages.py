@@ -238,9 +238,9 @@ PRINT_THE_SHEET = (
 )
 OPEN_AND_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
 KEYS_ON_OWN_PAGES = (
-    "Each sheet of a class set is one page with small whole numbers of its own, made by seed: the"
-    " first sheet by the first seed, the others by the next ones. The answer keys are on pages of"
-    " their own at the end."
+    "In a class set each sheet is one page with its own small whole numbers, drawn from a seed:"
+    " the first sheet from the first seed, the others from the next seeds. The answer keys are on"
+    " separate pages at the end."
 )
 NO_LAYERS_NAMED = "layers names none; at least one is wanted."
 STAGES_TOO_LARGE = (
@@ -261,8 +261,8 @@ TEXT_IS_ROUNDED = "rounded to {digits} digits; CSV, JSON and NPZ are exact"
 STRUCK_THROUGH = "Struck through: hidden by the mask."
 EVERY_QUERY = "Exact: every query of these cells was computed."
 FILES_HOLD = (
-    "CSV, JSON, LaTeX and Markdown hold the item and head shown; NPZ and the state as a file hold "
-    "everything, and the state opens again under “Your data”."
+    "CSV, JSON, LaTeX and Markdown contain the item and head shown; NPZ and the saved state"
+    " contain everything. Upload a saved state under “Your data”."
 )
 TOO_MANY_TO_PRINT = "{size} numbers are too many to print; NPZ holds them all."
 SAMPLED_ENTRIES = "{distribution} entries, seed {seed}, {samples} scores for each d_k"
@@ -700,16 +700,16 @@ NOTHING_LEADS_TO_THEM = (
 )
 WITH_SEED = "With seed {seed}, {said}."
 ONLY_ITEM_IS_FILLED = "Only item {item} of the batch is filled."
-NOT_OFFERED = "Not offered: {labels}; {why}"
-EMPTY_BOX = "the box is empty; numbers or a sentence are wanted."
+NOT_OFFERED = "Not available: {labels}; {why}"
+EMPTY_BOX = "the box is empty; paste numbers or a sentence."
 A_SENTENCE_OF = "This is a sentence of {count}: {tokens}"
 PARTS_IN_USE = "In use: {parts}."
 SINKS_ARE_OFF = "“Sinks” are off: each weight is made by itself, without a sum."
 SINKS_ARE_ON_AGAIN = "“Sinks” are on again, as they were."
 SIGMOID_IS_OFF = "“Sigmoid” is off: a sink stands in the sum of a softmax."
 PREVIEW_OF = "Preview of {alt}"
-FIGURE_WAITS = "The figure is drawn, after those that others asked for …"
-MATPLOTLIB_IS_LOADED = "Matplotlib is loaded and lists the fonts, once …"
+FIGURE_WAITS = "Drawing the figure; figures requested earlier come first …"
+MATPLOTLIB_IS_LOADED = "Loading Matplotlib and listing the fonts (first time only) …"
 PANELS_ARE_DRAWN = "{number} of {count} panels"
 ALIKE_TO_THE_BIT = "Alike in A and B, to the bit: {stages}."
 NO_CSV = "No CSV: {why}"
@@ -762,7 +762,7 @@ WORDS_READ_BY = "Words ({part}): {words}"
 WORDS_IN_ALL = " … ({count} in all)"
 STREAMLIT_HAS_NO = "has no {name}; the dashboard does without it."
 NOTHING_CHANGES_YET = (
-    "Nothing changes until you have seen what was understood and pressed “Use these numbers”."
+    "You get a preview first. Nothing changes until you press “Use these numbers”."
 )
 TICK_AND_PRESS_AGAIN = "Tick “{label}” and press again."
 PRESSED_TOO_EARLY = (
@@ -1068,24 +1068,26 @@ STANDS_BETWEEN_ROWS = "{place}: “{text}” stands between its rows; every numb
 # ---- session -------------------------------------------------------------------------------------
 
 CHANGED_BY_HAND = "{source}, changed by hand since"
-NO_RECORD = "given, and no record of where from"
+NO_RECORD = "given; source not recorded"
 ROTATION_IN_WORDS = "rotary positions of Q and K, {pairs}, base {base}, {turned} of {d_k} columns"
 NORM_IN_WORDS = "RMS norm of Q and K, each head, ε {eps}, with a gain, after the rotation"
 OF_AN_EXAMPLE = "example “{title}”"
 SINUSOIDAL_POSITIONS = "sinusoidal positions"
 DRAWN_BY_HAND = "drawn by hand"
-WINDOW_REPLACED = "The mask says who sees whom; the window is taken away."
-NOTHING_CHOSEN = "choose what the numbers are to be."
+WINDOW_REPLACED = "The mask sets which keys are visible; the window is removed."
+NOTHING_CHOSEN = "choose what the numbers are."
 NOW_ON_THE_BOARD = "Now on the board: {inputs}."
-ROWS_WITHOUT_WORDS = "The rows come without words; those on the board stay."
-HEADS_NO_LONGER_GROUPED = "Each head has keys and values of its own now."
-WEIGHTS_STAND_ALONE = "finished weights stand alone; bring nothing beside them."
+ROWS_WITHOUT_WORDS = "No words were given, so the words on the board stay."
+HEADS_NO_LONGER_GROUPED = "Each head now has its own keys and values."
+WEIGHTS_STAND_ALONE = "finished weights are used alone; choose no other array with them."
 COMPUTED_BESIDE_QKV = (
-    "{odd} cannot stand beside Q, K and V, which are computed from it; choose one or the other."
+    "{odd} cannot be used together with Q, K and V, which are computed from it; choose one or the"
+    " other."
 )
-QKV_INCOMPLETE = "{names} {verb} missing; Q, K and V are wanted together."
+QKV_INCOMPLETE = "{names} {verb} missing; Q, K and V are needed together."
 X_IS_DRAWN = (
-    "X is drawn and not brought, {width} numbers for each word: so many the weights take in."
+    "X was not given, so it is drawn: {width} numbers for each word, as many as the weights have"
+    " inputs."
 )
 WEIGHTS_TOO_WIDE = (
     "{what}; the board holds at most {limit} × {limit}. Record the layer with attention.capture "
@@ -1095,26 +1097,26 @@ ADD_THE_OTHERS = (
     "{name} is {size}, and X has {width} columns; add {others}, and X is drawn to fit, or add an "
     "X that fits."
 )
-QKV_GIVE_WAY = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
-DRAWN_ANEW = "{names} anew, {width} numbers for each word: so many the weights take in."
-X_MISSING = "X is missing: Q, K and V are typed themselves now, so embeddings have to come along."
-SECOND_WITHOUT_EMBEDDINGS = "The second sequence has no embeddings and is taken away."
-SECOND_DOES_NOT_FIT = "The second sequence does not fit to X and is taken away."
+QKV_GIVE_WAY = (
+    "Q, K and V, which were entered directly, are replaced; weights that were not given are drawn."
+)
+DRAWN_ANEW = "{names} again: {width} numbers for each word, as many as the weights have inputs."
+X_MISSING = "X is missing: Q, K and V are now entered directly, so embeddings are needed as well."
+SECOND_WITHOUT_EMBEDDINGS = "The second sentence has no embeddings and is removed."
+SECOND_DOES_NOT_FIT = "The second sentence does not fit X and is removed."
 Q_AND_K_DIFFER = (
-    "W_Q has {q} columns and W_K {k}; both need the same. Where heads share their keys, say"
-    " how many heads there are, or cut one head out of each."
+    "W_Q has {q} columns and W_K {k}; both need the same. If heads share keys, enter the number"
+    " of heads, or select one head of each."
 )
-FITTED_TO_COLUMNS = "{names} fitted to {columns} columns: numbers that have room stay."
-ROLLED_ANEW = "{names} rolled anew, for a d_model of {d_model}."
-ROWS_NEEDED = (
-    "{role}, transposed, is {size}; {rows} rows are needed, as many as {giver} has columns."
-)
+FITTED_TO_COLUMNS = "{names} fitted to {columns} columns: numbers that fit are kept."
+ROLLED_ANEW = "{names} drawn again (d_model = {d_model})."
+ROWS_NEEDED = "{role}, transposed, is {size}; expected {rows} rows, as many as {giver} has columns."
 WAS_TRANSPOSED = "{name} was transposed to {rows} × {columns}."
-W_O_DOES_NOT_FIT = "W_O does not fit and is taken away."
-HEADS_CANNOT_SHARE = "{heads} heads cannot share these columns; one has them all."
-PADDING_TAKEN_AWAY = "The padding belongs to other keys and is taken away."
-MASK_SIZE = "the mask is {size}; {queries} queries × {keys} keys are wanted."
-DRAWN_MASK_TAKEN_AWAY = "The drawn mask does not fit and is taken away."
+W_O_DOES_NOT_FIT = "W_O does not fit and is removed."
+HEADS_CANNOT_SHARE = "{heads} heads cannot share these columns; there is now one head."
+PADDING_TAKEN_AWAY = "The padding belongs to other keys and is removed."
+MASK_SIZE = "the mask is {size}; expected {queries} queries × {keys} keys."
+DRAWN_MASK_TAKEN_AWAY = "The drawn mask does not fit and is removed."
 NOT_AN_ANSWER = "“{text}” is no number; type one such as −0.5, 1/3, 50 % or −∞."
 TO_DECIMALS = "to {digits} decimals"
 CANNOT_BE_EDITED = "“{stage}” cannot be edited."
@@ -1142,7 +1144,7 @@ HERE_FROM_EXPLORE = (
     "Explore shows up to {limit} tokens; these are here, with mask, scale, heads and parts of real "
     "layers as they are set there."
 )
-BATCH_ENDS = "The batch ends: embeddings by word take the place of item {item}."
+BATCH_ENDS = "The batch ends: word vectors replace item {item}."
 SENTENCE_TOO_LONG = "the sentence has {found} characters; at most {limit} are read."
 EMPTY_SENTENCE = "the sentence is empty; type at least one word."
 SENTENCE_BESIDE_WEIGHTS = (
@@ -1190,17 +1192,17 @@ NO_BLANK_THERE = "{stage} has no blank there."
 GIVEN_STAGE = "{stage} is given; there is nothing to work out."
 TOO_MANY_BLANKS = "an exercise has at most {limit} blanks."
 FINISHED_WEIGHTS = (
-    "These are finished weights. They stand alone: no embeddings, queries, keys, scores or "
-    "output belong to them."
+    "These are finished weights, shown alone: there are no embeddings, queries, keys, scores or"
+    " output."
 )
 ZEROS_ARE_MASKED = "What is 0 in every head counts as masked."
-ROWS_OFF_ONE = "Rows are {worst} off 1 at most, and stay as they are."
+ROWS_OFF_ONE = "Row sums differ from 1 by up to {worst}; the rows are kept."
 HEADS_TOO_WIDE = (
     "{heads} heads of {keys} keys are {columns} columns; at most {limit} fit. Cut heads "
     "out, such as 0:{cut}."
 )
 NOT_A_SHARE = (
-    "the weights, {head}row {row}, column {column} hold {found}; shares from 0 to 1 are wanted."
+    "the weights, {head}row {row}, column {column} hold {found}; expected weights from 0 to 1."
 )
 ROW_SUM = "the weights, {head}row {row} sum to {found}; each row of attention weights sums to 1."
 KEPT_DAMAGED = (
@@ -1263,7 +1265,7 @@ DAMAGED_PARAMETER = "{name} is damaged; part of the link may be missing."
 ITEMS_DIFFER = "the items of {name} have different shapes."
 NOT_FINITE = "{name} holds NaN or inf; numbers are wanted."
 STATE_TOO_LARGE = "a saved state of {size} cannot be opened; at most {limit} are read."
-NOT_A_STATE_FILE = "this is not a state file of this page; save one with “The state as a file”."
+NOT_A_STATE_FILE = "this is not a state file of this page; save one with “Save state (.json)”."
 OTHER_FORMAT = "this state file has format {written}; this page reads format {read}."
 DAMAGED_STATE_FILE = "this state file is damaged. {notices}{file}"
 LONG_HEADS_DO_NOT_SHARE = "{heads} heads of queries cannot share {given} of {of} evenly."
@@ -1275,7 +1277,7 @@ UNKNOWN_WORD_VECTORS = "words have no vectors of kind {name}; choose one of {kno
 SEED_OUT_OF_RANGE = "the seed is {seed}; whole numbers from 0 to 4294967295 are allowed."
 VECTORS_BY_WORD = "only embeddings have vectors by word."
 SIDE_DOES_NOT_FIT = (
-    "{name} is {rows} × {columns}; one of its sides has to be {width}, the width of what it meets."
+    "{name} is {rows} × {columns}; one of its sides must be {width}, the width of its input."
 )
 READ_AS_D_IN_D_OUT = "{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
 BOTH_WAYS_FIT = "Both ways fit; tick transposed for the other."
@@ -1289,8 +1291,8 @@ WITH_THAT_MISTAKE = (
     "With that mistake {stage} would hold {would} in row {row}, column {column}; here it holds "
     "{here}."
 )
-NOTHING_TO_ADD_TO = "{names} {has} nothing to be added to, and {verb} taken away."
-GAIN_REFITTED = "The gain of {name} has {d_k} numbers now, one for each column of a head."
+NOTHING_TO_ADD_TO = "{names} {has} nothing to be added to, and {verb} removed."
+GAIN_REFITTED = "The gain of {name} now has {d_k} numbers, one for each column of a head."
 NAMELESS_TOKEN = "{token} has no name; type a word."
 CONTROL_CHARACTER = "{token} holds a line break or another character that cannot be shown."
 SCALE_OUT_OF_RANGE = "the scale is {scale}; a positive number up to 1e6 is wanted."
@@ -1370,12 +1372,13 @@ ASKS_ALONE = "B: “{word}” asks alone, with the keys and values of all words 
 NO_D_MODEL = "Q, K and V are given themselves here, so there is no d_model."
 WIDTHS_ARE_EQUAL = "d_model and d_k are both {d_k} here, so nothing would differ."
 ODD_FOR_TWO_HEADS = "d_k or d_v is odd here, so it cannot be shared by two heads."
-NOTHING_TO_ADD = "Q, K and V are typed themselves here, so there is nothing to add {what} to."
-ONE_COLUMN_TO_TURN = "a head of Q and K has one column; rotary positions turn pairs of columns."
-ROTATION_IS_OFF = "A head of one column has no pair to turn: rotary positions are off."
-ALL_COLUMNS_TURN = "Rotary positions turn all {d_k} columns of a head now, as they turn pairs."
+NOTHING_TO_ADD = "Q, K and V are entered directly here, so there is nothing to add {what} to."
+ONE_COLUMN_TO_TURN = "a head of Q and K has one column; rotary positions rotate pairs of columns."
+ROTATION_IS_OFF = "A head of one column has no pair to rotate: rotary positions are off."
+ALL_COLUMNS_TURN = "Rotary positions now rotate all {d_k} columns of a head, as they rotate pairs."
 FIRST_COLUMNS_TURN = (
-    "Rotary positions turn the first {turned} of {d_k} columns of a head now, as they turn pairs."
+    "Rotary positions now rotate the first {turned} of {d_k} columns of a head, as they rotate"
+    " pairs."
 )
 QUERIES_SEE_NO_KEY = "Queries {queries} see no key: their weights and their outputs are 0."
 QUERY_SEES_NO_KEY = "Query {query} sees no key: its weights and its output are 0."

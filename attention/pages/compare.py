@@ -96,7 +96,7 @@ def saved_states(too_large: str) -> dict[str, File]:
     """Return the state as a file, by its ending; A and B as two where one would be too large."""
     if not too_large:
         help = "A and B; opens under “Your data”."
-        return {".json": ("The state as a file", partial(links.to_file, s), help)}
+        return {".json": ("Save state (.json)", partial(links.to_file, s), help)}
     return {
         f"_{side}.json": (
             f"{side} as a file",
@@ -252,7 +252,7 @@ def lines(side: str, shown: View, cell: Cell) -> list[str]:
 def the_files() -> None:
     every = "A, B and B − A of every stage, exact to the bit."
     formats: dict[str, File] = {
-        ".csv": ("CSV, a line for each cell", partial(files.to_csv, pair, a, b, stages), every),
+        ".csv": ("CSV, one row per cell", partial(files.to_csv, pair, a, b, stages), every),
         ".npz": ("NPZ for NumPy", partial(files.to_npz, pair, a, b, stages), every),
     }
     refused = {
