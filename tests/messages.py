@@ -565,7 +565,7 @@ EACH_SHOWS = "A: {a}. B: {b}."
 A_AND_B_ARE_THE_SAME = (
     "A and B are the same: change any control or number, or choose a comparison above."
 )
-NO_SUCH_CELL_OF = "{side} has no such cell of {stage}."
+NO_SUCH_CELL_OF = "{side} has no such cell in {stage}."
 GUESS_IS_RIGHT = "✓ Yes."
 GUESS_IS_WRONG = "Not this one."
 
@@ -711,10 +711,10 @@ PREVIEW_OF = "Preview of {alt}"
 FIGURE_WAITS = "Drawing the figure; figures requested earlier come first …"
 MATPLOTLIB_IS_LOADED = "Loading Matplotlib and listing the fonts (first time only) …"
 PANELS_ARE_DRAWN = "{number} of {count} panels"
-ALIKE_TO_THE_BIT = "Alike in A and B, to the bit: {stages}."
+ALIKE_TO_THE_BIT = "Identical in A and B: {stages}."
 NO_CSV = "No CSV: {why}"
 NO_FILE_OF_BOTH = "No file of A and B together: {why}"
-ADDRESS_HOLDS_BOTH = "The address holds both A and B."
+ADDRESS_HOLDS_BOTH = "The page address holds both A and B."
 WRONG_IN_B = "in B {title}"
 FILL_IN = "Fill in {stages}"
 ANSWER_IS_RIGHT = "✓ Right."
@@ -1167,9 +1167,9 @@ CHECKED_SHAPE = (
     "{place}: the shape is {shape}; two or three axes and at most {limit} numbers are read here."
 )
 CACHE_KEEPS_ONE_SEQUENCE = (
-    "a cache keeps one sequence; here keys and values come from a second one."
+    "a cache holds one sequence; here keys and values come from a second one."
 )
-CACHE_OF_ONE_WORD = "there is one word, so no keys and values are kept yet; add a word."
+CACHE_OF_ONE_WORD = "there is one word, so no keys and values are cached yet; add a word."
 STORED_TURNED = "stored as (d_out, d_in) = ({d_out}, {d_in}) and transposed"
 EXERCISE_TOO_LONG = "An exercise has at most {limit} words."
 LOOK_FIRST = "Look at {name} first: this number is made of it."
@@ -1281,7 +1281,7 @@ SIDE_DOES_NOT_FIT = (
 )
 READ_AS_D_IN_D_OUT = "{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
 BOTH_WAYS_FIT = "Both ways fit; tick transposed for the other."
-NO_ROOM = "there is no room here for this: {title}."
+NO_ROOM = "with these settings this is not possible: {title}."
 UNKNOWN_MISTAKE = "there is no mistake called “{name}”."
 DIFFERS_FIRST = "The numbers differ first in {stage}. {cell}"
 STAGE_IS_RIGHT = "All of {stage} follows rightly from what stands before it."
@@ -1366,12 +1366,12 @@ SERVER_IS_FULL = (
 )
 MATRICES_TOO_LARGE = "these matrices hold {found} numbers; at most {limit} fit."
 ROWS_OF_OTHER_WORDS = "{words} words have no {rows} rows."
-NO_ROOM_WITHOUT_SOFTMAX = "there is no room without softmax and −∞ for this: {title}."
+NO_ROOM_WITHOUT_SOFTMAX = "without softmax and −∞ this is not possible: {title}."
 LAST_ROW_OF = "A: the last row of “{words}”"
-ASKS_ALONE = "B: “{word}” asks alone, with the keys and values of all words kept"
-NO_D_MODEL = "Q, K and V are given themselves here, so there is no d_model."
+ASKS_ALONE = "B: “{word}” alone, with the cached keys and values of all words"
+NO_D_MODEL = "Q, K and V are entered directly here, so there is no d_model."
 WIDTHS_ARE_EQUAL = "d_model and d_k are both {d_k} here, so nothing would differ."
-ODD_FOR_TWO_HEADS = "d_k or d_v is odd here, so it cannot be shared by two heads."
+ODD_FOR_TWO_HEADS = "d_k or d_v is odd here, so it cannot be split between two heads."
 NOTHING_TO_ADD = "Q, K and V are entered directly here, so there is nothing to add {what} to."
 ONE_COLUMN_TO_TURN = "a head of Q and K has one column; rotary positions rotate pairs of columns."
 ROTATION_IS_OFF = "A head of one column has no pair to rotate: rotary positions are off."
@@ -1396,13 +1396,12 @@ CAPPED_SCORES = "scores kept within ±{softcap} by tanh"
 SINK_OF_EACH_ROW = "{sink}, in the sum of each row and of no key"
 GIVEN_FROM_PYTHON = "given from Python"
 STEP_FINDS_THE_SAME = (
-    "The last word asks alone and finds the same: keys and values are kept, and its position "
-    "counts on."
+    "With cached keys and values, and its position kept, the last word alone gives the same result."
 )
-KNOWS_THE_ORDER = "attention knows the order"
-KNOWS_NO_ORDER = "knows no order"
+KNOWS_THE_ORDER = "attention depends on word order"
+KNOWS_NO_ORDER = "attention ignores word order"
 SOFTMAX_IS_OFF = "softmax is off on Explore; switch it on there to compare with other attention."
-B_IS_RIGHT = "B is right: {why}"
+B_IS_RIGHT = "B has no mistake: {why}"
 LESSON_SETS_HEADS = (
     "Set Heads in the sidebar to {heads}, and then Head, under View there, to {head}."
 )
