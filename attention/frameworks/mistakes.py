@@ -365,7 +365,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (
         ("hiding", "0"),
-        "hidden scores become 0: filled with it or with 1e-9, or multiplied by the mask",
+        "hidden scores become 0 (set to 0 or 1e-9, or multiplied by the mask)",
         FILL,
     ),
     (("hiding", "−1"), "hidden scores are filled with −1", FILL),

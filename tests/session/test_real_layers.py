@@ -189,8 +189,8 @@ def test_an_exercise_says_what_the_weights_are_made_of():
         s = check(replace(USES[name], exercise="state", asked=("weights",)))
         blank = Exercise.of(s).blanks[0]
         at_weights[name] = _STEPS["weights"](Exercise.of(s).shown, blank.row, blank.column)
-    assert at_weights["one sink"].endswith("divided by their sum with that of the sink, 0.5000")
-    assert at_weights["sigmoid"].startswith("1 divided by 1 and e to the power of minus")
+    assert at_weights["one sink"].endswith("plus e to the power of the sink, 0.5000")
+    assert at_weights["sigmoid"].startswith("divide 1 by the sum of 1 and e to the power of minus")
 
 
 def test_a_worksheet_is_right_or_refused(s):
@@ -239,8 +239,10 @@ def test_conventions_hands_the_parts_over():
 
 def test_the_table_follows_heads_sides_and_rows():
     s, said = prepared.fitted(TABLE, changes.set_heads(TABLE, 4))
-    assert said == ["R is now 8 × 4, with a column for each head."]
-    assert check(s).shape("R") == (8, 4)
+    assert said == ["R is now 8 × 4, with a column for each head."] and check(s).shape("R") == (
+        8,
+        4,
+    )
     assert (s.matrices["R"].values[:, :2] == TABLE.matrices["R"].values).all()
     assert prepared.set_relative(TABLE, False) == CAT
     other = prepared.draw_relative(TABLE, 4)
