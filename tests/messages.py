@@ -219,7 +219,7 @@ FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
 OTHER_COLOURS_THAN_V = "colours have another range than V's"
 COPIED_FROM_HEAD = "column {column} of head {head}, copied"
 ROW_SHARES_OUT_1 = "Each row shares out 1 among the keys."
-SINK_PATTERN = "Every query gives most of its weight to the first token, which means nothing by it."
+SINK_PATTERN = "Every query gives most of its weight to the first token, which carries no meaning."
 NO_SUCH_SETTING = "a figure has no setting {name}."
 WORKSHEET_HAS_NO_ROOM = (
     "a worksheet has room for {words} words and matrices {wide} wide; {name} is {size} here."
@@ -320,9 +320,9 @@ EXTREME_AT = "{which} {number} at row {row}, column {column}"
 CELLS_ARE_HIDDEN = "{cells} hidden."
 CELLS_TO_FILL_IN = "{cells} to be filled in."
 COLOURS_BY_ROOT = "Colours follow the square root."
-KEY_WITH_MOST = "Of the keys drawn here, {key} gets the most: {most}. Together they get {total}."
+KEY_WITH_MOST = "Of the keys shown, {key} gets the most: {most}. Together they get {total}."
 POINT_IS_LARGEST = "Each point is the largest of {count} keys."
-IN_THE_MEAN = "in the mean"
+IN_THE_MEAN = "on average"
 VARIANCE_OF_SCORES = "{count} scores have variance {variance} ± {margin}; theory says {d_k}."
 VARIANCE_WHEN_SCALED = "Scaled: {variance} ± {margin}; theory says 1"
 DEVIATIONS = "{scores} for the scores, {scaled}"
@@ -690,8 +690,8 @@ UPLOAD_IS_MISSED = (
 )
 LONG_UPLOAD_IS_MISSED = (
     "The queries and keys that were chosen are neither in the address nor in this session: "
-    "upload the file, or come from Explore or the captured model, again. Until then a pattern is "
-    "shown."
+    "upload the file again, or open them again from Explore or the captured model. Until then a"
+    " pattern is shown."
 )
 ONE_KEY = "There is one key, so every weight is 1; add a token to see attention choose."
 WORDS_ARE_YOUR_OWN = "This sentence is yours. Reset restores the example."
@@ -735,27 +735,27 @@ TYPED_IS_LOST = (
     "A reload loses what is typed here: this browser does not keep it ({why}). Keep a copy of "
     "your numbers."
 )
-STRONGEST_KEYS = "Strongest of all keys: {keys}"
+STRONGEST_KEYS = "Strongest keys: {keys}"
 CHOOSE_ARRAYS = "choose which arrays are the queries and the keys."
-ONE_ARRAY = "{place} holds one array; Q and K are wanted, as by np.savez(file, Q=Q, K=K)."
-CAPTURE_HOLDS = "{place} holds {many}; here is {layer}. Choose another under the file."
+ONE_ARRAY = "{place} holds one array; expected Q and K, as from np.savez(file, Q=Q, K=K)."
+CAPTURE_HOLDS = "{place} holds {many}; {layer} is shown. Choose another below the file."
 BEFORE_ROTATION = "Before the rotation: {sentence}"
-COMPUTED_AGAIN = "{counted}, computed again in float64."
+COMPUTED_AGAIN = "{counted}, recomputed in float64."
 OUTPUTS_ARE_EQUAL = (
-    "Each output is equal to the model’s own to {difference} (rounding in {kinds} alone could "
+    "Every output matches the model’s own to {difference} (rounding in {kinds} alone could "
     "make {times} as much)."
 )
-OUTPUTS_DIFFER = "{wrong} of {calls} calls give another output than the model’s own"
+OUTPUTS_DIFFER = "{wrong} of {calls} calls differ from the model’s own output"
 MAPS_SHOWN = "{shown} of {count} heads."
-MAP_IS_EQUAL = "= model to {apart}"
+MAP_IS_EQUAL = "matches to {apart}"
 MAP_IS_OFF = "off by {apart}"
 OPENS_ON_LONG_CONTEXT = "Opens on Long context."
-MAP_SAYS = "{head}: {measure}; equal to the model to {apart}. Opens on Explore."
-HEAD_ARRIVED = "{head}, of {model}: as captured, its output is equal"
-EQUAL_TO_THE_MODELS = "equal to the model’s own"
+MAP_SAYS = "{head}: {measure}; matches the model to {apart}. Opens on Explore."
+HEAD_ARRIVED = "{head}, of {model}: as captured, its output matches"
+EQUAL_TO_THE_MODELS = "matches the model’s own"
 LAYERS_HAVE = "Layers here have a {left}."
 MODULES_NOT_CAPTURED = "Not captured: {names}."
-MODULES_NOT_RUN = "Was not run: {names}."
+MODULES_NOT_RUN = "Not run: {names}."
 AND_MORE = " and {count} more"
 WORDS_READ = "Words: {words}"
 WORDS_READ_BY = "Words ({part}): {words}"
@@ -773,9 +773,7 @@ AS_ON_EXPLORE = "“{title}” as it stands on Explore"
 NOTICE = "Notice: {notice}"
 EXAMPLE_IS_CHANGED = "You changed this example. Reset restores it."
 TAP_TO_CHANGE = "An input. To change it, type, drag it left or right, or tap it again."
-ALL_QUERIES_TAKE = (
-    "All queries: about {time}, {given} for what is given and at most {beside} beside it."
-)
+ALL_QUERIES_TAKE = "All queries: about {time}, {given} for the inputs and at most {beside} more."
 NOTHING_IS_KEPT_AS = "this browser keeps nothing ({why}): after a reload they are gone."
 TOLD_TO_FORGET = "it was told to forget"
 THE_BROWSER_SAYS = " (the browser says: {why})."
@@ -1127,9 +1125,9 @@ KEY_IS_PADDING = (
 ROWS_ARE_NO_TOKENS = "the rows of {stage} are no tokens; their number is a dimension."
 ROWS_BY_NOW = "{stage} has {rows} rows by now, not {expected}; nothing changed."
 NO_SUCH_ROW = "{stage} has no row {row}; it has {rows}."
-BIAS_OF_EACH_SCORE = "bias set for each score by itself"
+BIAS_OF_EACH_SCORE = "bias that is set for each score"
 NOT_ON_EXPLORE = (
-    "Explore has no {missing}, which this layer of the model has: without, the weights here"
+    "Explore has no {missing}, which this layer of the model has: without it, the weights here"
     " differ from the model’s by up to {difference}."
 )
 ONE_HOT_ROWS = "one-hot rows, so that X W is W"
@@ -1141,8 +1139,8 @@ NO_PLACE_ON_LONG_CONTEXT = (
     "place for {left}."
 )
 HERE_FROM_EXPLORE = (
-    "Explore shows up to {limit} tokens; these are here, with mask, scale, heads and parts of real "
-    "layers as they are set there."
+    "Explore shows up to {limit} tokens, so these are shown here, with mask, scale, heads and"
+    " features of real models as set there."
 )
 BATCH_ENDS = "The batch ends: word vectors replace item {item}."
 SENTENCE_TOO_LONG = "the sentence has {found} characters; at most {limit} are read."
@@ -1162,7 +1160,7 @@ NO_INPUTS_TO_COMPARE = (
 )
 WRITE_WITH_POINTS = "Write 0.5 for a half, and a space after a comma that separates."
 SAVE_WITH_POINTS = "Save it with points, or put spaces after commas that separate."
-NUMBERS_WANTED = "{place} holds {dtype}; numbers are wanted."
+NUMBERS_WANTED = "{place} holds {dtype}; expected numbers."
 CHECKED_SHAPE = (
     "{place}: the shape is {shape}; two or three axes and at most {limit} numbers are read here."
 )
@@ -1337,30 +1335,30 @@ SAVED_ONE_BY_ONE = (
     "“Export” on Compare saves A and B one by one, as files that open again, or as NPZ."
 )
 WRITTEN_BY_VERSION = " Version {wrote} wrote it; this is {reads}."
-ONE_OF_WANTED = "{name} is {given}; one of {known} is wanted."
-RANGE_WANTED = "{name} is {given}; a whole number from {least} to {greatest} is wanted."
-SWITCH_WANTED = "{name} is {given}; true or false is wanted."
-SOME_OF_WANTED = "{name} is {given}; some of {known} are wanted."
+ONE_OF_WANTED = "{name} is {given}; expected one of {known}."
+RANGE_WANTED = "{name} is {given}; expected a whole number from {least} to {greatest}."
+SWITCH_WANTED = "{name} is {given}; expected true or false."
+SOME_OF_WANTED = "{name} is {given}; expected some of {known}."
 WINDOW_WANTED = (
-    "window is {given}; four whole numbers are wanted: queries from the first to before the last, "
-    "and keys."
+    "window is {given}; expected four whole numbers: the first query, the last + 1, the first"
+    " key, the last + 1."
 )
 LONG_AXES = (
-    "{place} is {size}; tokens × columns are wanted, with heads and items before them, and as many "
-    "axes of each."
+    "{place} is {size}; expected tokens × columns, or heads (and items) before them, with as many"
+    " axes in each array."
 )
 LONG_ITEMS_DIFFER = (
-    "{place} has {queries} items of queries and {keys} of {name}; as many are wanted."
+    "{place} has {queries} items of queries and {keys} of {name}; both must be equal."
 )
-LONG_ARRAYS_TOO_LARGE = "the arrays of {place} take {size}; at most {limit} are held."
-LONG_COUNT = "there are {count} {what} of {word}; 1 to {most} are wanted."
-LONG_COLUMNS_DIFFER = "queries have {queries} columns and keys {keys}; as many are wanted."
+LONG_ARRAYS_TOO_LARGE = "the arrays of {place} take {size}; at most {limit} fit."
+LONG_COUNT = "there are {count} {what} of {word}; 1 to {most} are allowed."
+LONG_COLUMNS_DIFFER = "queries have {queries} columns and keys {keys}; both must be equal."
 LONG_VALUES_DIFFER = (
-    "K is {k} and V is {v}, heads × tokens × columns; as many heads and tokens are wanted."
+    "K is {k} and V is {v}, heads × tokens × columns; heads and tokens must be equal."
 )
-LONG_BEYOND_LIMIT = "the {word} hold numbers beyond ±{limit}; finite ones are wanted."
+LONG_BEYOND_LIMIT = "the {word} hold numbers beyond ±{limit}; expected finite numbers up to it."
 SERVER_IS_FULL = (
-    "these tokens take {size}, and this server holds {held} already, of {limit} at most: choose "
+    "these tokens take {size}, and this server already holds {held} of at most {limit}: choose "
     "fewer tokens, or try again later."
 )
 MATRICES_TOO_LARGE = "these matrices hold {found} numbers; at most {limit} fit."
@@ -1422,8 +1420,8 @@ NEAR_WORDS = "{place} has no word “{word}”; it has {near}."
 ONE_AXIS = "{count} numbers in one axis"
 SLICE_OF_MORE_AXES = "{place} has {axes} axes; the slice “{cut}” has {parts}."
 ORDER_IS_KEPT = "largest, and softmax keeps the order"
-THIS_SERVER_HOLDS = "this server holds"
-NO_MEMORY = "there is not memory enough on this server for this many tokens."
+THIS_SERVER_HOLDS = "this server already holds"
+NO_MEMORY = "this server does not have enough memory for this many tokens."
 WAY_HAS_NO_PARTS = "The way is for attention without more parts; here is {parts}."
 SETTINGS_WANTED = "settings by their names are wanted"
 CAPTURED_FROM = "captured from {model}, {head}"
