@@ -357,11 +357,11 @@ WEIGHTS_WITH_DROPOUT = (
     "{by}; model.eval() turns it off."
 )
 EXP_IS_INFINITE = (
-    "They are just those of queries with {what} beyond {limit}, whose exp is infinite in "
+    "They are exactly those of queries with {what} beyond {limit}, whose exp is infinite in "
     "{kind}: subtract each row's maximum before exp."
 )
 BEYOND_THE_TYPE = (
-    "They are just those of queries with {what} beyond {limit}, the most that {kind} holds."
+    "They are exactly those of queries with {what} beyond {limit}, the most that {kind} holds."
 )
 NAN_OR_INFINITE = (
     "{sum} of the {lost} numbers of the {name} {hold} NaN or infinite where right attention"
@@ -410,7 +410,7 @@ IN_WEIGHTS = "in these weights, whose rows do not sum to 1, or {before}"
 TROUBLE_IN_V = (
     "The weights are right: the trouble lies after them, in V, the heads' joining or what follows."
 )
-OUTPUT_BEYOND_THE_TYPE = "They are just those beyond {limit}, the most that {kind} holds."
+OUTPUT_BEYOND_THE_TYPE = "They are exactly those beyond {limit}, the most that {kind} holds."
 FEW_DIFFER = (
     "{count} of the {size} numbers of the {name} differ from right attention, the first at"
     " [{first}]."
@@ -492,8 +492,8 @@ WHERE_OURS_IS_0 = "{there}, where ours is 0"
 NAN_THERE = "NaN there"
 SPREADS_EVENLY = "it spreads its weight evenly"
 AS_IF_NOTHING_WERE_HIDDEN = "it shares its weight as if nothing were hidden"
-OURS_WAS_GIVEN_MORE = "ours is without softmax, or has a bias or a soft cap, and it was not told"
-HIDES_OTHERWISE = "it hides by the mask, and ours by something else, such as −1e9 added"
+OURS_WAS_GIVEN_MORE = "ours has no softmax, or has a bias or a soft cap that was not passed to it"
+HIDES_OTHERWISE = "it hides with the mask, and ours in another way, such as adding −1e9"
 LEAVES_A_PART_OUT = "leaves the {part} out: {why}"
 BIAS_WITHOUT_MATRIX = "{name} is given without {matrix}; it belongs to it."
 SIGMOID_EXPECTED = 'softmax is {softmax}; True or "{sigmoid}" is wanted.'
@@ -517,7 +517,7 @@ FILLED_WITH_SOME_NUMBER = (
 MASK_BEFORE_WEIGHTS = "Mask the scores before they become weights."
 NO_SOFTMAX = "there is no softmax"
 TAKE_ONE_SOFTMAX = "Take one softmax, over the last axis, the keys."
-SOFTMAX_FOR_SIGMOID = "a softmax stands in for the sigmoid"
+SOFTMAX_FOR_SIGMOID = "a softmax is used instead of the sigmoid"
 ALIBI_ADDED = "ALiBi is added to the scores"
 SEARCHED_IN_PART = (
     "{shape} scores: up to {sets} sets of mistakes are tried on {searched} of {queries} queries,"
@@ -678,8 +678,8 @@ MOST_OF_ALL = "most of all item {item}, head {head}"
 # ---- pages ---------------------------------------------------------------------------------------
 
 COMPARED_SCORES = (
-    "Answers are compared for up to {max_compared} scores, 128 × 128, and these are "
-    "{cells}; take fewer words on Explore."
+    "Results are compared for up to {max_compared} scores, 128 × 128, and these are {cells}; use"
+    " fewer words on Explore."
 )
 UPLOAD_TOO_LARGE = "{name} has {size}; at most {limit} are read."
 FILE_NO_LONGER_THERE = "The uploaded file is no longer on the server; upload it again."
@@ -725,12 +725,12 @@ TO_GO = "{count} to go."
 FOR_A_CLASS = "Copy this link for your class: each student enters a number."
 PROGRESS_IS_KEPT = "The link keeps your progress."
 FRAMEWORKS_NEED_INPUTS = (
-    "Explore shows finished weights alone; frameworks need Q, K and V to answer. Choose an "
-    "example there, or bring other data."
+    "Explore shows only finished weights; frameworks need Q, K and V. Choose an example there, or"
+    " upload other data."
 )
-GIVES_NO_ANSWER = "{title} gives no answer: {why}"
-CHANGE_IT_THERE = "Change it there."
-PASTE_ABOVE = "paste {names} above; the same as your code gets."
+GIVES_NO_ANSWER = "{title} gives no result: {why}"
+CHANGE_IT_THERE = "Change it on Explore."
+PASTE_ABOVE = "paste {names} above, the same as your code uses."
 TYPED_IS_LOST = (
     "A reload loses what is typed here: this browser does not keep it ({why}). Keep a copy of "
     "your numbers."
@@ -769,7 +769,7 @@ PRESSED_TOO_EARLY = (
     "Nothing was changed: “{label}” was pressed before the page had shown what it now stands "
     "for. Look below the board, and press again."
 )
-AS_ON_EXPLORE = "“{title}” as it stands on Explore"
+AS_ON_EXPLORE = "“{title}” from Explore"
 NOTICE = "Notice: {notice}"
 EXAMPLE_IS_CHANGED = "You changed this example. Reset restores it."
 TAP_TO_CHANGE = "An input. To change it, type, drag it left or right, or tap it again."
@@ -1155,7 +1155,7 @@ CAPTURED_HEAD_HAS_ROWS = (
 )
 PRODUCT_OF = "the product of {factors}"
 NO_INPUTS_TO_COMPARE = (
-    "Explore shows finished weights alone; there are no inputs to compare with. Paste them here, "
+    "Explore shows only finished weights; there are no inputs to compare with. Paste them here, "
     "or choose an example there."
 )
 WRITE_WITH_POINTS = "Write 0.5 for a half, and a space after a comma that separates."
