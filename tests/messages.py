@@ -856,7 +856,7 @@ TENSORS_END_EARLY = (
     "tensor."
 )
 HALF_A_CHARACTER = "{half} is half of a character; the other half is missing."
-NAME_STANDS_TWICE = "{place}: {name} stands there twice."
+NAME_STANDS_TWICE = "{place}: {name} appears twice."
 UNSUPPORTED_TENSOR_TYPE = "{place} holds {kind}; F64, F32, F16, BF16, integers and BOOL are read."
 ARRAYS_WITHOUT_NAMES = (
     "{place} holds {arrays} arrays without names; give one, or put [ ] around all of them "
@@ -874,20 +874,20 @@ NO_JSON = "{place} is no JSON; line {line}, column {column}: {why}."
 RECORD_DIFFERS = "{place} {verb} “{name}”."
 RECORD_WITHOUT_EMBEDDING = "{place} has no list “embedding”."
 RECORDS_WITHOUT_NUMBERS = (
-    "{place} is a list of records; numbers are wanted in them, and none there."
+    "{place} is a list of records; expected numbers in them, and there are none."
 )
 RECORDS_ARE_ROWS = "Each record is a row, with {numbers}."
 NAMES_ARE_ROWS = "Each name is a row."
 NESTED_TOO_DEEPLY = "{place}: its brackets are nested too deeply."
-JSON_WITHOUT_ARRAYS = "{place} holds no array: an object of names and lists of rows is wanted."
-PASSED_OVER_NO_ROWS = "Passed over, as these are no lists of rows: {names}{more}."
+JSON_WITHOUT_ARRAYS = "{place} holds no array: expected an object of names and lists of rows."
+PASSED_OVER_NO_ROWS = "Skipped, as these are not lists of rows: {names}{more}."
 TOO_MANY_AXES = "{place} has {axes} axes of {size}; two to four axes are read."
 ENTRIES_DIFFER = "{place} holds {found}, not {expected} as at first; every row needs the same."
-EMPTY_LIST = "{place} is an empty list; numbers are wanted."
+EMPTY_LIST = "{place} is an empty list; expected numbers."
 TOO_MANY_NUMBERS = "{place} is {size}; at most {limit} numbers are read."
 TOO_MANY_NUMBERS_AT_ONCE = "{place} is {size}; at most {limit} numbers are read at once."
-NOT_A_NUMBER_IN_JSON = "{place} holds {found}; a number is wanted."
-COLUMNS_PASSED_OVER = "Passed over: {names}."
+NOT_A_NUMBER_IN_JSON = "{place} holds {found}; expected a number."
+COLUMNS_PASSED_OVER = "Skipped: {names}."
 MASK_NOT_TRUTH = (
     "{place}, row {row}, column {column} holds {value}; 0 and 1, or True and False, are allowed."
 )
@@ -917,7 +917,7 @@ WEB_PAGE = (
 ONNX_MODEL = "{place} is an ONNX model; these lines save its weights as .npz."
 GGUF_MODEL = "{place} is a GGUF model; these lines save a layer as .npz."
 PDF = "{place} is a PDF; copy the numbers out of it and paste them."
-PICTURE = "{place} is a picture; numbers are wanted."
+PICTURE = "{place} is a picture; expected numbers."
 BARE_BYTES = "{place} holds bare bytes, and not what they mean; these lines make them an .npy."
 BINARY_WORD_VECTORS = "{place} holds binary word vectors; these lines cut out the words you want."
 FASTTEXT_WORD_VECTORS = (
@@ -953,8 +953,8 @@ ROW_PER_CELL = (
 LINES_FOR_TENSORS = (
     " These lines cut tensors out; attention.capture records a layer of a running model."
 )
-EMPTY_CELL = "{place} is empty; a number is wanted."
-NOT_A_NUMBER = "{place} holds “{found}”; a number such as 3, -0.5 or 2e-3 is wanted."
+EMPTY_CELL = "{place} is empty; expected a number."
+NOT_A_NUMBER = "{place} holds “{found}”; expected a number such as 3, -0.5 or 2e-3."
 NUMBER_TOO_LARGE = "{place} holds {found}; numbers from -1e12 to 1e12 are allowed."
 NUMBER_VANISHES = "{place} holds {found}, which float64 cannot tell from 0; write 0 if it may be."
 PRINTOUT_LEAVES_OUT = (
@@ -965,8 +965,7 @@ FRAME_LEAVES_OUT = (
     "{place}: the printout leaves numbers out (...); print all, with print(frame.to_string())."
 )
 FRAME_OF_OTHER_SIZE = (
-    "{place} says that it is {told}, and {found} stand there; print all, with "
-    "print(frame.to_string())."
+    "{place} says that it is {told}, and it has {found}; print all, with print(frame.to_string())."
 )
 PRINTOUT_OF_FOUR_AXES = (
     "{name} has four axes or more; three at most are read from a printout; cut it first, or"
@@ -994,22 +993,22 @@ BOOL_IS_A_MASK = "{place} holds bool; that is a mask, and {role} needs numbers."
 TAKEN_AS_BATCH = "{role} has three axes: taken as a batch of {items}."
 RESHAPE_TO_ROWS = "{place} is {size}; reshape it to (rows, columns)."
 TOO_MANY_WORDS = "{place} holds {words} words; type those you want, at most {limit}."
-NOT_A_SLICE = "“{part}” is no slice; a number such as 0, a range such as 0:64, or : is wanted."
+NOT_A_SLICE = "“{part}” is no slice; expected a number such as 0, a range such as 0:64, or “:”."
 SLICE_OUTSIDE = "the slice {part} lies outside of {place}, which is {size}; places count from 0."
 AMBIGUOUS_COMMA = (
     "{place}, line {line}: “{quoted}” can be read in two ways; is the comma decimal, or "
     "does it separate {separated}?"
 )
 COMMAS_ARE_DECIMAL = "The commas are decimal."
-FIRST_LINE_NAMES_COLUMNS = "The first line names the columns; it is passed over."
+FIRST_LINE_NAMES_COLUMNS = "The first line names the columns; it is skipped."
 COLUMN_NUMBERS_ROWS = "“{first}” numbers the rows; it is read as their labels."
 WRITE_AS_DECIMALS = "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
 OTHER_COUNT_OF_WORDS = "The first line says {told} words; here are {found}."
 FIRST_COLUMN_COUNTS = "The first column counts; if it numbers the rows, remove it."
-FIRST_LINE_COUNTS = "The first line reads 0, 1, …; if it names the columns, take it away."
-EMPTY_TEXT = "{place} is empty; numbers are wanted."
+FIRST_LINE_COUNTS = "The first line reads 0, 1, …; if it names the columns, remove it."
+EMPTY_TEXT = "{place} is empty; expected numbers."
 TOO_MANY_CELLS = "{place}, line {line} holds {found} words or numbers; at most {limit} are read."
-OPEN_QUOTATION = "{place}, line {line}: a quotation mark is not closed, or stands inside a cell."
+OPEN_QUOTATION = "{place}, line {line}: a quotation mark is not closed, or is inside a cell."
 TITLE_ABOVE_NUMBERS = "{place} is above numbers; remove it, or name a matrix as in Q = [[1, 2]]."
 TOO_FEW_NAMES = "{place} names fewer columns than there are; remove it, or name every column."
 SIGN_ON_EVERY_LINE = (
@@ -1021,7 +1020,7 @@ NUMBER_IN_LABEL = (
     "write it with decimals."
 )
 ROW_LENGTH = (
-    "{place}, line {line} has {found} number{plural}; {expected} are wanted, as in line {first}."
+    "{place}, line {line} has {found} number{plural}; expected {expected}, as in line {first}."
 )
 COMMENT_BETWEEN_ROWS = (
     "Line {between} is a comment between rows; put an empty line before it if another "
@@ -1051,17 +1050,17 @@ SHAPE_OF_NO_ARRAY = (
     "{place}: “{shape}” is the shape of no array in it; remove it, or write a row between [ and ]."
 )
 TEXT_BEFORE_NAME = (
-    "{place}: “{left}” stands before the first name; only named arrays are read beside each other."
+    "{place}: “{left}” is before the first name; only named arrays can be read together."
 )
 TOO_MANY_ARRAYS = "{place} holds more than {limit} arrays, which is the most that is read."
 ONLY_WORDS = "{place} holds words and no numbers."
 TOKENIZER_OUTPUT = (
-    "{place} holds what a tokenizer gives ({told}), and no embeddings; the rows of the "
-    "model's embedding matrix for these tokens are wanted."
+    "{place} holds what a tokenizer gives ({told}), and no embeddings; expected the rows of the"
+    " model's embedding matrix for these tokens."
 )
-PASSED_OVER_AS_TOKENS = "Passed over, as a tokenizer gives it: {names}."
+PASSED_OVER_AS_TOKENS = "Skipped, as it is tokenizer output: {names}."
 DAMAGED_NPY_HEADER = "{place}: its .npy header is damaged."
-STANDS_BETWEEN_ROWS = "{place}: “{text}” stands between its rows; every number has to be there."
+STANDS_BETWEEN_ROWS = "{place}: unexpected “{text}” between its rows; every number must be given."
 
 # ---- session -------------------------------------------------------------------------------------
 
@@ -1409,9 +1408,9 @@ READ_AS_D_OUT_D_IN = (
 LOOK_MOST_AT = "look most at"
 LINES_FOR_WORDS = " Of word vectors these lines cut out the words you want."
 TRANSPOSED = "{source}, transposed"
-AXES_EXPECTED = "{place} is {size}; two axes are wanted for {role}. Cut it to that."
+AXES_EXPECTED = "{place} is {size}; expected two axes for {role}. Cut it to that."
 AXES_OR_BATCH_EXPECTED = (
-    "{place} is {size}; two axes, or three with a batch, are wanted for {role}. Cut it to that."
+    "{place} is {size}; expected two axes, or three with a batch, for {role}. Cut it to that."
 )
 MASK_MEANS = "The mask: True and 1 mean {true_means}."
 MASK_IS_ADDED = "The mask: 0 and −∞ are added."
