@@ -107,14 +107,18 @@ def _check(name: str, value: Any, allowed: Any) -> None:
     """One sentence where a setting is not what it may be."""
     if isinstance(allowed, type):
         fits = type(value) is allowed and len(str(value)) <= MAX_CAPTION
-        wanted = "True or False is" if allowed is bool else f"at most {MAX_CAPTION:,} letters are"
+        wanted = (
+            "True or False is wanted"
+            if allowed is bool
+            else f"at most {MAX_CAPTION:,} letters are wanted"
+        )
     elif isinstance(allowed[0], str):
         fits = isinstance(value, str) and value in allowed
-        wanted = f"one of {', '.join(allowed)} is"
+        wanted = f"expected one of {', '.join(allowed)}"
     else:
         least, most, unit = allowed
         fits = isinstance(value, Real) and type(value) is not bool and least <= value <= most
         names = f"{', '.join(SIZES)}, or " if name == "width" else ""
-        wanted = f"{names}{least:g} to {most:g}{unit} are"
+        wanted = f"{names}{least:g} to {most:g}{unit} are wanted"
     if not fits:
-        raise BadInput(f"{name} is {shown(value)}; {wanted} wanted.")
+        raise BadInput(f"{name} is {shown(value)}; {wanted}.")
