@@ -27,7 +27,7 @@ _ORANGE = ("#e1720b", "#ea883d", "#f29e62", "#f7b486", "#facaab", "#fae0d0")
 SHARES = ("viridis", "cividis", "magma", "blues")
 COLOURS: dict[str, tuple[str, ...]] = {"blues": _BLUE, DIVERGING: _ORANGE + _BLUE}
 SIGNS = (DIVERGING, *SHARES)
-_EVEN = "The first is the default; all are safe for the colour-blind, their ends unlike in grey."
+_EVEN = "The first is the default. All are colour-blind safe, and their ends differ in grey."
 
 
 def _set(default: Any, label: str, help: str, allowed: Any = None) -> Any:
@@ -51,34 +51,32 @@ class Paper:
     (14.0, 23.0)
     """
 
-    width: str | float = _set("column", "Width in cm", "As the journal asks for it.", CM)
-    height: float = _set(
-        None, "Height at most, in cm", "What does not fit is refused; it may be lower.", CM
-    )
-    font_size: float = _set(None, "Letters in pt", "The size of all words.", PT)
-    tick_size: float = _set(None, "Labels in pt", "Beside the axes and bars.", PT)
-    numbers: bool = _set(True, "numbers", "In the cells, where they can be read.")
-    bar: bool = _set(True, "colour bar", "Says which colour is which number.")
-    logarithmic: bool = _set(False, "log", "Equal ratios are equal steps of colour.")
-    letters: bool = _set(True, "(a), (b) …", "A letter before each of several panels.")
-    axis_titles: bool = _set(True, "axis titles", "What the rows and the columns are.")
-    count_repeats: bool = _set(True, "count repeats", "Tells equal words apart, as “the (1)”.")
+    width: str | float = _set("column", "Width (cm)", "As the journal asks for.", CM)
+    height: float = _set(None, "Maximum height (cm)", "A figure that needs more is not drawn.", CM)
+    font_size: float = _set(None, "Font size (pt)", "", PT)
+    tick_size: float = _set(None, "Label size (pt)", "At the axes and colour bars.", PT)
+    numbers: bool = _set(True, "numbers", "In the cells, where they are large enough to read.")
+    bar: bool = _set(True, "colour bar", "")
+    logarithmic: bool = _set(False, "log", "Logarithmic: equal ratios are equal colour steps.")
+    letters: bool = _set(True, "(a), (b) …", "Panel letters, if there are several panels.")
+    axis_titles: bool = _set(True, "axis titles", "Titles of the axes.")
+    count_repeats: bool = _set(True, "number repeated words", "For example “the (1)”.")
     limits: str = _set(
         "stage",
-        "Range of colours",
-        "The stage's is 0 to 1 for weights, as far on both sides of 0 for others; the data's, from"
-        " the lowest to the highest number. Colours with a middle keep 0 there.",
+        "Colour range",
+        "0 to 1 for weights and symmetric about 0 for other stages; or from the lowest to the"
+        " highest number. Diverging colours keep 0 in the middle.",
         ("stage", "data", "own"),
     )
-    lowest: float = _set(0.0, "Lowest", "Where the colours begin.", (-LIMIT, LIMIT, ""))
+    lowest: float = _set(0.0, "Lowest", "Where the colours start.", (-LIMIT, LIMIT, ""))
     highest: float = _set(1.0, "Highest", "Where they end.", (-LIMIT, LIMIT, ""))
-    shares: str = _set("viridis", "Colours of weights", _EVEN, SHARES)
-    signs: str = _set(DIVERGING, "Colours of signs", _EVEN, SIGNS)
-    query: str = _set("query", "Queries are called", "The title of their axis.")
-    key: str = _set("key", "Keys are called", "The title of their axis.")
-    bar_title: str = _set("", "The bar is called", "Its title; without one, that of the stage.")
-    title: str = _set("", "Title", "Stands over the figure.")
-    caption: str = _set("", "Caption", "Stands below the figure, in lines.")
+    shares: str = _set("viridis", "Colours for weights", _EVEN, SHARES)
+    signs: str = _set(DIVERGING, "Diverging colours", _EVEN, SIGNS)
+    query: str = _set("query", "Row label", "The title of the query axis.")
+    key: str = _set("key", "Column label", "The title of the key axis.")
+    bar_title: str = _set("", "Colour-bar label", "Empty: the name of the stage.")
+    title: str = _set("", "Title", "Above the figure.")
+    caption: str = _set("", "Caption", "Below the figure.")
 
     def __post_init__(self) -> None:
         usual = SIZES.get(str(self.width), SIZES["text"] | {"width": self.width})
@@ -109,14 +107,18 @@ def _check(name: str, value: Any, allowed: Any) -> None:
     """One sentence where a setting is not what it may be."""
     if isinstance(allowed, type):
         fits = type(value) is allowed and len(str(value)) <= MAX_CAPTION
-        wanted = "True or False is" if allowed is bool else f"at most {MAX_CAPTION:,} letters are"
+        wanted = (
+            "True or False is wanted"
+            if allowed is bool
+            else f"at most {MAX_CAPTION:,} letters are wanted"
+        )
     elif isinstance(allowed[0], str):
         fits = isinstance(value, str) and value in allowed
-        wanted = f"one of {', '.join(allowed)} is"
+        wanted = f"expected one of {', '.join(allowed)}"
     else:
         least, most, unit = allowed
         fits = isinstance(value, Real) and type(value) is not bool and least <= value <= most
         names = f"{', '.join(SIZES)}, or " if name == "width" else ""
-        wanted = f"{names}{least:g} to {most:g}{unit} are"
+        wanted = f"{names}{least:g} to {most:g}{unit} are wanted"
     if not fits:
-        raise BadInput(f"{name} is {shown(value)}; {wanted} wanted.")
+        raise BadInput(f"{name} is {shown(value)}; {wanted}.")

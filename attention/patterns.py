@@ -105,7 +105,7 @@ def _reach(n: int) -> float:
 PATTERNS: dict[str, Pattern] = {
     "random": Pattern(
         "Random",
-        "Queries and keys know nothing of each other: every key gets about as much.",
+        "Queries and keys are unrelated: every key gets about the same weight.",
         _random,
     ),
     "local": Pattern(
@@ -115,13 +115,13 @@ PATTERNS: dict[str, Pattern] = {
     ),
     "induction": Pattern(
         "Induction",
-        "The words come four times. A query looks for what followed its own word before: lines"
-        " beside the diagonal.",
+        "The words are repeated four times. A query looks for what followed its own word before:"
+        " lines parallel to the diagonal.",
         _induction,
     ),
     "sink": Pattern(
         "Attention sink",
-        "Every query gives most of its weight to the first token, which means nothing by it.",
+        "Every query gives most of its weight to the first token, which carries no meaning.",
         _sink,
     ),
 }

@@ -86,7 +86,7 @@ def refusal(view: View, first: str) -> str:
     if "R" in view.stages:
         return "a worksheet has no room for a relative bias; switch it off first."
     if view.softmax == FUNCTION or "modified" in view.stages:
-        return "a worksheet has no room for functions of a score, or in the softmax’s place."
+        return "a worksheet has no room for functions of a score, or in place of the softmax."
     if first not in choices(view):
         return "finished weights leave nothing to work out on a worksheet."
     given, asked = _divided(view, first)
@@ -156,7 +156,7 @@ def _made_before(view: View, given: list[str]) -> list[str]:
     """What was done to the given Q and K, which is not asked."""
     steps = {"normed": view.norm, "rotated": view.rotary}
     done = [step for step in steps if {f"Q_{step}", f"K_{step}"} <= {*given}]
-    return [f"Q and K are given as they meet: {' and '.join(done)}."] if done else []
+    return [f"Q and K are given already {' and '.join(done)}."] if done else []
 
 
 def _head(view: View) -> tuple[str, ...]:

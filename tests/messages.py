@@ -219,7 +219,7 @@ FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
 OTHER_COLOURS_THAN_V = "colours have another range than V's"
 COPIED_FROM_HEAD = "column {column} of head {head}, copied"
 ROW_SHARES_OUT_1 = "Each row shares out 1 among the keys."
-SINK_PATTERN = "Every query gives most of its weight to the first token, which means nothing by it."
+SINK_PATTERN = "Every query gives most of its weight to the first token, which carries no meaning."
 NO_SUCH_SETTING = "a figure has no setting {name}."
 WORKSHEET_HAS_NO_ROOM = (
     "a worksheet has room for {words} words and matrices {wide} wide; {name} is {size} here."
@@ -238,9 +238,9 @@ PRINT_THE_SHEET = (
 )
 OPEN_AND_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
 KEYS_ON_OWN_PAGES = (
-    "Each sheet of a class set is one page with small whole numbers of its own, made by seed: the"
-    " first sheet by the first seed, the others by the next ones. The answer keys are on pages of"
-    " their own at the end."
+    "In a class set each sheet is one page with its own small whole numbers, drawn from a seed:"
+    " the first sheet from the first seed, the others from the next seeds. The answer keys are on"
+    " separate pages at the end."
 )
 NO_LAYERS_NAMED = "layers names none; at least one is wanted."
 STAGES_TOO_LARGE = (
@@ -261,8 +261,8 @@ TEXT_IS_ROUNDED = "rounded to {digits} digits; CSV, JSON and NPZ are exact"
 STRUCK_THROUGH = "Struck through: hidden by the mask."
 EVERY_QUERY = "Exact: every query of these cells was computed."
 FILES_HOLD = (
-    "CSV, JSON, LaTeX and Markdown hold the item and head shown; NPZ and the state as a file hold "
-    "everything, and the state opens again under “Your data”."
+    "CSV, JSON, LaTeX and Markdown contain the item and head shown; NPZ and the saved state"
+    " contain everything. Upload a saved state under “Your data”."
 )
 TOO_MANY_TO_PRINT = "{size} numbers are too many to print; NPZ holds them all."
 SAMPLED_ENTRIES = "{distribution} entries, seed {seed}, {samples} scores for each d_k"
@@ -320,20 +320,20 @@ EXTREME_AT = "{which} {number} at row {row}, column {column}"
 CELLS_ARE_HIDDEN = "{cells} hidden."
 CELLS_TO_FILL_IN = "{cells} to be filled in."
 COLOURS_BY_ROOT = "Colours follow the square root."
-KEY_WITH_MOST = "Of the keys drawn here, {key} gets the most: {most}. Together they get {total}."
+KEY_WITH_MOST = "Of the keys shown, {key} gets the most: {most}. Together they get {total}."
 POINT_IS_LARGEST = "Each point is the largest of {count} keys."
-IN_THE_MEAN = "in the mean"
+IN_THE_MEAN = "on average"
 VARIANCE_OF_SCORES = "{count} scores have variance {variance} ± {margin}; theory says {d_k}."
 VARIANCE_WHEN_SCALED = "Scaled: {variance} ± {margin}; theory says 1"
 DEVIATIONS = "{scores} for the scores, {scaled}"
-KEY_TAKES = "Key {key} takes"
-TAKES_OVER = "takes over {share} of this query"
+KEY_TAKES = "Key {key} gets"
+TAKES_OVER = "gets over {share} unscaled"
 UNSCALED_AND_SCALED = "{unscaled} unscaled, {scaled} scaled"
-NATS_LEFT = "{unscaled} are left unscaled, {scaled} scaled"
+NATS_LEFT = "{unscaled} nats unscaled, {scaled} scaled"
 SCALE_IS_1 = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
 RULE_DOES_NOT_APPLY = "The rule does not apply here"
-RULE_APPLIES = "are near 0, as the rule wants"
-NO_SPREAD = "has no spread to begin with"
+RULE_APPLIES = "are near 0, as the rule needs"
+NO_SPREAD = "has variance 0"
 
 # ---- frameworks ----------------------------------------------------------------------------------
 
@@ -357,11 +357,11 @@ WEIGHTS_WITH_DROPOUT = (
     "{by}; model.eval() turns it off."
 )
 EXP_IS_INFINITE = (
-    "They are just those of queries with {what} beyond {limit}, whose exp is infinite in "
+    "They are exactly those of queries with {what} beyond {limit}, whose exp is infinite in "
     "{kind}: subtract each row's maximum before exp."
 )
 BEYOND_THE_TYPE = (
-    "They are just those of queries with {what} beyond {limit}, the most that {kind} holds."
+    "They are exactly those of queries with {what} beyond {limit}, the most that {kind} holds."
 )
 NAN_OR_INFINITE = (
     "{sum} of the {lost} numbers of the {name} {hold} NaN or infinite where right attention"
@@ -410,7 +410,7 @@ IN_WEIGHTS = "in these weights, whose rows do not sum to 1, or {before}"
 TROUBLE_IN_V = (
     "The weights are right: the trouble lies after them, in V, the heads' joining or what follows."
 )
-OUTPUT_BEYOND_THE_TYPE = "They are just those beyond {limit}, the most that {kind} holds."
+OUTPUT_BEYOND_THE_TYPE = "They are exactly those beyond {limit}, the most that {kind} holds."
 FEW_DIFFER = (
     "{count} of the {size} numbers of the {name} differ from right attention, the first at"
     " [{first}]."
@@ -492,8 +492,8 @@ WHERE_OURS_IS_0 = "{there}, where ours is 0"
 NAN_THERE = "NaN there"
 SPREADS_EVENLY = "it spreads its weight evenly"
 AS_IF_NOTHING_WERE_HIDDEN = "it shares its weight as if nothing were hidden"
-OURS_WAS_GIVEN_MORE = "ours is without softmax, or has a bias or a soft cap, and it was not told"
-HIDES_OTHERWISE = "it hides by the mask, and ours by something else, such as −1e9 added"
+OURS_WAS_GIVEN_MORE = "ours has no softmax, or has a bias or a soft cap that was not passed to it"
+HIDES_OTHERWISE = "it hides with the mask, and ours in another way, such as adding −1e9"
 LEAVES_A_PART_OUT = "leaves the {part} out: {why}"
 BIAS_WITHOUT_MATRIX = "{name} is given without {matrix}; it belongs to it."
 SIGMOID_EXPECTED = 'softmax is {softmax}; True or "{sigmoid}" is wanted.'
@@ -509,7 +509,7 @@ MASK_MAY_MEAN_THE_OTHER = (
     "Find out what True means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the"
     " mask."
 )
-SCORES_BECOME_0 = "hidden scores become 0: filled with it or with 1e-9, or multiplied by the mask"
+SCORES_BECOME_0 = "hidden scores become 0 (set to 0 or 1e-9, or multiplied by the mask)"
 FILLED_WITH = "hidden scores are filled with {number}"
 FILLED_WITH_SOME_NUMBER = (
     "hidden scores are filled with a finite number, and these numbers do not tell which"
@@ -517,7 +517,7 @@ FILLED_WITH_SOME_NUMBER = (
 MASK_BEFORE_WEIGHTS = "Mask the scores before they become weights."
 NO_SOFTMAX = "there is no softmax"
 TAKE_ONE_SOFTMAX = "Take one softmax, over the last axis, the keys."
-SOFTMAX_FOR_SIGMOID = "a softmax stands in for the sigmoid"
+SOFTMAX_FOR_SIGMOID = "a softmax is used instead of the sigmoid"
 ALIBI_ADDED = "ALiBi is added to the scores"
 SEARCHED_IN_PART = (
     "{shape} scores: up to {sets} sets of mistakes are tried on {searched} of {queries} queries,"
@@ -565,7 +565,7 @@ EACH_SHOWS = "A: {a}. B: {b}."
 A_AND_B_ARE_THE_SAME = (
     "A and B are the same: change any control or number, or choose a comparison above."
 )
-NO_SUCH_CELL_OF = "{side} has no such cell of {stage}."
+NO_SUCH_CELL_OF = "{side} has no such cell in {stage}."
 GUESS_IS_RIGHT = "✓ Yes."
 GUESS_IS_WRONG = "Not this one."
 
@@ -678,8 +678,8 @@ MOST_OF_ALL = "most of all item {item}, head {head}"
 # ---- pages ---------------------------------------------------------------------------------------
 
 COMPARED_SCORES = (
-    "Answers are compared for up to {max_compared} scores, 128 × 128, and these are "
-    "{cells}; take fewer words on Explore."
+    "Results are compared for up to {max_compared} scores, 128 × 128, and these are {cells}; use"
+    " fewer words on Explore."
 )
 UPLOAD_TOO_LARGE = "{name} has {size}; at most {limit} are read."
 FILE_NO_LONGER_THERE = "The uploaded file is no longer on the server; upload it again."
@@ -690,8 +690,8 @@ UPLOAD_IS_MISSED = (
 )
 LONG_UPLOAD_IS_MISSED = (
     "The queries and keys that were chosen are neither in the address nor in this session: "
-    "upload the file, or come from Explore or the captured model, again. Until then a pattern is "
-    "shown."
+    "upload the file again, or open them again from Explore or the captured model. Until then a"
+    " pattern is shown."
 )
 ONE_KEY = "There is one key, so every weight is 1; add a token to see attention choose."
 WORDS_ARE_YOUR_OWN = "This sentence is yours. Reset restores the example."
@@ -700,82 +700,80 @@ NOTHING_LEADS_TO_THEM = (
 )
 WITH_SEED = "With seed {seed}, {said}."
 ONLY_ITEM_IS_FILLED = "Only item {item} of the batch is filled."
-NOT_OFFERED = "Not offered: {labels}; {why}"
-EMPTY_BOX = "the box is empty; numbers or a sentence are wanted."
+NOT_OFFERED = "Not available: {labels}; {why}"
+EMPTY_BOX = "the box is empty; paste numbers or a sentence."
 A_SENTENCE_OF = "This is a sentence of {count}: {tokens}"
 PARTS_IN_USE = "In use: {parts}."
 SINKS_ARE_OFF = "“Sinks” are off: each weight is made by itself, without a sum."
 SINKS_ARE_ON_AGAIN = "“Sinks” are on again, as they were."
 SIGMOID_IS_OFF = "“Sigmoid” is off: a sink stands in the sum of a softmax."
 PREVIEW_OF = "Preview of {alt}"
-FIGURE_WAITS = "The figure is drawn, after those that others asked for …"
-MATPLOTLIB_IS_LOADED = "Matplotlib is loaded and lists the fonts, once …"
+FIGURE_WAITS = "Drawing the figure; figures requested earlier come first …"
+MATPLOTLIB_IS_LOADED = "Loading Matplotlib and listing the fonts (first time only) …"
 PANELS_ARE_DRAWN = "{number} of {count} panels"
-ALIKE_TO_THE_BIT = "Alike in A and B, to the bit: {stages}."
+ALIKE_TO_THE_BIT = "Identical in A and B: {stages}."
 NO_CSV = "No CSV: {why}"
 NO_FILE_OF_BOTH = "No file of A and B together: {why}"
-ADDRESS_HOLDS_BOTH = "The address holds both A and B."
+ADDRESS_HOLDS_BOTH = "The page address holds both A and B."
 WRONG_IN_B = "in B {title}"
 FILL_IN = "Fill in {stages}"
 ANSWER_IS_RIGHT = "✓ Right."
 ANSWER_IS_WRONG = "✗ Not yet."
-ARITHMETIC_IS_ON_THE_BOARD = "Its arithmetic is on the board."
-ALL_OF_THEM = "All {count} of them."
+ARITHMETIC_IS_ON_THE_BOARD = "The arithmetic is on the board."
+ALL_OF_THEM = "All {count} are done."
 TO_GO = "{count} to go."
-FOR_A_CLASS = "Copy this link for a class: each pupil types a number."
+FOR_A_CLASS = "Copy this link for your class: each student enters a number."
 PROGRESS_IS_KEPT = "The link keeps your progress."
 FRAMEWORKS_NEED_INPUTS = (
-    "Explore shows finished weights alone; frameworks need Q, K and V to answer. Choose an "
-    "example there, or bring other data."
+    "Explore shows only finished weights; frameworks need Q, K and V. Choose an example there, or"
+    " upload other data."
 )
-GIVES_NO_ANSWER = "{title} gives no answer: {why}"
-CHANGE_IT_THERE = "Change it there."
-PASTE_ABOVE = "paste {names} above; the same as your code gets."
+GIVES_NO_ANSWER = "{title} gives no result: {why}"
+CHANGE_IT_THERE = "Change it on Explore."
+PASTE_ABOVE = "paste {names} above, the same as your code uses."
 TYPED_IS_LOST = (
     "A reload loses what is typed here: this browser does not keep it ({why}). Keep a copy of "
     "your numbers."
 )
-STRONGEST_KEYS = "Strongest of all keys: {keys}"
+STRONGEST_KEYS = "Strongest keys: {keys}"
 CHOOSE_ARRAYS = "choose which arrays are the queries and the keys."
-ONE_ARRAY = "{place} holds one array; Q and K are wanted, as by np.savez(file, Q=Q, K=K)."
-CAPTURE_HOLDS = "{place} holds {many}; here is {layer}. Choose another under the file."
+ONE_ARRAY = "{place} holds one array; expected Q and K, as from np.savez(file, Q=Q, K=K)."
+CAPTURE_HOLDS = "{place} holds {many}; {layer} is shown. Choose another below the file."
 BEFORE_ROTATION = "Before the rotation: {sentence}"
-COMPUTED_AGAIN = "{counted}, computed again in float64."
+COMPUTED_AGAIN = "{counted}, recomputed in float64."
 OUTPUTS_ARE_EQUAL = (
-    "Each output is equal to the model’s own to {difference} (rounding in {kinds} alone could "
+    "Every output matches the model’s own to {difference} (rounding in {kinds} alone could "
     "make {times} as much)."
 )
-OUTPUTS_DIFFER = "{wrong} of {calls} calls give another output than the model’s own"
+OUTPUTS_DIFFER = "{wrong} of {calls} calls differ from the model’s own output"
 MAPS_SHOWN = "{shown} of {count} heads."
-MAP_IS_EQUAL = "= model to {apart}"
+MAP_IS_EQUAL = "matches to {apart}"
 MAP_IS_OFF = "off by {apart}"
 OPENS_ON_LONG_CONTEXT = "Opens on Long context."
-MAP_SAYS = "{head}: {measure}; equal to the model to {apart}. Opens on Explore."
-HEAD_ARRIVED = "{head}, of {model}: as captured, its output is equal"
-EQUAL_TO_THE_MODELS = "equal to the model’s own"
+MAP_SAYS = "{head}: {measure}; matches the model to {apart}. Opens on Explore."
+HEAD_ARRIVED = "{head}, of {model}: as captured, its output matches"
+EQUAL_TO_THE_MODELS = "matches the model’s own"
 LAYERS_HAVE = "Layers here have a {left}."
 MODULES_NOT_CAPTURED = "Not captured: {names}."
-MODULES_NOT_RUN = "Was not run: {names}."
+MODULES_NOT_RUN = "Not run: {names}."
 AND_MORE = " and {count} more"
 WORDS_READ = "Words: {words}"
 WORDS_READ_BY = "Words ({part}): {words}"
 WORDS_IN_ALL = " … ({count} in all)"
 STREAMLIT_HAS_NO = "has no {name}; the dashboard does without it."
 NOTHING_CHANGES_YET = (
-    "Nothing changes until you have seen what was understood and pressed “Use these numbers”."
+    "You get a preview first. Nothing changes until you press “Use these numbers”."
 )
 TICK_AND_PRESS_AGAIN = "Tick “{label}” and press again."
 PRESSED_TOO_EARLY = (
     "Nothing was changed: “{label}” was pressed before the page had shown what it now stands "
     "for. Look below the board, and press again."
 )
-AS_ON_EXPLORE = "“{title}” as it stands on Explore"
+AS_ON_EXPLORE = "“{title}” from Explore"
 NOTICE = "Notice: {notice}"
 EXAMPLE_IS_CHANGED = "You changed this example. Reset restores it."
 TAP_TO_CHANGE = "An input. To change it, type, drag it left or right, or tap it again."
-ALL_QUERIES_TAKE = (
-    "All queries: about {time}, {given} for what is given and at most {beside} beside it."
-)
+ALL_QUERIES_TAKE = "All queries: about {time}, {given} for the inputs and at most {beside} more."
 NOTHING_IS_KEPT_AS = "this browser keeps nothing ({why}): after a reload they are gone."
 TOLD_TO_FORGET = "it was told to forget"
 THE_BROWSER_SAYS = " (the browser says: {why})."
@@ -858,7 +856,7 @@ TENSORS_END_EARLY = (
     "tensor."
 )
 HALF_A_CHARACTER = "{half} is half of a character; the other half is missing."
-NAME_STANDS_TWICE = "{place}: {name} stands there twice."
+NAME_STANDS_TWICE = "{place}: {name} appears twice."
 UNSUPPORTED_TENSOR_TYPE = "{place} holds {kind}; F64, F32, F16, BF16, integers and BOOL are read."
 ARRAYS_WITHOUT_NAMES = (
     "{place} holds {arrays} arrays without names; give one, or put [ ] around all of them "
@@ -876,20 +874,20 @@ NO_JSON = "{place} is no JSON; line {line}, column {column}: {why}."
 RECORD_DIFFERS = "{place} {verb} “{name}”."
 RECORD_WITHOUT_EMBEDDING = "{place} has no list “embedding”."
 RECORDS_WITHOUT_NUMBERS = (
-    "{place} is a list of records; numbers are wanted in them, and none there."
+    "{place} is a list of records; expected numbers in them, and there are none."
 )
 RECORDS_ARE_ROWS = "Each record is a row, with {numbers}."
 NAMES_ARE_ROWS = "Each name is a row."
 NESTED_TOO_DEEPLY = "{place}: its brackets are nested too deeply."
-JSON_WITHOUT_ARRAYS = "{place} holds no array: an object of names and lists of rows is wanted."
-PASSED_OVER_NO_ROWS = "Passed over, as these are no lists of rows: {names}{more}."
+JSON_WITHOUT_ARRAYS = "{place} holds no array: expected an object of names and lists of rows."
+PASSED_OVER_NO_ROWS = "Skipped, as these are not lists of rows: {names}{more}."
 TOO_MANY_AXES = "{place} has {axes} axes of {size}; two to four axes are read."
 ENTRIES_DIFFER = "{place} holds {found}, not {expected} as at first; every row needs the same."
-EMPTY_LIST = "{place} is an empty list; numbers are wanted."
+EMPTY_LIST = "{place} is an empty list; expected numbers."
 TOO_MANY_NUMBERS = "{place} is {size}; at most {limit} numbers are read."
 TOO_MANY_NUMBERS_AT_ONCE = "{place} is {size}; at most {limit} numbers are read at once."
-NOT_A_NUMBER_IN_JSON = "{place} holds {found}; a number is wanted."
-COLUMNS_PASSED_OVER = "Passed over: {names}."
+NOT_A_NUMBER_IN_JSON = "{place} holds {found}; expected a number."
+COLUMNS_PASSED_OVER = "Skipped: {names}."
 MASK_NOT_TRUTH = (
     "{place}, row {row}, column {column} holds {value}; 0 and 1, or True and False, are allowed."
 )
@@ -919,7 +917,7 @@ WEB_PAGE = (
 ONNX_MODEL = "{place} is an ONNX model; these lines save its weights as .npz."
 GGUF_MODEL = "{place} is a GGUF model; these lines save a layer as .npz."
 PDF = "{place} is a PDF; copy the numbers out of it and paste them."
-PICTURE = "{place} is a picture; numbers are wanted."
+PICTURE = "{place} is a picture; expected numbers."
 BARE_BYTES = "{place} holds bare bytes, and not what they mean; these lines make them an .npy."
 BINARY_WORD_VECTORS = "{place} holds binary word vectors; these lines cut out the words you want."
 FASTTEXT_WORD_VECTORS = (
@@ -955,8 +953,8 @@ ROW_PER_CELL = (
 LINES_FOR_TENSORS = (
     " These lines cut tensors out; attention.capture records a layer of a running model."
 )
-EMPTY_CELL = "{place} is empty; a number is wanted."
-NOT_A_NUMBER = "{place} holds “{found}”; a number such as 3, -0.5 or 2e-3 is wanted."
+EMPTY_CELL = "{place} is empty; expected a number."
+NOT_A_NUMBER = "{place} holds “{found}”; expected a number such as 3, -0.5 or 2e-3."
 NUMBER_TOO_LARGE = "{place} holds {found}; numbers from -1e12 to 1e12 are allowed."
 NUMBER_VANISHES = "{place} holds {found}, which float64 cannot tell from 0; write 0 if it may be."
 PRINTOUT_LEAVES_OUT = (
@@ -967,8 +965,7 @@ FRAME_LEAVES_OUT = (
     "{place}: the printout leaves numbers out (...); print all, with print(frame.to_string())."
 )
 FRAME_OF_OTHER_SIZE = (
-    "{place} says that it is {told}, and {found} stand there; print all, with "
-    "print(frame.to_string())."
+    "{place} says that it is {told}, and it has {found}; print all, with print(frame.to_string())."
 )
 PRINTOUT_OF_FOUR_AXES = (
     "{name} has four axes or more; three at most are read from a printout; cut it first, or"
@@ -996,22 +993,22 @@ BOOL_IS_A_MASK = "{place} holds bool; that is a mask, and {role} needs numbers."
 TAKEN_AS_BATCH = "{role} has three axes: taken as a batch of {items}."
 RESHAPE_TO_ROWS = "{place} is {size}; reshape it to (rows, columns)."
 TOO_MANY_WORDS = "{place} holds {words} words; type those you want, at most {limit}."
-NOT_A_SLICE = "“{part}” is no slice; a number such as 0, a range such as 0:64, or : is wanted."
+NOT_A_SLICE = "“{part}” is no slice; expected a number such as 0, a range such as 0:64, or “:”."
 SLICE_OUTSIDE = "the slice {part} lies outside of {place}, which is {size}; places count from 0."
 AMBIGUOUS_COMMA = (
     "{place}, line {line}: “{quoted}” can be read in two ways; is the comma decimal, or "
     "does it separate {separated}?"
 )
 COMMAS_ARE_DECIMAL = "The commas are decimal."
-FIRST_LINE_NAMES_COLUMNS = "The first line names the columns; it is passed over."
+FIRST_LINE_NAMES_COLUMNS = "The first line names the columns; it is skipped."
 COLUMN_NUMBERS_ROWS = "“{first}” numbers the rows; it is read as their labels."
 WRITE_AS_DECIMALS = "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
 OTHER_COUNT_OF_WORDS = "The first line says {told} words; here are {found}."
 FIRST_COLUMN_COUNTS = "The first column counts; if it numbers the rows, remove it."
-FIRST_LINE_COUNTS = "The first line reads 0, 1, …; if it names the columns, take it away."
-EMPTY_TEXT = "{place} is empty; numbers are wanted."
+FIRST_LINE_COUNTS = "The first line reads 0, 1, …; if it names the columns, remove it."
+EMPTY_TEXT = "{place} is empty; expected numbers."
 TOO_MANY_CELLS = "{place}, line {line} holds {found} words or numbers; at most {limit} are read."
-OPEN_QUOTATION = "{place}, line {line}: a quotation mark is not closed, or stands inside a cell."
+OPEN_QUOTATION = "{place}, line {line}: a quotation mark is not closed, or is inside a cell."
 TITLE_ABOVE_NUMBERS = "{place} is above numbers; remove it, or name a matrix as in Q = [[1, 2]]."
 TOO_FEW_NAMES = "{place} names fewer columns than there are; remove it, or name every column."
 SIGN_ON_EVERY_LINE = (
@@ -1023,7 +1020,7 @@ NUMBER_IN_LABEL = (
     "write it with decimals."
 )
 ROW_LENGTH = (
-    "{place}, line {line} has {found} number{plural}; {expected} are wanted, as in line {first}."
+    "{place}, line {line} has {found} number{plural}; expected {expected}, as in line {first}."
 )
 COMMENT_BETWEEN_ROWS = (
     "Line {between} is a comment between rows; put an empty line before it if another "
@@ -1053,39 +1050,41 @@ SHAPE_OF_NO_ARRAY = (
     "{place}: “{shape}” is the shape of no array in it; remove it, or write a row between [ and ]."
 )
 TEXT_BEFORE_NAME = (
-    "{place}: “{left}” stands before the first name; only named arrays are read beside each other."
+    "{place}: “{left}” is before the first name; only named arrays can be read together."
 )
 TOO_MANY_ARRAYS = "{place} holds more than {limit} arrays, which is the most that is read."
 ONLY_WORDS = "{place} holds words and no numbers."
 TOKENIZER_OUTPUT = (
-    "{place} holds what a tokenizer gives ({told}), and no embeddings; the rows of the "
-    "model's embedding matrix for these tokens are wanted."
+    "{place} holds what a tokenizer gives ({told}), and no embeddings; expected the rows of the"
+    " model's embedding matrix for these tokens."
 )
-PASSED_OVER_AS_TOKENS = "Passed over, as a tokenizer gives it: {names}."
+PASSED_OVER_AS_TOKENS = "Skipped, as it is tokenizer output: {names}."
 DAMAGED_NPY_HEADER = "{place}: its .npy header is damaged."
-STANDS_BETWEEN_ROWS = "{place}: “{text}” stands between its rows; every number has to be there."
+STANDS_BETWEEN_ROWS = "{place}: unexpected “{text}” between its rows; every number must be given."
 
 # ---- session -------------------------------------------------------------------------------------
 
 CHANGED_BY_HAND = "{source}, changed by hand since"
-NO_RECORD = "given, and no record of where from"
+NO_RECORD = "given; source not recorded"
 ROTATION_IN_WORDS = "rotary positions of Q and K, {pairs}, base {base}, {turned} of {d_k} columns"
 NORM_IN_WORDS = "RMS norm of Q and K, each head, ε {eps}, with a gain, after the rotation"
 OF_AN_EXAMPLE = "example “{title}”"
 SINUSOIDAL_POSITIONS = "sinusoidal positions"
 DRAWN_BY_HAND = "drawn by hand"
-WINDOW_REPLACED = "The mask says who sees whom; the window is taken away."
-NOTHING_CHOSEN = "choose what the numbers are to be."
+WINDOW_REPLACED = "The mask sets which keys are visible; the window is removed."
+NOTHING_CHOSEN = "choose what the numbers are."
 NOW_ON_THE_BOARD = "Now on the board: {inputs}."
-ROWS_WITHOUT_WORDS = "The rows come without words; those on the board stay."
-HEADS_NO_LONGER_GROUPED = "Each head has keys and values of its own now."
-WEIGHTS_STAND_ALONE = "finished weights stand alone; bring nothing beside them."
+ROWS_WITHOUT_WORDS = "No words were given, so the words on the board stay."
+HEADS_NO_LONGER_GROUPED = "Each head now has its own keys and values."
+WEIGHTS_STAND_ALONE = "finished weights are used alone; choose no other array with them."
 COMPUTED_BESIDE_QKV = (
-    "{odd} cannot stand beside Q, K and V, which are computed from it; choose one or the other."
+    "{odd} cannot be used together with Q, K and V, which are computed from it; choose one or the"
+    " other."
 )
-QKV_INCOMPLETE = "{names} {verb} missing; Q, K and V are wanted together."
+QKV_INCOMPLETE = "{names} {verb} missing; Q, K and V are needed together."
 X_IS_DRAWN = (
-    "X is drawn and not brought, {width} numbers for each word: so many the weights take in."
+    "X was not given, so it is drawn: {width} numbers for each word, as many as the weights have"
+    " inputs."
 )
 WEIGHTS_TOO_WIDE = (
     "{what}; the board holds at most {limit} × {limit}. Record the layer with attention.capture "
@@ -1095,27 +1094,27 @@ ADD_THE_OTHERS = (
     "{name} is {size}, and X has {width} columns; add {others}, and X is drawn to fit, or add an "
     "X that fits."
 )
-QKV_GIVE_WAY = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
-DRAWN_ANEW = "{names} anew, {width} numbers for each word: so many the weights take in."
-X_MISSING = "X is missing: Q, K and V are typed themselves now, so embeddings have to come along."
-SECOND_WITHOUT_EMBEDDINGS = "The second sequence has no embeddings and is taken away."
-SECOND_DOES_NOT_FIT = "The second sequence does not fit to X and is taken away."
+QKV_GIVE_WAY = (
+    "Q, K and V, which were entered directly, are replaced; weights that were not given are drawn."
+)
+DRAWN_ANEW = "{names} again: {width} numbers for each word, as many as the weights have inputs."
+X_MISSING = "X is missing: Q, K and V are now entered directly, so embeddings are needed as well."
+SECOND_WITHOUT_EMBEDDINGS = "The second sentence has no embeddings and is removed."
+SECOND_DOES_NOT_FIT = "The second sentence does not fit X and is removed."
 Q_AND_K_DIFFER = (
-    "W_Q has {q} columns and W_K {k}; both need the same. Where heads share their keys, say"
-    " how many heads there are, or cut one head out of each."
+    "W_Q has {q} columns and W_K {k}; both need the same. If heads share keys, enter the number"
+    " of heads, or select one head of each."
 )
-FITTED_TO_COLUMNS = "{names} fitted to {columns} columns: numbers that have room stay."
-ROLLED_ANEW = "{names} rolled anew, for a d_model of {d_model}."
-ROWS_NEEDED = (
-    "{role}, transposed, is {size}; {rows} rows are needed, as many as {giver} has columns."
-)
+FITTED_TO_COLUMNS = "{names} fitted to {columns} columns: numbers that fit are kept."
+ROLLED_ANEW = "{names} drawn again (d_model = {d_model})."
+ROWS_NEEDED = "{role}, transposed, is {size}; expected {rows} rows, as many as {giver} has columns."
 WAS_TRANSPOSED = "{name} was transposed to {rows} × {columns}."
-W_O_DOES_NOT_FIT = "W_O does not fit and is taken away."
-HEADS_CANNOT_SHARE = "{heads} heads cannot share these columns; one has them all."
-PADDING_TAKEN_AWAY = "The padding belongs to other keys and is taken away."
-MASK_SIZE = "the mask is {size}; {queries} queries × {keys} keys are wanted."
-DRAWN_MASK_TAKEN_AWAY = "The drawn mask does not fit and is taken away."
-NOT_AN_ANSWER = "“{text}” is no number; type one such as −0.5, 1/3, 50 % or −∞."
+W_O_DOES_NOT_FIT = "W_O does not fit and is removed."
+HEADS_CANNOT_SHARE = "{heads} heads cannot share these columns; there is now one head."
+PADDING_TAKEN_AWAY = "The padding belongs to other keys and is removed."
+MASK_SIZE = "the mask is {size}; expected {queries} queries × {keys} keys."
+DRAWN_MASK_TAKEN_AWAY = "The drawn mask does not fit and is removed."
+NOT_AN_ANSWER = "“{text}” is not a number; type one such as −0.5, 1/3, 50 % or −∞."
 TO_DECIMALS = "to {digits} decimals"
 CANNOT_BE_EDITED = "“{stage}” cannot be edited."
 NO_SUCH_CELL = "{stage} has no row {row}, column {column}; it is {size}."
@@ -1125,9 +1124,9 @@ KEY_IS_PADDING = (
 ROWS_ARE_NO_TOKENS = "the rows of {stage} are no tokens; their number is a dimension."
 ROWS_BY_NOW = "{stage} has {rows} rows by now, not {expected}; nothing changed."
 NO_SUCH_ROW = "{stage} has no row {row}; it has {rows}."
-BIAS_OF_EACH_SCORE = "bias set for each score by itself"
+BIAS_OF_EACH_SCORE = "bias that is set for each score"
 NOT_ON_EXPLORE = (
-    "Explore has no {missing}, which this layer of the model has: without, the weights here"
+    "Explore has no {missing}, which this layer of the model has: without it, the weights here"
     " differ from the model’s by up to {difference}."
 )
 ONE_HOT_ROWS = "one-hot rows, so that X W is W"
@@ -1139,10 +1138,10 @@ NO_PLACE_ON_LONG_CONTEXT = (
     "place for {left}."
 )
 HERE_FROM_EXPLORE = (
-    "Explore shows up to {limit} tokens; these are here, with mask, scale, heads and parts of real "
-    "layers as they are set there."
+    "Explore shows up to {limit} tokens, so these are shown here, with mask, scale, heads and"
+    " features of real models as set there."
 )
-BATCH_ENDS = "The batch ends: embeddings by word take the place of item {item}."
+BATCH_ENDS = "The batch ends: word vectors replace item {item}."
 SENTENCE_TOO_LONG = "the sentence has {found} characters; at most {limit} are read."
 EMPTY_SENTENCE = "the sentence is empty; type at least one word."
 SENTENCE_BESIDE_WEIGHTS = (
@@ -1155,52 +1154,52 @@ CAPTURED_HEAD_HAS_ROWS = (
 )
 PRODUCT_OF = "the product of {factors}"
 NO_INPUTS_TO_COMPARE = (
-    "Explore shows finished weights alone; there are no inputs to compare with. Paste them here, "
+    "Explore shows only finished weights; there are no inputs to compare with. Paste them here, "
     "or choose an example there."
 )
 WRITE_WITH_POINTS = "Write 0.5 for a half, and a space after a comma that separates."
 SAVE_WITH_POINTS = "Save it with points, or put spaces after commas that separate."
-NUMBERS_WANTED = "{place} holds {dtype}; numbers are wanted."
+NUMBERS_WANTED = "{place} holds {dtype}; expected numbers."
 CHECKED_SHAPE = (
     "{place}: the shape is {shape}; two or three axes and at most {limit} numbers are read here."
 )
 CACHE_KEEPS_ONE_SEQUENCE = (
-    "a cache keeps one sequence; here keys and values come from a second one."
+    "a cache holds one sequence; here keys and values come from a second one."
 )
-CACHE_OF_ONE_WORD = "there is one word, so no keys and values are kept yet; add a word."
+CACHE_OF_ONE_WORD = "there is one word, so no keys and values are cached yet; add a word."
 STORED_TURNED = "stored as (d_out, d_in) = ({d_out}, {d_in}) and transposed"
 EXERCISE_TOO_LONG = "An exercise has at most {limit} words."
-LOOK_FIRST = "Look at {name} first: this number is made of it."
-LOOK_AT = "Look at {stage}: {step}."
+LOOK_FIRST = "Fill in {name} first: this number depends on it."
+LOOK_AT = "Hint: {step}."
 SIGN_IS_WRONG = "Only the sign is wrong."
-SCORE_ITSELF = "That is the score itself."
-ROUNDED_TOO_FAR = "That is rounded too far: give it {precision}."
-NEARLY_RIGHT = "Nearly: round only at the end."
-SHOWN_ROUNDED = "These lines are computed with all digits, and shown rounded."
-LARGEST_TAKEN_AWAY = "Taking the largest away first changes no share."
+SCORE_ITSELF = "That is the score before scaling."
+ROUNDED_TOO_FAR = "Too few decimals: give it {precision}."
+NEARLY_RIGHT = "Close. Round only at the end."
+SHOWN_ROUNDED = "These lines are computed with all digits and shown rounded."
+LARGEST_TAKEN_AWAY = "Subtracting the largest score first does not change the weights."
 STEP_OF_PROJECTION = (
-    "the row of {row} in {rows} times column {column} of {weight}, number by number, added up"
+    "multiply the row of {row} in {rows} and column {column} of {weight} entry by entry and add"
 )
-STEP_OF_SCORES = "the row of {query} in Q times the row of {key} in K, number by number, added up"
+STEP_OF_SCORES = "multiply the row of {query} in Q and the row of {key} in K entry by entry and add"
 STEP_OF_SCALED = "divide by √d_k = {root}"
-STEP_OF_MASKED = "what the query may not look at becomes −∞, all else stays as it was"
-STEP_OF_WEIGHTS = "e to the power of each masked score of the row, each divided by their sum"
-STEP_OF_OUTPUT = "each weight of the row times its number in column {column} of V, added up"
+STEP_OF_MASKED = "scores of hidden keys become −∞; the others stay as they are"
+STEP_OF_WEIGHTS = "take e to the power of each masked score in the row and divide each by their sum"
+STEP_OF_OUTPUT = "multiply each weight in the row by its entry in column {column} of V and add"
 NO_BLANK_THERE = "{stage} has no blank there."
 GIVEN_STAGE = "{stage} is given; there is nothing to work out."
 TOO_MANY_BLANKS = "an exercise has at most {limit} blanks."
 FINISHED_WEIGHTS = (
-    "These are finished weights. They stand alone: no embeddings, queries, keys, scores or "
-    "output belong to them."
+    "These are finished weights, shown alone: there are no embeddings, queries, keys, scores or"
+    " output."
 )
 ZEROS_ARE_MASKED = "What is 0 in every head counts as masked."
-ROWS_OFF_ONE = "Rows are {worst} off 1 at most, and stay as they are."
+ROWS_OFF_ONE = "Row sums differ from 1 by up to {worst}; the rows are kept."
 HEADS_TOO_WIDE = (
     "{heads} heads of {keys} keys are {columns} columns; at most {limit} fit. Cut heads "
     "out, such as 0:{cut}."
 )
 NOT_A_SHARE = (
-    "the weights, {head}row {row}, column {column} hold {found}; shares from 0 to 1 are wanted."
+    "the weights, {head}row {row}, column {column} hold {found}; expected weights from 0 to 1."
 )
 ROW_SUM = "the weights, {head}row {row} sum to {found}; each row of attention weights sums to 1."
 KEPT_DAMAGED = (
@@ -1263,7 +1262,7 @@ DAMAGED_PARAMETER = "{name} is damaged; part of the link may be missing."
 ITEMS_DIFFER = "the items of {name} have different shapes."
 NOT_FINITE = "{name} holds NaN or inf; numbers are wanted."
 STATE_TOO_LARGE = "a saved state of {size} cannot be opened; at most {limit} are read."
-NOT_A_STATE_FILE = "this is not a state file of this page; save one with “The state as a file”."
+NOT_A_STATE_FILE = "this is not a state file of this page; save one with “Save state (.json)”."
 OTHER_FORMAT = "this state file has format {written}; this page reads format {read}."
 DAMAGED_STATE_FILE = "this state file is damaged. {notices}{file}"
 LONG_HEADS_DO_NOT_SHARE = "{heads} heads of queries cannot share {given} of {of} evenly."
@@ -1275,22 +1274,21 @@ UNKNOWN_WORD_VECTORS = "words have no vectors of kind {name}; choose one of {kno
 SEED_OUT_OF_RANGE = "the seed is {seed}; whole numbers from 0 to 4294967295 are allowed."
 VECTORS_BY_WORD = "only embeddings have vectors by word."
 SIDE_DOES_NOT_FIT = (
-    "{name} is {rows} × {columns}; one of its sides has to be {width}, the width of what it meets."
+    "{name} is {rows} × {columns}; one of its sides must be {width}, the width of its input."
 )
 READ_AS_D_IN_D_OUT = "{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
 BOTH_WAYS_FIT = "Both ways fit; tick transposed for the other."
-NO_ROOM = "there is no room here for this: {title}."
+NO_ROOM = "with these settings this is not possible: {title}."
 UNKNOWN_MISTAKE = "there is no mistake called “{name}”."
-DIFFERS_FIRST = "The numbers differ first in {stage}. {cell}"
-STAGE_IS_RIGHT = "All of {stage} follows rightly from what stands before it."
-STAGES_BEFORE_ARE_WRONG = "Numbers before {stage} are wrong already."
-SEEN_AT = "It holds {here} in row {row}, column {column}, and should hold {there}."
+DIFFERS_FIRST = "The numbers first differ in {stage}. {cell}"
+STAGE_IS_RIGHT = "All of {stage} is computed correctly from the stages before it."
+STAGES_BEFORE_ARE_WRONG = "Numbers before {stage} are already wrong."
+SEEN_AT = "It is {here} in row {row}, column {column}, and should be {there}."
 WITH_THAT_MISTAKE = (
-    "With that mistake {stage} would hold {would} in row {row}, column {column}; here it holds "
-    "{here}."
+    "With that mistake, {stage} would be {would} in row {row}, column {column}; here it is {here}."
 )
-NOTHING_TO_ADD_TO = "{names} {has} nothing to be added to, and {verb} taken away."
-GAIN_REFITTED = "The gain of {name} has {d_k} numbers now, one for each column of a head."
+NOTHING_TO_ADD_TO = "{names} {has} nothing to be added to, and {verb} removed."
+GAIN_REFITTED = "The gain of {name} now has {d_k} numbers, one for each column of a head."
 NAMELESS_TOKEN = "{token} has no name; type a word."
 CONTROL_CHARACTER = "{token} holds a line break or another character that cannot be shown."
 SCALE_OUT_OF_RANGE = "the scale is {scale}; a positive number up to 1e6 is wanted."
@@ -1336,46 +1334,47 @@ SAVED_ONE_BY_ONE = (
     "“Export” on Compare saves A and B one by one, as files that open again, or as NPZ."
 )
 WRITTEN_BY_VERSION = " Version {wrote} wrote it; this is {reads}."
-ONE_OF_WANTED = "{name} is {given}; one of {known} is wanted."
-RANGE_WANTED = "{name} is {given}; a whole number from {least} to {greatest} is wanted."
-SWITCH_WANTED = "{name} is {given}; true or false is wanted."
-SOME_OF_WANTED = "{name} is {given}; some of {known} are wanted."
+ONE_OF_WANTED = "{name} is {given}; expected one of {known}."
+RANGE_WANTED = "{name} is {given}; expected a whole number from {least} to {greatest}."
+SWITCH_WANTED = "{name} is {given}; expected true or false."
+SOME_OF_WANTED = "{name} is {given}; expected some of {known}."
 WINDOW_WANTED = (
-    "window is {given}; four whole numbers are wanted: queries from the first to before the last, "
-    "and keys."
+    "window is {given}; expected four whole numbers: the first query, the last + 1, the first"
+    " key, the last + 1."
 )
 LONG_AXES = (
-    "{place} is {size}; tokens × columns are wanted, with heads and items before them, and as many "
-    "axes of each."
+    "{place} is {size}; expected tokens × columns, or heads (and items) before them, with as many"
+    " axes in each array."
 )
 LONG_ITEMS_DIFFER = (
-    "{place} has {queries} items of queries and {keys} of {name}; as many are wanted."
+    "{place} has {queries} items of queries and {keys} of {name}; both must be equal."
 )
-LONG_ARRAYS_TOO_LARGE = "the arrays of {place} take {size}; at most {limit} are held."
-LONG_COUNT = "there are {count} {what} of {word}; 1 to {most} are wanted."
-LONG_COLUMNS_DIFFER = "queries have {queries} columns and keys {keys}; as many are wanted."
+LONG_ARRAYS_TOO_LARGE = "the arrays of {place} take {size}; at most {limit} fit."
+LONG_COUNT = "there are {count} {what} of {word}; 1 to {most} are allowed."
+LONG_COLUMNS_DIFFER = "queries have {queries} columns and keys {keys}; both must be equal."
 LONG_VALUES_DIFFER = (
-    "K is {k} and V is {v}, heads × tokens × columns; as many heads and tokens are wanted."
+    "K is {k} and V is {v}, heads × tokens × columns; heads and tokens must be equal."
 )
-LONG_BEYOND_LIMIT = "the {word} hold numbers beyond ±{limit}; finite ones are wanted."
+LONG_BEYOND_LIMIT = "the {word} hold numbers beyond ±{limit}; expected finite numbers up to it."
 SERVER_IS_FULL = (
-    "these tokens take {size}, and this server holds {held} already, of {limit} at most: choose "
+    "these tokens take {size}, and this server already holds {held} of at most {limit}: choose "
     "fewer tokens, or try again later."
 )
 MATRICES_TOO_LARGE = "these matrices hold {found} numbers; at most {limit} fit."
 ROWS_OF_OTHER_WORDS = "{words} words have no {rows} rows."
-NO_ROOM_WITHOUT_SOFTMAX = "there is no room without softmax and −∞ for this: {title}."
+NO_ROOM_WITHOUT_SOFTMAX = "without softmax and −∞ this is not possible: {title}."
 LAST_ROW_OF = "A: the last row of “{words}”"
-ASKS_ALONE = "B: “{word}” asks alone, with the keys and values of all words kept"
-NO_D_MODEL = "Q, K and V are given themselves here, so there is no d_model."
+ASKS_ALONE = "B: “{word}” alone, with the cached keys and values of all words"
+NO_D_MODEL = "Q, K and V are entered directly here, so there is no d_model."
 WIDTHS_ARE_EQUAL = "d_model and d_k are both {d_k} here, so nothing would differ."
-ODD_FOR_TWO_HEADS = "d_k or d_v is odd here, so it cannot be shared by two heads."
-NOTHING_TO_ADD = "Q, K and V are typed themselves here, so there is nothing to add {what} to."
-ONE_COLUMN_TO_TURN = "a head of Q and K has one column; rotary positions turn pairs of columns."
-ROTATION_IS_OFF = "A head of one column has no pair to turn: rotary positions are off."
-ALL_COLUMNS_TURN = "Rotary positions turn all {d_k} columns of a head now, as they turn pairs."
+ODD_FOR_TWO_HEADS = "d_k or d_v is odd here, so it cannot be split between two heads."
+NOTHING_TO_ADD = "Q, K and V are entered directly here, so there is nothing to add {what} to."
+ONE_COLUMN_TO_TURN = "a head of Q and K has one column; rotary positions rotate pairs of columns."
+ROTATION_IS_OFF = "A head of one column has no pair to rotate: rotary positions are off."
+ALL_COLUMNS_TURN = "Rotary positions now rotate all {d_k} columns of a head, as they rotate pairs."
 FIRST_COLUMNS_TURN = (
-    "Rotary positions turn the first {turned} of {d_k} columns of a head now, as they turn pairs."
+    "Rotary positions now rotate the first {turned} of {d_k} columns of a head, as they rotate"
+    " pairs."
 )
 QUERIES_SEE_NO_KEY = "Queries {queries} see no key: their weights and their outputs are 0."
 QUERY_SEES_NO_KEY = "Query {query} sees no key: its weights and its output are 0."
@@ -1393,13 +1392,12 @@ CAPPED_SCORES = "scores kept within ±{softcap} by tanh"
 SINK_OF_EACH_ROW = "{sink}, in the sum of each row and of no key"
 GIVEN_FROM_PYTHON = "given from Python"
 STEP_FINDS_THE_SAME = (
-    "The last word asks alone and finds the same: keys and values are kept, and its position "
-    "counts on."
+    "With cached keys and values, and its position kept, the last word alone gives the same result."
 )
-KNOWS_THE_ORDER = "attention knows the order"
-KNOWS_NO_ORDER = "knows no order"
+KNOWS_THE_ORDER = "attention depends on word order"
+KNOWS_NO_ORDER = "attention ignores word order"
 SOFTMAX_IS_OFF = "softmax is off on Explore; switch it on there to compare with other attention."
-B_IS_RIGHT = "B is right: {why}"
+B_IS_RIGHT = "B has no mistake: {why}"
 LESSON_SETS_HEADS = (
     "Set Heads in the sidebar to {heads}, and then Head, under View there, to {head}."
 )
@@ -1410,9 +1408,9 @@ READ_AS_D_OUT_D_IN = (
 LOOK_MOST_AT = "look most at"
 LINES_FOR_WORDS = " Of word vectors these lines cut out the words you want."
 TRANSPOSED = "{source}, transposed"
-AXES_EXPECTED = "{place} is {size}; two axes are wanted for {role}. Cut it to that."
+AXES_EXPECTED = "{place} is {size}; expected two axes for {role}. Cut it to that."
 AXES_OR_BATCH_EXPECTED = (
-    "{place} is {size}; two axes, or three with a batch, are wanted for {role}. Cut it to that."
+    "{place} is {size}; expected two axes, or three with a batch, for {role}. Cut it to that."
 )
 MASK_MEANS = "The mask: True and 1 mean {true_means}."
 MASK_IS_ADDED = "The mask: 0 and −∞ are added."
@@ -1421,8 +1419,8 @@ NEAR_WORDS = "{place} has no word “{word}”; it has {near}."
 ONE_AXIS = "{count} numbers in one axis"
 SLICE_OF_MORE_AXES = "{place} has {axes} axes; the slice “{cut}” has {parts}."
 ORDER_IS_KEPT = "largest, and softmax keeps the order"
-THIS_SERVER_HOLDS = "this server holds"
-NO_MEMORY = "there is not memory enough on this server for this many tokens."
+THIS_SERVER_HOLDS = "this server already holds"
+NO_MEMORY = "this server does not have enough memory for this many tokens."
 WAY_HAS_NO_PARTS = "The way is for attention without more parts; here is {parts}."
 SETTINGS_WANTED = "settings by their names are wanted"
 CAPTURED_FROM = "captured from {model}, {head}"

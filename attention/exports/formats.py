@@ -103,7 +103,7 @@ def _lines(page: PageContents) -> bytes:
 
 FORMATS = {
     "csv": Format(
-        "CSV, a line for each cell",
+        "CSV, one row per cell",
         "cells.csv",
         "text/csv",
         "Tidy: stage, row, column, labels, value, item, head; exact.",
@@ -113,7 +113,7 @@ FORMATS = {
         "CSV, matrices",
         "matrices.csv",
         "text/csv",
-        "One block for each stage; exact.",
+        "One block per stage; exact.",
         lambda page: text.to_matrices(page.chosen, page.about),
     ),
     "npz": Format(
@@ -135,21 +135,21 @@ FORMATS = {
         "LaTeX",
         "stages.tex",
         "text/x-tex",
-        "A matrix for each stage with the words beside it, rounded as on the page.",
+        "One matrix per stage with its words, rounded as on the page.",
         lambda page: text.to_latex(page.chosen, page.settings.digits, page.about),
     ),
     "markdown": Format(
         "Markdown",
         "stages.md",
         "text/markdown",
-        "A table for each stage, rounded as on the page.",
+        "One table per stage, rounded as on the page.",
         lambda page: text.to_markdown(page.chosen, page.settings.digits, page.about),
     ),
     "lines": Format(
-        "SVG, who looks at whom",
+        "SVG, attention lines",
         "who_looks_at_whom.svg",
         "image/svg+xml",
-        "The weights as lines from word to word, the chosen query in front.",
+        "The weights as lines from word to word; the chosen query is in front.",
         _lines,
     ),
     "python": Format(
@@ -164,7 +164,7 @@ FORMATS = {
         "Jupyter notebook",
         "recompute.ipynb",
         "application/x-ipynb+json",
-        "The same, cell by cell.",
+        "The Python script as the cells of a notebook.",
         lambda page: code.to_notebook(page.settings, page.trace, page.title),
         one=False,
     ),
@@ -176,10 +176,10 @@ FORMATS = {
         _report,
     ),
     "state": Format(
-        "The state as a file",
+        "Save state (.json)",
         "state.json",
         "application/json",
-        "Opens under “Your data” to this page again.",
+        "Upload it under “Your data” to continue later.",
         lambda page: to_file(page.settings),
         one=False,
     ),

@@ -128,9 +128,9 @@ def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = 
     of_a, of_b = hidden_cells(a, both.name), hidden_cells(b, both.name)
     of_less = None if of_a is None or of_b is None or less is None else of_a & of_b
     is_in_order = both.in_order is None
-    of_both, least = (b, "B less A.") if is_in_order else (a, "B less A, word by word.")
+    of_both, least = (b, "B minus A.") if is_in_order else (a, "B minus A, word by word.")
     sides = [
-        (f"{both.name}_a", both.a, a, mine, of_a, f"{heading}, A", "As it is pinned."),
+        (f"{both.name}_a", both.a, a, mine, of_a, f"{heading}, A", "A is fixed."),
         (both.name, both.b, b, mine, of_b, f"{heading}, B", formula),
         (
             f"{both.name}_difference",

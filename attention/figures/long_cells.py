@@ -175,7 +175,7 @@ def row_pane(
     word = f" “{words[0][query]}”" if len(words[0]) else ""
     key = f" “{words[1][begin + best]}”" if len(words[1]) else ""
     said = (
-        f"Of the keys drawn here, {begin + best:,}{key} gets the most: {number(weights[best], 4)}."
+        f"Of the keys shown, {begin + best:,}{key} gets the most: {number(weights[best], 4)}."
         f" Together they get {number(float(weights.sum(dtype=np.float64)), 4)}."
     )
     if cell > 1:
@@ -198,22 +198,32 @@ def panes_along(
     if record.entropy is not None:
         most, mean = number(math.log(keys)), number(float(record.entropy[head].mean()))
         said = (
-            f"In nats: 0 where one key has all, ln {keys:,} = {most} where all keys get as much."
-            f" The mean is {mean}."
+            f"In nats: 0 if one key has all the weight, ln {keys:,} = {most} if all keys have the"
+            f" same. The mean is {mean}."
         )
         panes.append(
             along_pane("long_entropy", "Entropy", said, record.entropy, head, "nats", numbers)
         )
     shares = (
-        ("long_first", "Share of the first token", "What each query gives to it", record.first),
-        ("long_sink", "Share of the sink", "What each query gives to no key", record.sunk),
+        (
+            "long_first",
+            "Weight on the first token",
+            "What each query gives it",
+            record.first,
+        ),
+        (
+            "long_sink",
+            "Weight of the sink",
+            "What each query gives to no key",
+            record.sunk,
+        ),
     )
     for name, title, said, values in shares:
         if values is not None:
             mean = number(float(values[head].mean(dtype=np.float64)), 4)
             panes.append(
                 along_pane(
-                    name, title, f"{said}; {mean} in the mean.", values, head, "share", numbers
+                    name, title, f"{said}; {mean} on average.", values, head, "share", numbers
                 )
             )
     if record.profile is not None:
@@ -256,11 +266,11 @@ def profile_pane(
     means = np.add.reduceat(weights, starts, axis=-1) / counts
     places = distance[starts] + (counts - 1) / 2
     said = (
-        "What a query gives to the key that stands so far before it, in the mean of all queries."
+        "The weight of the key at this distance before the query, averaged over all queries."
         f" At distance 0 it is {number(weights[shown, 0], 4)}."
     )
     if ahead := float(profile[shown, ~behind].sum(dtype=np.float64)):
-        said += f" Keys ahead of it get {number(ahead, 4)} together, and are not drawn."
+        said += f" Keys after the query get {number(ahead, 4)} together and are not shown."
     lines = _by_head(1 + places, means, shown, numbers)
     pane = _pane(
         "long_distance", "By distance", said, lines, "distance + 1", "mean weight", type="log"

@@ -53,21 +53,21 @@ def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[Chart]:
     last = points[-1]
     d_k, raw, scaled = last.d_k, last.raw, last.scaled
     one = (
-        f"Key {row[0].argmax() + 1} takes {_share(row[0].max())} of this query unscaled,"
-        f" {_share(row[1].max())} scaled. About half of the rows are sharper."
+        f"Key {row[0].argmax() + 1} gets {_share(row[0].max())} unscaled, {_share(row[1].max())}"
+        " scaled: a typical query (about half are sharper)."
     )
     top = (
         f"At d_k = {d_k} the strongest key gets {_share(raw.largest)} unscaled,"
-        f" {_share(scaled.largest)} scaled; alike, each of {N_KEYS} would get"
+        f" {_share(scaled.largest)} scaled; if equal, each of {N_KEYS} would get"
         f" {number(100 / N_KEYS)}\u00a0%."
     )
     nats = (
-        f"Of ln {N_KEYS} = {number(math.log(N_KEYS))} nats, {number(raw.entropy)} are left"
-        f" unscaled, {number(scaled.entropy)} scaled. At 0 one key has everything."
+        f"{number(raw.entropy)} nats unscaled, {number(scaled.entropy)} scaled (at most ln"
+        f" {N_KEYS} = {number(math.log(N_KEYS))}). At 0 one key has all the weight."
     )
     slope = (
         f"Σ w(1 − w) is {number(raw.slope)} unscaled, {number(scaled.slope)} scaled."
-        " At 0 no gradient comes through."
+        " At 0 no gradient flows."
     )
     return [
         chart("row", f"One query, {N_KEYS} keys, d_k = {d_k}", one, row_of_weights(row)),
@@ -96,20 +96,20 @@ def variances(points: tuple[Point, ...]) -> dict:
 
 def largest(points: tuple[Point, ...]) -> dict:
     """Mean largest weight of a row against d_k; all keys alike would give 1/N_KEYS."""
-    lines = [*_both(points, "largest"), _reference(1 / N_KEYS, f"alike: 1/{N_KEYS}")]
+    lines = [*_both(points, "largest"), _reference(1 / N_KEYS, f"uniform: 1/{N_KEYS}")]
     return _against_d_k(lines, points, "largest weight, mean", range=[0, 1.03])
 
 
 def entropy(points: tuple[Point, ...]) -> dict:
     """Mean entropy of a row against d_k, under ln N_KEYS."""
     most = math.log(N_KEYS)
-    lines = [*_both(points, "entropy"), _reference(most, f"alike: ln {N_KEYS}")]
+    lines = [*_both(points, "entropy"), _reference(most, f"uniform: ln {N_KEYS}")]
     return _against_d_k(lines, points, "entropy in nats, mean", range=[0, 1.06 * most])
 
 
 def slope_left(points: tuple[Point, ...]) -> dict:
     """Mean Σ w (1 − w) of a row, the trace of the softmax's Jacobian; at most 1 − 1/N_KEYS."""
-    lines = [*_both(points, "slope"), _reference(1 - 1 / N_KEYS, f"alike: {N_KEYS - 1}/{N_KEYS}")]
+    lines = [*_both(points, "slope"), _reference(1 - 1 / N_KEYS, f"uniform: {N_KEYS - 1}/{N_KEYS}")]
     return _against_d_k(lines, points, "Σ w (1 − w), mean", range=[0, 1.03])
 
 
@@ -306,17 +306,17 @@ def explore_sentence(
     )
     if rule.centred == 0:
         return (
-            f"{start} A matrix whose entries are all alike has no spread to begin with,"
-            " so the rule says nothing here."
+            f"{start} A matrix whose entries are all equal has variance 0, so the rule says"
+            " nothing here."
         )
     if not rule.applies:
         return (
-            f"{start} The rule does not apply here: it wants means near 0,"
+            f"{start} The rule does not apply here: it needs means near 0,"
             f" and those of {Q} and {K} are {q} and {k}. Independent entries with such means"
             f" would give {number(rule.full)}."
         )
     return (
-        f"{start} The means of {Q} and {K}, {q} and {k}, are near 0, as the rule wants; but entries"
-        f" that depend on each other, and few scores, leave the measured variance"
+        f"{start} The means of {Q} and {K}, {q} and {k}, are near 0, as the rule needs; but"
+        " entries depend on each other and there are few scores, so the measured variance is"
         f" {number(scores / rule.centred)} times the rule's."
     )

@@ -189,16 +189,18 @@ def overflow(bench: Bench, targets: list[Target]) -> str | None:
                 if (_lost(bench, part, stage, limit) == lost).all():
                     if stage == "masked":
                         return (
-                            f"They are just those of queries with {what} beyond {limit:.3g}, whose"
+                            f"They are exactly those of queries with {what} beyond {limit:.3g},"
+                            " whose"
                             f" exp is infinite in {kind}: subtract each row's maximum before exp."
                         )
                     return (
-                        f"They are just those of queries with {what} beyond {limit:,.6g}, the most"
+                        f"They are exactly those of queries with {what} beyond {limit:,.6g}, the"
+                        " most"
                         f" that {kind} holds."
                     )
         for kind, limit in LARGEST.items():
             if ((np.abs(ours) > limit) == lost).all():
-                return f"They are just those beyond {limit:,.6g}, the most that {kind} holds."
+                return f"They are exactly those beyond {limit:,.6g}, the most that {kind} holds."
     return None
 
 

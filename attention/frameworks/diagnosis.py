@@ -485,7 +485,7 @@ class _Words:
                 f"{_capital(_digits(digits))} cannot tell them from numbers with one of these"
                 f" mistakes: {unseen}."
             )
-        return f"Not to be seen in these numbers, so it may be there as well: {unseen}."
+        return f"Cannot be seen in these numbers, so it may be there as well: {unseen}."
 
     def _titles_of_unseen(self) -> list[str]:
         """Return their titles beside the mistakes found; all that fill hidden scores share one."""

@@ -17,9 +17,9 @@ from attention.stages import STAGES
 from attention.view import dimension, place_of, words_of
 
 YOURS = {"output": "your output", "weights": "your weights"}
-EXPLAINED = ("As it should be.", "With what was found.", "Explained less ours.")
+EXPLAINED = ("As it should be.", "With the mistake found.", "Explained minus ours.")
 PALE = 1e-3  # of the numbers: what a difference is coloured against at least; rounding stays pale
-GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours less ours.")
+GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours minus ours.")
 
 
 @dataclass(frozen=True, eq=False)

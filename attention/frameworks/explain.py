@@ -234,8 +234,8 @@ def _listed(indices: np.ndarray, rows: Sequence[str] | None) -> str:
 
 def _say_rest(keep: np.ndarray, ours: AttentionTrace) -> str:
     if (keep == ours.allowed).all():
-        return "ours is without softmax, or has a bias or a soft cap, and it was not told"
-    return "it hides by the mask, and ours by something else, such as −1e9 added"
+        return "ours has no softmax, or has a bias or a soft cap that was not passed to it"
+    return "it hides with the mask, and ours in another way, such as adding −1e9"
 
 
 def _same(before: Answer, after: Answer | AttentionTrace) -> bool:

@@ -52,7 +52,7 @@ SCALE = (
     " weights."
 )
 ROOT = "Divide by √d_k, the width of one head's keys."
-FILL = "Hide a key by −∞: a finite number may leave it a weight."
+FILL = "Hide a key with −∞: a finite number may leave it some weight."
 SOFTMAX = "Take one softmax, over the last axis, the keys."
 LOOK = (
     "Let query i see the keys up to i itself: tril with its diagonal, rows queries, columns keys."
@@ -61,12 +61,12 @@ PADDING = "Padding hides keys, as columns: shape (batch, 1, 1, n_k)."
 POSITIONS = "Add the positions to X before W_Q, W_K and W_V, or give positions=."
 NORM = "Norm Q and K as the layer does, or give norm=."
 GAIN = "Look up whether the layer multiplies by its gain or by 1 + gain, as Gemma does."
-ROTARY = "Turn Q and K of each head, after the split, or give rotary=."
+ROTARY = "Rotate Q and K of each head, after the split, or give rotary=."
 BASE = "Take the base from the model's configuration (rope_theta)."
-OFFSET = "With a cache of n keys the next query stands at position n: Rotary(offset=n)."
+OFFSET = "With a cache of n keys the next query is at position n: Rotary(offset=n)."
 SIGMOIDS = "Take the sigmoid of each masked score by itself."
 SINKS = "Put the sink into the sum of the softmax, as one more score that no value belongs to."
-ALIBI = "Take slope × distance from each score: bias=alibi(n_q, n_k, heads)."
+ALIBI = "Subtract slope × distance from each score: bias=alibi(n_q, n_k, heads)."
 TABLE = "Add the table's number for each distance to the scaled scores, or give relative=."
 CAP = "Cap the scaled scores, before the mask: softcap · tanh(scores / softcap)."
 WINDOW = (
@@ -82,12 +82,12 @@ def _all(parts: str, option: str) -> Choices:
 
 
 def _used_for(wrong: str, right: str) -> tuple[Choices, str, str]:
-    title = f"{wrong} is used where {right} belongs"
+    title = f"{wrong} is used instead of {right}"
     return ((right, wrong),), title, NAMES
 
 
 def _matrix_used_for(wrong: str, right: str) -> tuple[Choices, str, str]:
-    title = f"{wrong} is used where {right} belongs, with the bias that belongs there"
+    title = f"{wrong} is used instead of {right}, with the bias that belongs there"
     return ((right, f"only {wrong}"),), title, NAMES
 
 
@@ -103,8 +103,8 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (("positions", "left out"), "no positions are added to X", POSITIONS),
     (
         ("positions", "halves"),
-        "the sines of the positions stand in the first half, the cosines in the second",
-        "Let sine and cosine take turns, column by column.",
+        "the sines of the positions are in the first half, the cosines in the second",
+        "Alternate sine and cosine, column by column.",
     ),
     (("positions", "from 1"), "the positions are counted from 1", "Count positions from 0."),
     # the projections
@@ -154,15 +154,15 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (("norm", "gain left out"), "the norm's gain is left out", GAIN),
     (("norm", "1 + gain"), "the norm multiplies by 1 + gain", GAIN),
-    (("norm", "gain less 1"), "the norm multiplies by the gain less 1", GAIN),
+    (("norm", "gain less 1"), "the norm multiplies by the gain minus 1", GAIN),
     (
         ("norm", "other order"),
-        "norm and rotation come in the other order",
+        "norm and rotation are in the other order",
         "With a gain their order matters: most layers norm first and then rotate.",
     ),
     (
         ("norm", "mean taken away"),
-        "the norm takes the mean away: a layer norm stands in for the RMS norm",
+        "the norm subtracts the mean: a layer norm is used instead of the RMS norm",
         "Divide by √(mean of squares) alone.",
     ),
     (("rotary", "left out"), "Q and K are not rotated", ROTARY),
@@ -270,21 +270,22 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (
         ("bias", "signed"),
-        "ALiBi takes the distance with its sign: keys ahead of the query count for more",
-        "Take |i − j|, or hide the keys ahead.",
+        "ALiBi takes the distance with its sign: keys after the query count for more",
+        "Take |i − j|, or hide the keys after the query.",
     ),
     (("bias", "without slopes"), "ALiBi takes the distance itself, without slopes", ALIBI),
     (("relative", "left out"), "the relative bias is left out", TABLE),
     (("relative", "scaled"), "the relative bias is added before the scale", TABLE),
     (
         ("relative", "turned"),
-        "the relative bias takes keys behind the query for keys ahead of it",
-        "Look up the bucket of query − key for keys behind; T5's relative_position is key − query.",
+        "the relative bias takes keys before the query for keys after it",
+        "Look up the bucket of query − key for keys before the query; T5's relative_position is"
+        " key − query.",
     ),
     (
         ("relative", "other side"),
         "bidirectional of the relative bias is set the other way round",
-        "An encoder has buckets for both sides, a decoder for keys behind alone.",
+        "An encoder has buckets for both sides, a decoder only for keys before the query.",
     ),
     (
         ("relative", "128"),
@@ -365,7 +366,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (
         ("hiding", "0"),
-        "hidden scores become 0: filled with it or with 1e-9, or multiplied by the mask",
+        "hidden scores become 0 (set to 0 or 1e-9, or multiplied by the mask)",
         FILL,
     ),
     (("hiding", "−1"), "hidden scores are filled with −1", FILL),
@@ -392,8 +393,8 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (("softmax", "twice"), "the softmax is taken twice", SOFTMAX),
     (("softmax", "twice, masked"), "the softmax is taken twice, masked both times", SOFTMAX),
-    (("softmax", "sigmoid"), "a sigmoid stands in for the softmax", SOFTMAX),
-    (("softmax", "taken"), "a softmax stands in for the sigmoid", SIGMOIDS),
+    (("softmax", "sigmoid"), "a sigmoid is used instead of the softmax", SOFTMAX),
+    (("softmax", "taken"), "a softmax is used instead of the sigmoid", SIGMOIDS),
     (("sinks", "left out"), "the sinks are left out", SINKS),
     (
         ("sinks", "not exponentiated"),
@@ -405,7 +406,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     # after the weights
     (
         ("sum", "transposed"),
-        "the transposed weights meet the values: weightsᵀ V",
+        "the transposed weights multiply the values: weightsᵀ V",
         "Write weights V.",
     ),
     (
@@ -422,7 +423,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (("join", "averaged"), "the heads are averaged instead of joined", JOIN),
     (
         ("join", "averaged, tiled"),
-        "the heads are averaged, and their mean stands in every head's place",
+        "the heads are averaged, and their mean takes every head's place",
         JOIN,
     ),
     (
@@ -447,10 +448,10 @@ MISTAKES: tuple[Mistake, ...] = _table(
     # parts that were not given
     (("positions", "added"), "sinusoidal positions are added to X", POSITIONS),
     (("norm", "added"), "Q and K are normed (RMS, without a gain)", NORM),
-    (("rotary", "added"), "rotary positions turn Q and K (pairs as halves, base 10000)", ROTARY),
+    (("rotary", "added"), "rotary positions rotate Q and K (pairs as halves, base 10000)", ROTARY),
     (
         ("rotary", "added, interleaved"),
-        "rotary positions turn Q and K (pairs interleaved, base 10000)",
+        "rotary positions rotate Q and K (pairs interleaved, base 10000)",
         ROTARY,
     ),
     (("bias", "added"), "ALiBi is added to the scores", ALIBI),

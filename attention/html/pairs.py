@@ -41,7 +41,7 @@ def changes(found: Iterable[Change], a: View, digits: int) -> str:
     if not rows:
         return ""
     head = "".join(
-        f"<th>{word}</th>" for word in ("largest change of", "row", "column", "A", "B", "B − A")
+        f"<th>{word}</th>" for word in ("largest change in", "row", "column", "A", "B", "B − A")
     )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table class='changes'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -60,6 +60,6 @@ def arithmetic(side: str, view: View, cell: tuple[str, int, int], lines: Sequenc
     """How a cell of one side is made; without ``lines`` it has none."""
     stage, i, j = cell
     if not lines:
-        return f"<p class='notice'>{side} has no such cell of {STAGES[stage].heading}.</p>"
+        return f"<p class='notice'>{side} has no such cell in {STAGES[stage].heading}.</p>"
     where = f"{side}: {STAGES[stage].heading}, row {view.rows(stage)[i]}, column "
     return panel(where + view.columns(stage)[j], lines, (side, *cell))

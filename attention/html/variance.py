@@ -36,7 +36,7 @@ def explored_table(
     for name, value in measured.items():
         theory = number(predicted[name], digits) if name in predicted else "–"
         lines.append(line([name, number(means[name], digits), number(value, digits), theory]))
-    return table("numbers", ["stage", "mean", "variance", "theory, means 0"], lines)
+    return table("numbers", ["stage", "mean", "variance", "theory if means are 0"], lines)
 
 
 def rows_of(points: tuple[Point, ...]) -> list[tuple[int, str, tuple[float, ...]]]:

@@ -179,7 +179,7 @@ def statistics_table(view: View, digits: int) -> str:
     if view.bias is not None:
         visible = visible & (view.bias == 0)
     spread = variance(view.stages["masked"], visible)
-    lines.append(line(["masked, visible cells", number(spread, max(digits, 4))]))
+    lines.append(line(["masked (visible cells)", number(spread, max(digits, 4))]))
     return table("numbers", ["stage", "variance"], lines)
 
 
@@ -195,7 +195,7 @@ def rows_table(view: View, digits: int) -> str:
         # raw weights are no distribution
         spread = number(entropies[i], digits) if view.softmax is True else "–"
         lines.append(line([token, spread, number(peaks[i], digits), at, str(seen)]))
-    heads = ["query", "entropy (nats)", "largest weight", "at key", "visible keys"]
+    heads = ["query", "entropy (nats)", "largest weight", "strongest key", "visible keys"]
     return table("numbers", heads, lines) + _left_out(len(weights), "queries")
 
 

@@ -35,8 +35,8 @@ CAPTURES = {
     "verbs": Example(
         "MiniLM: a verb and its subject",
         ("The keys to the house are on the table.", "The cats on the mat are tired."),
-        "A batch of two, the second filled up with [PAD], which the mask hides. Layer 3, head 1:"
-        " “are” looks most at “keys” and not at “house”, which stands nearer; in the second at"
+        "A batch of two, the second padded with [PAD], which the mask hides. Layer 3, head 1:"
+        " “are” looks most at “keys” and not at “house”, which is nearer; in the second at"
         " “cats” and not at “mat”.",
     ),
 }

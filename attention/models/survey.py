@@ -68,8 +68,8 @@ MEASURES = {
         _entropy,
     ),
     "first": Measure(
-        "on the first",
-        "Mean share that the queries give to the first token; “–” where it is not among the keys.",
+        "on first token",
+        "Mean weight of the queries on the first token; “–” if it is not among the keys.",
         True,
         _first,
     ),

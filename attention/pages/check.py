@@ -25,9 +25,9 @@ from attention.session.settings import Settings
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
-RIGHT = "none: right numbers"
-WANTED = "Numbers as text, or arrays: what your code saved. A reload forgets the file."
-OTHERS = "Go on with the other arrays"
+RIGHT = "none (correct)"
+WANTED = "Numbers as text, or arrays saved by your code. Reloading the page removes the file."
+OTHERS = "Continue with the other arrays"
 MOST_HEADS, SOFTCAPS = 64, (1e-6, 1e6)
 TYPED = {  # what a reload does not lose
     "check_source": typed.text("explore"),
@@ -78,18 +78,18 @@ def pasted(source: str) -> dict[str, Any]:
             min_value=1,
             max_value=MOST_HEADS,
             step=1,
-            help="Q, K and V hold them side by side.",
+            help="Their columns are side by side in Q, K and V.",
         )
     with places[1]:
         kv_heads = count(
-            "of keys and values",
+            "Key/value heads",
             "kv_heads",
             None,
             min_value=1,
             max_value=MOST_HEADS,
             step=1,
-            placeholder="as many",
-            help="Fewer, where several heads share their keys and values.",
+            placeholder="same",
+            help="Fewer if several heads share keys and values.",
         )
     with places[2]:
         softcap = count(
@@ -112,7 +112,8 @@ def pasted(source: str) -> dict[str, Any]:
             help="The mask that your code applies.",
         )
     parts.note(
-        "The scale is 1/√d_k. Biases, norms, positions and sinks come along from Explore alone."
+        "The scale is 1/√d_k. Biases, norms, positions and sinks are only used with the inputs"
+        " from Explore."
     )
     true_means = "may look"
     if mask == inputs.PASTED:
@@ -124,11 +125,11 @@ def pasted(source: str) -> dict[str, Any]:
                 true_means,
                 required=True,
                 options=list(POLARITIES),
-                help="Frameworks differ in what a 1 of a mask means.",
+                help="Frameworks differ in what a 1 in a mask means.",
             )
-        box("Mask: a row for each query, a column for each key", "mask", 100, "1 0\n1 1")
+        box("Mask: one row per query, one column per key", "mask", 100, "1 0\n1 1")
     if not all(text(name).strip() for name in wanted):
-        raise BadInput(f"paste {', '.join(wanted)} above; the same as your code gets.")
+        raise BadInput(f"paste {', '.join(wanted)} above, the same as your code uses.")
     return inputs.pasted(
         source,
         {name: text(name) for name in (*wanted, "mask")},
@@ -142,11 +143,11 @@ def pasted(source: str) -> dict[str, Any]:
 
 def from_explore(s: Settings) -> dict[str, Any]:
     given = inputs.from_settings(s)
-    seen = "nothing is masked" if given["allowed"] is None else "with its mask, as −∞"
+    seen = "no mask" if given["allowed"] is None else "with its mask (−∞)"
     scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
     beside = f", {called(s.parts)}" if s.parts else ""
-    there = f"“{name_of(s)[0]}” as it stands on Explore: {scale}, {seen}{beside}"
-    parts.note(f"{there}. Change it there.")
+    there = f"“{name_of(s)[0]}” from Explore: {scale}, {seen}{beside}"
+    parts.note(f"{there}. Change it on Explore.")
     return given
 
 
@@ -170,13 +171,13 @@ def answers(bench: Bench) -> dict[str, str]:
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
                 state.confirm(
-                    f"It is {label.lower()}",
+                    f"Use as {label.lower()}",
                     f"check_use_{name}",
                     opened,
                     (name, file),
                     about=hash(file),  # another may have come over it
                     disabled=file is None,
-                    help="Puts the numbers of the file into its box.",
+                    help="Copies the numbers of the file into its box.",
                 )
         if file is not None and asked_about == file:
             state.page_control(
@@ -184,24 +185,24 @@ def answers(bench: Bench) -> dict[str, str]:
                 OTHERS,
                 "check_others",
                 False,
-                help="What cannot be read in the file is passed over.",
+                help="Arrays that cannot be read are skipped.",
             )
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {mistake.title: mistake for mistake in bench.applicable}
         title = state.page_control(
             st.selectbox,
-            "No numbers at hand? Plant a mistake",
+            "No numbers yet? Try a known mistake",
             "check_plant",
             RIGHT,
             options=list(mistakes),
-            help="An answer made with this mistake, to see how the page finds it.",
+            help="An output with this mistake, to see how the page finds it.",
         )
         state.confirm(
-            "Put its output into the box",
+            "Use this output",
             "check_planted",
             plant,
             (bench, mistakes[title]),
-            help="As if your own code had given it.",
+            help="Copies it into the box, as if your own code had returned it.",
         )
     return {name: text(name) for name in ANSWERS}
 
@@ -258,13 +259,13 @@ parts.opening(
 parts.sentences(*state.sentences())
 source = state.page_control(
     st.segmented_control,
-    "The inputs of both sides",
+    "Inputs",
     "check_source",
     "explore",
     required=True,
     options=list(inputs.SOURCES),
     format_func=lambda name: inputs.SOURCES[name].label,
-    help="What your code was given: the matrices of Explore, or those you paste.",
+    help="The inputs of your code: the matrices of Explore, or those you paste.",
 )
 try:
     bench = inputs.bench_of(from_explore(s) if source == "explore" else pasted(source))

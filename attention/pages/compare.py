@@ -40,8 +40,8 @@ from attention.stages import STAGES
 from attention.view import View
 
 CHANGED, CELL = "What changed", "This cell"
-OPEN = "Alone on Explore, in another tab."
-TOO_LARGE = "Too large for a link; Explore in the menu shows B, and after Swap A."
+OPEN = "Opens it alone on Explore, in a new tab."
+TOO_LARGE = "Too large for a link. Explore in the menu shows B, or A after Swap."
 SIDES = ("_difference", "_a")  # end the names of panes beside that of B
 NAME = "attention_compare"
 MIME = {"csv": "text/csv", "npz": "application/zip", "json": "application/json"}
@@ -75,9 +75,9 @@ def only_a(settings: Settings) -> Settings:
 
 
 PINNED: dict[str, tuple[str, Callable[[Settings], Settings], str]] = {
-    "pin": ("Pin B as A", pin, "B becomes A, and what you change from now on is compared with it."),
+    "pin": ("Use B as A", pin, "B becomes A; what you change next is compared with it."),
     "swap": ("Swap", pairs.swapped, "A becomes B, and B becomes A."),
-    "only_a": ("Undo B", only_a, "B is as A again."),
+    "only_a": ("Reset B", only_a, "Makes B equal to A."),
 }
 
 
@@ -86,7 +86,7 @@ def seen(pair: pairs.Pair) -> tuple[View, View, str]:
     try:
         return *pairs.views(pair), ""
     except BadInput as problem:
-        return *pairs.views(replace(pair, mistake="")), f"B is right: {problem}"
+        return *pairs.views(replace(pair, mistake="")), f"B has no mistake: {problem}"
 
 
 File = tuple[str, Callable[[], bytes], str]  # its label, what writes it, and its help
@@ -95,13 +95,13 @@ File = tuple[str, Callable[[], bytes], str]  # its label, what writes it, and it
 def saved_states(too_large: str) -> dict[str, File]:
     """Return the state as a file, by its ending; A and B as two where one would be too large."""
     if not too_large:
-        help = "A and B; opens under “Your data”."
-        return {".json": ("The state as a file", partial(links.to_file, s), help)}
+        help = "A and B. Upload it under “Your data” to continue later."
+        return {".json": ("Save state (.json)", partial(links.to_file, s), help)}
     return {
         f"_{side}.json": (
-            f"{side} as a file",
+            f"Save {side} (.json)",
             partial(links.to_file, alone),
-            f"{side} alone. To compare again: open A, press “Pin B as A”, open B.",
+            f"{side} alone. To compare again: open A, press “Use B as A”, open B.",
         )
         for side, alone in (("A", pair.a), ("B", pair.b))
     }
@@ -180,7 +180,7 @@ def dressed(pane: Pane) -> Pane:
     """The pane with its file's name, what is wrong in it, and what can be done in it."""
     pane = replace(cells.let_edit(pane, s), filename=f"{name}_{pane.name}", picks=True)
     if pane.name in STAGES and pairs.is_wrong(pair, b, pane.name):
-        return replace(pane, sentence="B does this wrong.")
+        return replace(pane, sentence="With the mistake.")
     return pane
 
 
@@ -221,13 +221,12 @@ def what_changed() -> None:
                 st.html(winners)
             if alike:
                 names = ", ".join(STAGES[both.name].heading for both in alike)
-                parts.note(f"Alike in A and B, to the bit: {names}.")
+                parts.note(f"Identical in A and B: {names}.")
             state.page_control(
                 st.toggle,
-                "Show what is alike too",
+                "Also show identical stages",
                 "alike",
                 False,
-                help="All stages, also those whose numbers are the same in A and B.",
             )
 
 
@@ -250,9 +249,9 @@ def lines(side: str, shown: View, cell: Cell) -> list[str]:
 
 
 def the_files() -> None:
-    every = "A, B and B − A of every stage, exact to the bit."
+    every = "A, B and B − A of every stage, exact."
     formats: dict[str, File] = {
-        ".csv": ("CSV, a line for each cell", partial(files.to_csv, pair, a, b, stages), every),
+        ".csv": ("CSV, one row per cell", partial(files.to_csv, pair, a, b, stages), every),
         ".npz": ("NPZ for NumPy", partial(files.to_npz, pair, a, b, stages), every),
     }
     refused = {
@@ -262,7 +261,7 @@ def the_files() -> None:
     formats |= saved_states(refused[".json"])
     offer(formats, {ending: why for ending, why in refused.items() if why}, name)
     if state.link()[1]:  # a box says it otherwise
-        parts.note("The address holds both A and B.")
+        parts.note("The page address holds both A and B.")
     paper.offer(s, panes, name)
 
 

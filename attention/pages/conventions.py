@@ -24,7 +24,7 @@ def the_tables() -> None:
     """What each framework does, whatever the numbers are."""
     st.subheader("What each framework does", anchor=False)
     st.html(tables.facts())
-    st.subheader("By which argument each takes parts of real layers", anchor=False)
+    st.subheader("Arguments for each feature", anchor=False)
     st.html(tables.arguments())
 
 
@@ -38,14 +38,14 @@ parts.sentences(*state.sentences())
 if s.weights_alone:
     parts.message_box(
         "flag",
-        "Explore shows finished weights alone; frameworks need Q, K and V to answer. Choose an"
-        " example there, or bring other data.",
+        "Explore shows only finished weights; frameworks need Q, K and V. Choose an example"
+        " there, or upload other data.",
     )
     parts.address()
     state.end()
     st.stop()
 head = ", " + which_of("head", [s.head], s.heads) if s.heads > 1 else ""
-parts.note(f"“{name_of(s)[0]}” as it stands on Explore{head}. Change it there.")
+parts.note(f"“{name_of(s)[0]}” from Explore{head}. Change it on Explore.")
 if s.fill == PUSHED:
     parts.message_box(
         "flag",
@@ -55,15 +55,15 @@ if s.fill == PUSHED:
 if left := inputs.left_out(s):
     parts.message_box(
         "flag",
-        f"On Explore there is {called(left)}; here ours goes by a softmax, as the frameworks do.",
+        f"On Explore there is {called(left)}; here ours uses a softmax, as the frameworks do.",
     )
 
 cells = len(s.tokens) * len(s.key_tokens)
 if cells > MAX_COMPARED:
     parts.message_box(
         "flag",
-        f"Answers are compared for up to {MAX_COMPARED:,} scores, 128 × 128, and these are"
-        f" {cells:,}; take fewer words on Explore.",
+        f"Results are compared for up to {MAX_COMPARED:,} scores, 128 × 128, and these are"
+        f" {cells:,}; use fewer words on Explore.",
     )
     the_tables()
     parts.address()
@@ -74,36 +74,38 @@ handed = "array"
 if inputs.has_switch(s):
     handed = state.page_control(
         st.segmented_control,
-        "The mask goes over",
+        "Pass the mask",
         "handed",
         handed,
         options=list(inputs.HANDED),
         required=True,
         format_func=inputs.HANDED.__getitem__,
-        help="Some answer otherwise where a switch asks for the mask and no array is handed over.",
+        help=(
+            "Some frameworks give other results if the mask is set by a switch instead of an array."
+        ),
     )
 ours, compared = inputs.compare(s, handed)
 st.html(tables.sentences(compared))
 
 chosen = state.page_control(
     st.pills,
-    "Show beside ours",
+    "Compare with",
     "beside",
     ["torch_mha", "jax"],
     options=list(CONVENTIONS),
     selection_mode="multi",
     format_func=lambda name: CONVENTIONS[name].name,
-    help="Whose weights and output are drawn below, beside those of Explore.",
+    help="Draws their weights and output below, next to those of Explore.",
 )
 if len(chosen) > MOST_SHOWN:
-    parts.message_box("flag", f"The first {MOST_SHOWN} chosen are shown.")
+    parts.message_box("flag", f"Only the first {MOST_SHOWN} chosen are shown.")
 beside = []
 for row in compared:
     if row.name not in chosen[:MOST_SHOWN]:
         continue
     title = CONVENTIONS[row.name].name
     if row.answer.refused:
-        parts.message_box("flag", f"{title} gives no answer: {row.answer.refused}")
+        parts.message_box("flag", f"{title} gives no result: {row.answer.refused}")
     else:
         beside.append((row.name, title, row.answer))
 panes = [

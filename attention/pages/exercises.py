@@ -29,17 +29,17 @@ from attention.stages import ALWAYS, STAGES
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
 CHOOSES = "choose_blanks"  # a value of the page
 NUMBER = (
-    f"From 1 to {MAX_EXERCISE:,}. The same number is the same exercise for everyone; each other"
-    " number has words and numbers of its own."
+    f"From 1 to {MAX_EXERCISE:,}. The same number gives everyone the same exercise; a different"
+    " number gives a different one."
 )
-FOR_A_CLASS = "Copy this link for a class: each pupil types a number."
+FOR_A_CLASS = "Copy this link for your class: each student enters a number."
 NOT_FOR_A_CLASS = (
-    "The numbers on Explore are too large for a link. Choose an example there before you copy this"
-    " link for a class."
+    "The numbers on Explore are too large for a link. Choose an example there before you copy"
+    " this link for your class."
 )
 FIND = (
-    "Somebody’s code made this of X, W_Q, W_K and W_V, with one mistake in it. In which stage do"
-    " the numbers first differ from what they should be?"
+    "Someone’s code computed this from X, W_Q, W_K and W_V, with one mistake. In which stage do"
+    " the numbers first differ from the correct ones?"
 )
 
 s = state.begin()
@@ -75,14 +75,14 @@ def rail(done: Exercise | None) -> None:
                 "every_row",
                 done.asks_every_row and done.level is not None,
                 lambda settings, on: to_level(settings, done.level or 1, on),
-                help="All queries, or one alone.",
+                help="Asks for all queries instead of one.",
             )
             state.page_control(
                 st.toggle,
                 "Choose the blanks",
                 CHOOSES,
                 False,
-                help="While this is on, a click on the board empties a cell, or fills it again.",
+                help="While this is on, click numbers on the board to blank or restore them.",
             )
         share.button()
         if s.exercise != "state" and not s.exercise_seed:
@@ -93,7 +93,7 @@ def rail(done: Exercise | None) -> None:
                 "exercise_class",
                 state.change,
                 (partial(begin, exercise_seed=0),),
-                help="Each pupil types a number, and has words and numbers of their own.",
+                help="Each student enters a number and gets their own exercise.",
             )
         if done and done.blanks:
             worksheet.of_exercise(s, done.shown, done.blanks[0].stage)
@@ -142,18 +142,20 @@ def choices(done: Exercise | None) -> None:
                     settings, level, done.asks_every_row and done.level is not None
                 ),
                 options=range(1, len(labels) + 1),
-                format_func=lambda level: "+ " * (level > 1) + labels[level - 1],
+                format_func=lambda level: "also " * (level > 1) + labels[level - 1],
                 label_visibility="collapsed",
                 width="stretch",
-                help="What is missing: the last stage, the last two, and so on from the output"
-                " backwards.",
+                help=(
+                    "Which stages are blank: the last one, the last two, and so on backwards from"
+                    " the output."
+                ),
             )
 
 
 def another(is_done: bool) -> None:
     if s.exercise != "state":
         state.button(
-            "Another one like it",
+            "New exercise",
             "exercise_next",
             state.change,
             (next_one,),
@@ -186,16 +188,16 @@ def answered(done: Exercise, cell: Cell | None) -> str:
     """What is said of the last answer, or of the first that is wrong."""
     if done.blanks and not done.open:
         count = len(done.blanks)
-        last = f"All {count} of them." if count > 1 else "That was all."
+        last = f"All {count} are done." if count > 1 else "All done."
         return verdict(True, _with_all_digits(done, cell) + last)
     wrong = [cell for cell in done.open if done.typed(cell)]
     if wrong:
         cell = cell if cell in wrong else wrong[0]
-        on_board = " Its arithmetic is on the board." if _has_lines(done, cell) else ""
+        on_board = " The arithmetic is on the board." if _has_lines(done, cell) else ""
         return verdict(False, done.hint(cell) + on_board, done.place(cell))
     if cell in done.blanks and cell not in done.open:
         return verdict(True, f"{_with_all_digits(done, cell)}{len(done.open)} to go.")
-    return tables.quiet("Point at a blank, and what it is made of is marked.")
+    return tables.quiet("Hover over a blank to see what it depends on.")
 
 
 def _with_all_digits(done: Exercise, cell: Cell | None) -> str:
@@ -203,7 +205,7 @@ def _with_all_digits(done: Exercise, cell: Cell | None) -> str:
     if cell not in done.blanks or not done.is_rounded(cell):
         return ""
     value = number(float(done.shown.stages[cell.stage][cell[1:]]), done.digits)
-    return f"With all digits of what the board rounds, it is {value}. "
+    return f"The board shows rounded numbers; with all digits it is {value}. "
 
 
 def _has_lines(done: Exercise, cell: Cell) -> bool:
@@ -217,11 +219,11 @@ def card(done: Exercise, cell: Cell | None) -> None:
     title = f"Fill in {in_words(stages)}" if stages else "Nothing is blank"
     ask = f"Click a blank, type its number {done.precision}, and press Enter for the next."
     if stages and not done.open:
-        ask = "Click any number to see how it is made."
+        ask = "Click any number to see how it is computed."
     if not stages:
-        ask = "Switch on “Choose the blanks” in the sidebar, and click what is to be filled in."
+        ask = "Switch on “Choose the blanks” in the sidebar, and click the numbers to blank."
     if state.page_value(CHOOSES, False):
-        ask = "A click on a number blanks it, or gives it back. Switch that off, and fill in."
+        ask = "Click numbers to blank or restore them. Switch off “Choose the blanks” to solve."
     with st.container(key="lesson"):
         with st.container(horizontal=True, gap="small", key="lesson_says"):
             st.html(tables.head(count, title, ask), width="stretch")
@@ -234,14 +236,14 @@ def ways_on(done: Exercise, cell: Cell | None) -> None:
     is_done = bool(done.blanks) and not done.open
     if is_done and done.level and done.level < len(exercise.levels(done.shown)):
         more = partial(to_level, level=done.level + 1, every_row=done.asks_every_row)
-        state.button("One stage more", "exercise_more", state.change, (more,))
+        state.button("Add a stage", "exercise_more", state.change, (more,))
     elif cell in done.open:
         state.button(
             "Show how",
             "exercise_how",
             state.change,
             (partial(exercise.asked_how, cell=cell),),
-            help="The arithmetic of this blank, on the board.",
+            help="Shows the arithmetic of this blank on the board.",
             disabled=_has_lines(done, cell),
         )
     another(is_done)
@@ -313,8 +315,8 @@ def how_it_is_made(done: Exercise, cell: Cell) -> Card:
 
 def _no_lines_yet(done: Exercise, cell: Cell) -> str:
     if waits := done.waits_for(cell):
-        return f"It waits for {STAGES[waits].heading}, of which it is made."
-    later = "After two wrong tries, or “Show how”, its arithmetic stands here."
+        return f"Fill in {STAGES[waits].heading} first."
+    later = "The arithmetic appears here after two wrong tries, or press “Show how”."
     return later if cell in done.open else ""
 
 
@@ -375,7 +377,7 @@ def ways_to_find(found: planted.Planted, said: planted.Said) -> None:
             "exercise_how",
             state.change,
             (planted.shown_how,),
-            help="The first number that is another.",
+            help="Shows the first wrong number.",
             disabled=said.stage_tries >= exercise.ENOUGH,
         )
     another(is_done)
@@ -408,7 +410,7 @@ def _title(name: str) -> str:
 def for_a_class() -> None:
     """Nothing yet: each pupil types a number."""
     with st.container(key="lesson"):
-        ask = "Type your number: it gives you words and numbers of your own."
+        ask = "Enter your number (for example from the class list) to get your own exercise."
         st.html(tables.head("", KINDS[s.exercise], ask))
         number_box("Your number", 0, width=160)
     parts.sentences(*state.sentences())

@@ -42,8 +42,9 @@ from attention.stages import STAGES
 from attention.view import View
 
 FORGET = (
-    "Deletes what this browser keeps: states too large for a link (the newest 50, or 50 MB), and"
-    " until this tab is closed the text typed under “Your data” and on Check yours."
+    "Deletes states too large for a link (this browser saves the newest 50, or 50 MB), and the"
+    " text typed under “Your data” and on Check yours, which is otherwise kept until this tab is"
+    " closed."
 )
 WALK, LINES = "Step by step", "Lines"
 WITH_LINES = "trained-it"  # the example that opens with its lines
@@ -243,21 +244,21 @@ def the_exports() -> None:
                 disabled=key in refused,
             )
     for why in dict.fromkeys(refused.values()):
-        parts.note(f"Not offered: {_labels(refused, why)}; {why}")
+        parts.note(f"Not available: {_labels(refused, why)}; {why}")
     parts.note(
-        "Each file says the version, the date and where the inputs came from. CSV, JSON, LaTeX and"
-        " Markdown hold the item and head shown; NPZ and the state as a file hold everything, and"
-        " the state opens again under “Your data”. The address of this page holds all settings,"
-        " unless a box above says that they do not fit. The menu ⋯ of a stage copies its numbers."
+        "Each file records version, date and the source of its inputs. CSV, JSON, LaTeX and"
+        " Markdown contain the item and head shown; NPZ and the saved state contain everything."
+        " Upload a saved state under “Your data”. The page address holds all settings, unless a"
+        " message says that they are too large. The menu ⋯ of a stage copies its numbers."
     )
-    state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
+    state.button("Delete states saved in this browser", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)
     paper.stages_and_heads(s, trace, list(shown.stages), name + about(s).suffix)
     st.subheader("A worksheet", anchor=False)
     worksheet.offer(s, shown, name + page.about.suffix)
-    st.subheader("All of it", anchor=False)
+    st.subheader("Everything", anchor=False)
     if st.button(
-        "Build a zip of everything",
+        "Build a zip of all files",
         key="build_zip",
         on_click=state.control_moved,
         help="All numbers, the code, the state, the figure above and a picture of each stage.",
@@ -275,7 +276,6 @@ def the_exports() -> None:
             on_click="ignore",
             key="zip",
             type="primary",
-            help="Saves what was just built.",
         )
     with st.expander("How to cite"):
         st.code(citation.sentence(), language=None, wrap_lines=True)
@@ -291,14 +291,14 @@ def stages_wanted(there: list[str]) -> list[str]:
     """Those that tables and texts hold; none: all."""
     return state.page_control(
         st.multiselect,
-        "Stages in tables and texts",
+        "Stages to include",
         "text_stages",
         [],
         options=there,
         format_func=lambda name: STAGES[name].heading,
-        placeholder="all of them",
+        placeholder="all",
         width=420,
-        help="Which stages CSV, JSON, LaTeX and Markdown hold. None chosen: all of them.",
+        help="In CSV, JSON, LaTeX and Markdown. None chosen: all.",
     )
 
 

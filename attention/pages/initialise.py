@@ -35,7 +35,7 @@ def panel(s: Settings) -> None:
             "Q" if s.typed_qkv else "W_Q",
             options=names,
             format_func=lambda name: SYMBOLS.get(name, name),
-            help="The one that is filled; all others stay as they are.",
+            help="Only this matrix changes.",
             width=110,
         )
         _draw(s, name)
@@ -52,36 +52,36 @@ def _draw(s: Settings, name: str) -> None:
     recipe = _recipe(s, name)
     kind = state.page_control(
         st.selectbox,
-        "Filled with",
+        "Fill with",
         f"kind_{name}",
         recipe.kind,
         options=list(INITIALISERS),
         format_func=lambda kind: INITIALISERS[kind].label,
-        help="Identity has 1 on its diagonal; Xavier / Glorot keeps variances through a layer.",
+        help=(
+            "Identity: 1 on the diagonal, 0 elsewhere. Xavier / Glorot: random, keeps the variance."
+        ),
         width=170,
     )
     if kind != "identity":
-        help = "The same seed and matrix always give the same numbers."
-        whole = {"min_value": 0, "max_value": MAX_SEED, "step": 1}
-        _number("Next seed", f"seed_{name}", recipe.seed, help, **whole)
+        whole: dict[str, Any] = {"min_value": 0, "max_value": MAX_SEED, "step": 1}
+        whole["help"] = "The same seed always gives the same numbers for this matrix."
+        _number("Seed", f"seed_{name}", recipe.seed, **whole)
     if INITIALISERS[kind].ranged:
-        any_number = {"step": 1.0, "format": "%g"}
-        help = "The smallest number drawn."
-        _number("From", f"low_{name}", float(recipe.low), help, **any_number)
-        help = "All numbers drawn are smaller than this one."
-        _number("To, not included", f"high_{name}", float(recipe.high), help, **any_number)
+        any_number: dict[str, Any] = {"step": 1.0, "format": "%g"}
+        _number("From", f"low_{name}", float(recipe.low), **any_number)
+        _number("To (exclusive)", f"high_{name}", float(recipe.high), **any_number)
     state.button(
         "Initialise",
         f"roll_{name}",
         _rolled,
         icon=":material/casino:",
         type="primary",
-        help="Fills this matrix; press again for the next seed.",
+        help="Press again for the next seed.",
     )
 
 
-def _number(label: str, name: str, value: float, help: str, **options: Any) -> None:
-    state.page_control(st.number_input, label, name, value, help=help, width=112, **options)
+def _number(label: str, name: str, value: float, **options: Any) -> None:
+    state.page_control(st.number_input, label, name, value, width=112, **options)
 
 
 def _rolled() -> None:
@@ -110,7 +110,7 @@ def _standing(s: Settings, name: str) -> str:
         said.append(f"Only item {s.item} of the batch is filled.")
     heads = s.kv_heads if name in ("W_K", "W_V", "b_K", "b_V") else s.heads
     if heads > 1 and name not in ("X", "memory", "P", "b_O"):
-        said.append(f"It holds all {heads} heads.")
+        said.append(f"This matrix holds all {heads} heads.")
     if matrix.remark:
         said.append(f"{name}: {matrix.remark}")
     return " ".join(said)

@@ -50,7 +50,7 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
             min_value=1,
             max_value=MAX_LONG_TOKENS,
             step=64,
-            help="At most: its own and those before it.",
+            help="At most: its own key and those before it.",
         )
     if inputs.heads > 1:
         control(
@@ -61,7 +61,7 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
             value=c.head,
             options=list(range(inputs.heads)),
             format_func=lambda head: str(inputs.number(head)),
-            help="Counted from 0, of a captured model as the model does.",
+            help="Counted from 0; of a captured model, as in the model.",
         )
     st.html("<h2 class='rail'>View</h2>")
     control(
@@ -71,26 +71,28 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
         "of",
         options=list(SHOWN),
         format_func=SHOWN.__getitem__,
-        help="A cell of many queries and keys shows what its keys get together, on average over its"
-        " queries, or its largest weight; a cell of one of each shows its weight.",
+        help=(
+            "A cell of several queries and keys shows the total weight of its keys, averaged over"
+            " its queries, or its largest weight; a cell of one query and one key shows its weight."
+        ),
     )
     control(
         s,
         st.toggle,
         "Logarithmic colours",
         "logarithmic",
-        help="Equal ratios are equal steps of colour.",
+        help="Equal ratios are equal colour steps.",
     )
     state.setting_control(
         st.pills,
-        "Along the tokens",
+        "Plots",
         "long_also",
         list(s.long.also),
         lambda s, names: changed(also=tuple(name for name in ALSO if name in names))(s),
         options=list(ALSO),
         format_func=ALSO.__getitem__,
         selection_mode="multi",
-        help="Each is computed with the map and costs its own time.",
+        help="Each is computed with the map and takes extra time.",
     )
 
 
@@ -142,7 +144,7 @@ def the_state(work: LongWork, look: Look) -> None:
     elif job and not job.was_cancelled and (look.sampled or not job.is_over):
         # over already where it ended while the first look was made: then the page is drawn anew
         what = "All queries" if job is work.whole else "This window"
-        the_progress(job, f"A first look. {what}" if look.sampled else f"Exact here. {what}")
+        the_progress(job, f"Overview. {what}" if look.sampled else f"Exact here. {what}")
     elif work.record is not None and not look.sampled:
         parts.note("Exact: every query of these cells was computed.")
     else:
@@ -150,11 +152,11 @@ def the_state(work: LongWork, look: Look) -> None:
         with left:
             first = "Exact here."
             if look.sampled:
-                first = f"A first look: each row shows one query of {look.sampled:,}."
+                first = f"Overview: each row shows one query of {look.sampled:,}."
             parts.note(
                 f"{first} All queries: about {in_time(work.seconds)},"
-                f" {megabytes(work.inputs.size)} for what is given and at most"
-                f" {megabytes(BEYOND)} beside it."
+                f" {megabytes(work.inputs.size)} for the inputs and at most {megabytes(BEYOND)}"
+                " more."
             )
         with right:
             state.button("Compute all", "long_begin", work.begin, type="primary")
@@ -168,7 +170,7 @@ def the_progress(job: Job, what: str) -> None:
     rest = f", about {in_time(job.left)} left" if job.left is not None else ""
     said = f"{what}: {job.share:.0%}{rest}"
     if job.is_waiting:
-        said = f"{what}: waiting for what others compute on this server"
+        said = f"{what}: waiting for other computations on this server"
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.progress(job.share, said)
     with right:
@@ -221,7 +223,7 @@ def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> 
     for key in best[weights[best] > 0]:
         word = f" “{inputs.key_words[key]}”" if inputs.key_words else ""
         said.append(f"{key:,}{word} → {number(float(weights[key]), 4)}".replace(" ", "\u00a0"))
-    parts.note(f"Strongest of all keys: {', '.join(said)}." if said else "It sees no key.")
+    parts.note(f"Strongest keys: {', '.join(said)}." if said else "It sees no key.")
 
 
 def the_lines(work: LongWork, c: LongContext, head: int) -> None:
@@ -245,8 +247,10 @@ def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
             "application/octet-stream",
             on_click="ignore",
             key="long_npz",
-            help="The map of total weights with its edges, and every figure along the queries, of"
-            " all heads that were computed.",
+            help=(
+                "The map of total weights with its edges, and every plot along the queries, for"
+                " all computed heads."
+            ),
         )
         parts.note("The same in Python:")
         st.code(exports.code(c, inputs), language="python")
@@ -274,7 +278,7 @@ def the_page() -> None:
         is_known = work is not None and work.is_known(window, among(work, c), c.of)
         # what is said of the numbers before is not true of others: it goes at once
         said = st.container() if is_known else st.empty()
-        with waiting, st.spinner("A first look …", show_time=True):
+        with waiting, st.spinner("Computing the overview …", show_time=True):
             work = work or new_work(inputs, c)
             head = among(work, c)
             look = work.look(window, head, c.of)

@@ -52,8 +52,8 @@ BOUNDS = Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
 LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values"}
 NOT_HERE = (
     "The queries and keys that were chosen are",
-    "upload the file, or come from Explore or the captured model, again. Until then a pattern is"
-    " shown",
+    "upload the file again, or open them again from Explore or the captured model. Until then a"
+    " pattern is shown",
 )
 
 
@@ -101,7 +101,6 @@ def show(s: Settings) -> None:
         "pattern",
         options=list(SOURCES),
         format_func=LABELS.__getitem__,
-        help="Where they come from.",
     )
     SOURCES[source](s)
 
@@ -171,7 +170,7 @@ def _pattern(s: Settings) -> None:
             pattern=name, mask="causal" if s.long.mask == "own" else s.long.mask
         )(s),
         options=list(PATTERNS) if s.long.pattern else ["", *PATTERNS],
-        format_func=lambda name: PATTERNS[name].label if name else "what was brought",
+        format_func=lambda name: PATTERNS[name].label if name else "your data",
         help="How queries and keys are made.",
     )
     if not s.long.pattern:  # what was brought has its own number of tokens
@@ -185,7 +184,7 @@ def _pattern(s: Settings) -> None:
         "tokens",
         options=sorted({*TOKENS, s.long.tokens}),
         format_func=lambda n: f"{n:,}",
-        help="Of one sequence that looks at itself.",
+        help="The length of the sequence.",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         control(
@@ -196,10 +195,10 @@ def _pattern(s: Settings) -> None:
             min_value=0,
             max_value=MAX_SEED,
             step=1,
-            help="What is drawn from it is the same each time.",
+            help="The same seed gives the same numbers.",
             width=100,
         )
-        control(s, st.toggle, "Rotary", "rotary", help="Turns queries and keys by their places.")
+        control(s, st.toggle, "Rotary", "rotary", help="Rotates queries and keys by position.")
 
 
 # ---- a file --------------------------------------------------------------------------------------
@@ -209,7 +208,7 @@ def _file(s: Settings) -> None:
     """Tensors of any names, or a capture; its bytes are forgotten once it is read."""
     says = (
         ".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
-        f" {MAX_LONG_TOKENS:,} tokens. A reload forgets the file."
+        f" {MAX_LONG_TOKENS:,} tokens. Reloading the page removes the file."
     )
     label = "Q and K (and V), or a capture"
     if file := upload.upload(FILE, label, MAX_LONG_FILE, says):
@@ -227,7 +226,7 @@ def _file(s: Settings) -> None:
     waiting: Waiting | None = state.page_value(ARRAYS, None)
     if waiting is None:
         return
-    st.caption(f"Which arrays of {plain(waiting.name)} are these?")
+    st.caption(f"Which array of {plain(waiting.name)} is which?")
     arrays = waiting.arrays
     labels = {each: f"{each} {entry.shape}" for each, entry in arrays.items()}
     for letter, label in LETTERS.items():
@@ -238,7 +237,7 @@ def _file(s: Settings) -> None:
             None,
             options=list(labels),
             format_func=labels.__getitem__,
-            help="By its name in the file; values may be left out.",
+            help="The name of the array in the file. Values are optional.",
         )
     if (items := items_of(arrays.values())) > 1:
         state.page_control(
@@ -249,7 +248,7 @@ def _file(s: Settings) -> None:
             min_value=0,
             max_value=items - 1,
             step=1,
-            help="Of the first of four axes, counted from 0.",
+            help="The index along the first of four axes, counted from 0.",
         )
     state.button("Use these", "long_use", _use, type="primary")
 
@@ -268,13 +267,13 @@ def _read(filename: str, name: str, content: bytes) -> None:
         if has_more:
             many = f"{counted(len(taken.calls))} and {items} item{'s' * (items != 1)}"
             state.remark(
-                f"{name} holds {many}; here is {called(first, 0)}. Choose another under the file."
+                f"{name} holds {many}; {called(first, 0)} is shown. Choose another below the file."
             )
         return
     arrays = entries(filename, content, BOUNDS)
     if len(arrays) < 2:
         raise BadInput(
-            f"{name} holds one array; Q and K are wanted, as by np.savez(file, Q=Q, K=K)."
+            f"{name} holds one array; expected Q and K, as from np.savez(file, Q=Q, K=K)."
         )
     _offer(None)
     names = guessed_names(arrays)
@@ -353,7 +352,7 @@ def _model(s: Settings) -> None:
         next(iter(known)),
         options=list(known),
         format_func=known.__getitem__,
-        help="Your own: open it on Real model first, or as a file here.",
+        help="To use your own, open it on Real model first, or upload the file here.",
     )
     taken = survey.taken if survey is not None and not name else examples.load(name)
     _one_layer(taken, "long")
@@ -368,7 +367,7 @@ def _one_layer(taken: Taken, key: str) -> None:
         0,
         options=list(range(len(taken.calls))),
         format_func=lambda k: called(taken.calls[k]),
-        help="Counted from 0, as the model does.",
+        help="Counted from 0, as in the model.",
     )
     item, items = 0, len(taken.calls[place].Q)
     if items > 1:
@@ -378,7 +377,7 @@ def _one_layer(taken: Taken, key: str) -> None:
             f"{key}_item",
             0,
             options=list(range(items)),
-            help="Of the batch, counted from 0.",
+            help="The item of the batch, counted from 0.",
         )
     asked = taken, place, item
     state.confirm("Look at it", f"{key}_look", _look, asked, type="primary")

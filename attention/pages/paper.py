@@ -41,16 +41,17 @@ ALL = {name for row in ROWS for name in row}
 OF_CHARTS = {*ROWS[0], "letters", "axis_titles"}
 OF_HEATMAPS = ALL - {"axis_titles", "count_repeats", "query", "key"}  # those are of stages alone
 NAMES = {"column": "paper column", "text": "paper page"}  # others are called as they are
-NAMES |= {"stage": "0…1, or the stage's", "data": "the data's", "orange_blue": "orange, blue"}
+NAMES |= {"stage": "0…1 or symmetric", "data": "min to max", "own": "custom"}
+NAMES |= {"orange_blue": "orange, blue"}
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
 SOON = 0.5  # seconds in which a figure needs no bar
-LOADING = "Matplotlib is loaded and lists the fonts, once …"
-WAITING = "The figure is drawn, after those that others asked for …"
+LOADING = "Loading Matplotlib and listing the fonts (first time only) …"
+WAITING = "Drawing the figure; figures requested earlier come first …"
 RESOLUTIONS = (150, 300, 600)
 FILES = {
-    "pdf": ("Save as PDF", "A page of exactly this size, its fonts in it."),
-    "svg": ("Save as SVG", "To edit further, in Inkscape or Illustrator."),
-    "png": ("Save as PNG", "For a slide or a text program; of this size to a dot."),
+    "pdf": ("Save as PDF", "A page of exactly this size, with its fonts."),
+    "svg": ("Save as SVG", "Can be edited in Inkscape or Illustrator."),
+    "png": ("Save as PNG", "For slides and documents."),
 }
 
 
@@ -59,13 +60,13 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
     left, right = st.columns([2, 3], gap="large")
     with left:
         labels = {name: parts.plain(STAGES[name].heading) for name in stages}
-        _pills(s, "Stages on it", "paper_stages", labels, "Which matrices. None chosen: all.")
+        _pills(s, "Stages", "paper_stages", labels, "None chosen: all.")
         if s.heads > 1:
             heads = {head: str(head) for head in range(s.heads)}
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                none = "Which heads. None chosen: the one shown on the board."
-                _pills(s, "Heads on it", "paper_heads", heads, none)
-                help = "Every head: one stage of them is a grid with one colour bar."
+                none = "None chosen: the head shown on the board."
+                _pills(s, "Heads in the figure", "paper_heads", heads, none)
+                help = "With one stage: a grid with one colour bar."
                 state.button("All heads", "paper_all_heads", state.change, (_all_heads,), help=help)
         _settings(s.paper, ALL)
         for words in WORDS:
@@ -91,7 +92,7 @@ def offer(
     Its files say what they are by ``about``, without which they are of Explore's state; their names
     end in ``suffix``.
     """
-    help = "Shows what stands above as a figure to print, and saves it."
+    help = "Makes a figure for print from the panels above."
     opened = f"paper_open_{filename}"
     if not state.page_control(st.toggle, "Save a figure", opened, False, help=help):
         return
@@ -100,9 +101,9 @@ def offer(
     with left:
         titled = {pane.name: parts.plain(title_of(pane, panes)) for pane in panes}
         labels = {name: f"{k}. {title}" for k, (name, title) in enumerate(titled.items(), 1)}
-        options = _several(labels, "What stands on the figure. None chosen: all of it.")
+        options = _several(labels, "None chosen: all.")
         first = [panes[0].name] if is_charts else []
-        chosen = state.page_control(st.pills, "On it", f"paper_panes_{filename}", first, **options)
+        chosen = state.page_control(st.pills, "Panels", f"paper_panes_{filename}", first, **options)
         _settings(s.paper, OF_CHARTS if is_charts else OF_HEATMAPS)
         words = {
             name: state.page_control(name=f"paper_{name}_{filename}", default="", **_widget(name))
@@ -122,10 +123,10 @@ def offer(
 def _settings(paper: Paper, fit: set[str]) -> None:
     """The controls of those settings that fit what is drawn, row by row."""
     sizes = (name for name, size in SIZES.items() if size.items() <= vars(paper).items())
-    help = "Sets the width, the greatest height and the letters, which you may then change."
+    help = "Sets width, maximum height and font size; you can then change them."
     options: dict[str, Any] = {"options": list(SIZES), "format_func": _named, "help": help}
     value, name = next(sizes, None), "paper_size"
-    state.setting_control(st.segmented_control, "Made for a", name, value, _sized, **options)
+    state.setting_control(st.segmented_control, "Size for", name, value, _sized, **options)
     if paper.limits != "own":
         fit = fit - {"lowest", "highest"}
     for row in ROWS:
@@ -217,11 +218,11 @@ def _show(name: str, seen: Any, draw: Callable[..., PaperFigure]) -> None:
 def _resolution() -> dict[str, Any]:
     """How the figure becomes a file."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        help = "More are sharper and larger; journals ask for 300 to 600."
-        label, dpis = "PNG, dots per inch", {"options": list(RESOLUTIONS), "required": True}
+        help = "More is sharper but makes a larger file; journals ask for 300 to 600."
+        label, dpis = "PNG resolution (dpi)", {"options": list(RESOLUTIONS), "required": True}
         dpi = state.page_control(st.segmented_control, label, "paper_dpi", 300, help=help, **dpis)
-        help = "Letters as shapes: alike everywhere, but no text that can be edited."
-        label = "SVG with outlines"
+        help = "Text becomes shapes: it looks the same everywhere, but cannot be edited."
+        label = "SVG text as outlines"
         outlines = state.page_control(st.toggle, label, "paper_outlines", False, help=help)
     return {"dpi": dpi, "outlines": outlines}
 
@@ -230,7 +231,7 @@ def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
     """The figure that is seen in the end, where the press follows a change at once."""
     kept = values_at_rest()["paper_saved"]
     if kept is None:  # the page says why
-        raise BadInput("there is no figure of these settings.")
+        raise BadInput("these settings give no figure.")
     return to_bytes(kept[0], form, **kept[1])
 
 

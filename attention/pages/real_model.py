@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 FILE = "model_file"
-WANTED = "What taken.save or the lines below have written. A reload forgets the file."
+WANTED = (
+    "A file written by taken.save(…) or by the code below. Reloading the page removes the file."
+)
 OPENED = "model_opened"  # the file that was opened last: its name and survey
 MOST_NAMED = 20  # modules
 MOST_SAID = 3  # layers that do not agree of which all is said
@@ -61,7 +63,7 @@ def standing() -> Survey | None:
 def open_file(file: UploadedFile) -> None:
     """Open the file in place of what was open; where it is refused, all stays."""
     try:
-        with st.spinner("Every head is computed again …", show_time=True):
+        with st.spinner("Recomputing every head …", show_time=True):
             found = survey(opened(file.content(), file.name))
     except (ValueError, MemoryError) as problem:
         refusal = problem if isinstance(problem, BadInput) else BadInput(sentence_of(problem))
@@ -116,7 +118,7 @@ def the_sources() -> None:
         if standing() and s.capture == UPLOADED:
             st.caption(f"Open: {plain(uploaded()[0])}")
     with right:
-        parts.note("Or a trained model that comes with the page:")
+        parts.note("Or a trained model that is included:")
         with st.container(horizontal=True, gap="small"):
             for name, example in examples.CAPTURES.items():
                 state.button(
@@ -128,13 +130,13 @@ def the_sources() -> None:
                     help=" ".join(example.sentences),
                 )
             if s.capture:
-                state.button("Close", "model_close", close, help="Takes it off this page.")
+                state.button("Close", "model_close", close, help="Removes it from this page.")
     problem = upload.problem(FILE)
     if state.DATA in str(problem):
-        help = "Goes to Explore, where files of weights are opened."
+        help = "Opens Explore, where you can upload files of weights."
         state.button("Go to Your data", "model_data", to_data, help=help)
     if LONG_OPENS in str(problem):
-        help = "Goes to Long context; upload the file there."
+        help = "Opens Long context; upload the file there."
         state.button("Go to Long context", "model_long", to_long, help=help)
 
 
@@ -153,34 +155,34 @@ def the_proof(found: Survey) -> None:
     if len(items) > 1:
         counted += f" for each of {len(items)} items" if alike else f" and {len(items)} items"
     kinds = " and ".join(dict.fromkeys(call.dtype for call in taken))
-    model = f"{taken.model or 'A model'}: {counted}, computed again in float64."
+    model = f"{taken.model or 'A model'}: {counted}, recomputed in float64."
     wrong = [one for one in proof.calls if not one.agrees]
     if wrong:
         parts.message_box(
             "refused",
-            f"{model} {len(wrong)} of {_count(len(proof.calls), 'call')} give another output than"
-            f" the model’s own, beyond what {kinds} explains.",
+            f"{model} {len(wrong)} of {_count(len(proof.calls), 'call')} differ from the model’s"
+            f" own output by more than {kinds} explains.",
         )
         for one in wrong[:MOST_SAID]:
             parts.message_box("plain", str(one))
         if len(wrong) > MOST_SAID:
             names = ", ".join(one.call.name for one in wrong[MOST_SAID : MOST_SAID + 20])
-            parts.message_box("plain", f"And so do others: {names}.")
+            parts.message_box("plain", f"So do: {names}.")
     else:
         share = max(one.share for one in proof.calls)
         parts.message_box(
             "understood",
-            f"{model} Each output is equal to the model’s own to {number(proof.difference, 1)}"
+            f"{model} Every output matches the model’s own to {number(proof.difference, 1)}"
             f" (rounding in {kinds} alone could make {captured.times(share)} as much).",
         )
         lacking = sum(int((~one.proven).sum()) for one in proof.calls)
         if lacking:
             parts.message_box(
                 "flag",
-                f"This is no proof for {lacking:,} of {_count(len(found.heads), 'head')}: rounding"
-                " would explain an output of 0 as well.",
+                f"This proves nothing for {lacking:,} of {_count(len(found.heads), 'head')}:"
+                " rounding would also explain an output of 0.",
             )
-    for said, modules in (("Not captured", taken.missed), ("Was not run", taken.not_run)):
+    for said, modules in (("Not captured", taken.missed), ("Not run", taken.not_run)):
         if modules:
             more = f" and {len(modules) - MOST_NAMED:,} more" * (len(modules) > MOST_NAMED)
             parts.message_box("flag", f"{said}: {', '.join(modules[:MOST_NAMED])}{more}.")
@@ -193,8 +195,8 @@ def the_proof(found: Survey) -> None:
     if left:
         parts.message_box(
             "flag",
-            f"Layers here have a {', a '.join(left)}. Maps and proof count it in; Explore has no"
-            " control for it yet, so a head opens there without, and says how far that is off.",
+            f"Layers here have a {', a '.join(left)}. Maps and proof include it; Explore has no"
+            " control for it yet, so a head opens there without it and shows the difference.",
         )
 
 
@@ -216,7 +218,7 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
             options=list(MEASURES),
             required=True,
             format_func=lambda name: MEASURES[name].label,
-            help="What is said of each head’s weights.",
+            help="The number shown for each head.",
         )
         order = state.page_control(
             st.segmented_control,
@@ -225,7 +227,7 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
             LAYER,
             options=[LAYER, NUMBER],
             required=True,
-            help="Layer and head, or the number under each map, the most striking one first.",
+            help="By layer and head, or by the number under each map (most striking first).",
         )
         item, kind = 0, EVERY
         if found.items > 1:
@@ -234,7 +236,7 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
                 "item",
                 0,
                 range(found.items),
-                "Of the batch, counted from 0.",
+                "The item of the batch, counted from 0.",
                 lambda item: item_name(found, item),
             )
         kinds = list(dict.fromkeys(call.kind for call in found.taken))
@@ -260,10 +262,8 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
     return heads, measure, by_number
 
 
-COUNTED = "Counted from 0, as the model and capture do."
-KINDS = (
-    "Of attention: encoder and decoder look at their own sequence, cross-attention at another one."
-)
+COUNTED = "Counted from 0, as in the model and in capture."
+KINDS = "Encoder and decoder attention look at their own sequence, cross-attention at another one."
 
 
 def _select(label: str, name: str, first: Any, options: Any, help: str, said: Any = str) -> Any:
@@ -325,13 +325,13 @@ def the_maps(found: Survey) -> None:
                 options=range(1, last + 1),
                 format_func=lambda k: f"{(k - 1) * MAX_MAPS + 1}–{min(k * MAX_MAPS, len(heads))}",
                 width=150,
-                help="Which of the heads, in this order.",
+                help="Which heads to show, in this order.",
             )
         shown = heads[(part - 1) * MAX_MAPS : part * MAX_MAPS]
         said = f"{len(shown)} of {len(heads):,} heads. {said}"
     parts.note(
-        f"{said} Rows are queries, columns keys. {BY_ROOT} Press a map to go through that head on"
-        f" Explore, or of more than {MAX_TOKENS} tokens on Long context."
+        f"{said} Rows are queries, columns keys. {BY_ROOT} Click a map to open that head on"
+        f" Explore, or on Long context if it has more than {MAX_TOKENS} tokens."
     )
     drawn = drawn_maps(found, shown)
     alone = len({head.place for head in shown}) == len(shown)  # one of each layer
@@ -374,7 +374,7 @@ def _heading(found: Survey, place: int) -> tuple[str, str]:
     call = one.call
     title = state.capital(captured.called(call))
     difference = number(one.difference, 1)
-    proof = f"equal to the model to {difference}, as {call.dtype} explains"
+    proof = f"matches the model to {difference} (rounding in {call.dtype})"
     proof = proof if one.agrees else f"differs from the model by {difference}"
     n_q, d_k = call.Q.shape[2:]
     queries = f"{n_q:,} {'query' if n_q == 1 else 'queries'}"
@@ -386,11 +386,11 @@ def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -
     call = found.taken.calls[head.place]
     value, difference = head.measures[measure], head.measures["difference"]
     apart = "∞" if difference is None else number(difference, 1)
-    proof = f"= model to {apart}" if head.agrees else f"off by {apart}"
+    proof = f"matches to {apart}" if head.agrees else f"off by {apart}"
     lines = [proof]
     if measure != "difference":
         lines.insert(0, f"{MEASURES[measure].label} {'–' if value is None else number(value, 2)}")
-    equal = f"equal to the model to {apart}" if head.agrees else f"off the model by {apart}"
+    equal = f"matches the model to {apart}" if head.agrees else f"differs from the model by {apart}"
     says = "; ".join([*lines[:-1], equal])
     what = ", ".join(filter(None, (call.kind, call.when)))
     page = "Long context" if captured.is_long(call) else "Explore"
@@ -441,10 +441,10 @@ def arrival(head: Head, call: Call, found: Survey) -> str:
     name = f"{state.capital(of_call)}, of {found.taken.model or 'a model'}"
     difference = head.measures["difference"]
     if difference is None or not head.agrees:
-        return f"{name}: its output is not the model’s own."
+        return f"{name}: its output does not match the model’s own."
     return (
-        f"{name}: as captured, its output is equal to the model’s own to {number(difference, 1)},"
-        f" as {call.dtype} explains."
+        f"{name}: as captured, its output matches the model’s own to {number(difference, 1)}"
+        f" (rounding in {call.dtype})."
     )
 
 
@@ -478,13 +478,11 @@ def the_layers(found: Survey) -> None:
 
 
 def the_lines() -> None:
-    parts.note(
-        "Where this package is installed beside torch, while your model answers as it always does:"
-    )
+    parts.note("If this package is installed with torch (your model runs unchanged):")
     st.code(LINES, language="python")
     parts.note(
-        "Layers, heads, queries and calls are chosen, so that the file of a large model stays"
-        " small. Without this package, for models of transformers 5, with sdpa or eager:"
+        "Choose layers, heads, queries and calls to keep the file of a large model small. Without"
+        " this package, for models of transformers 5 with sdpa or eager:"
     )
     st.code(SNIPPET, language="python")
 
@@ -492,7 +490,7 @@ def the_lines() -> None:
 s = state.begin()
 parts.opening(
     "What did the model really do?",
-    "Open a capture of its attention. Every head is computed again, compared with the model’s own"
+    "Open a capture of its attention. Every head is recomputed, compared with the model’s own"
     " output, and opens on Explore.",
 )
 parts.sentences(*state.sentences())
@@ -510,7 +508,7 @@ else:
     help = "The weights of one head in every layer, larger, with their words."
     if state.page_control(st.toggle, "One head across layers", "model_layers", False, help=help):
         the_layers(shown)
-    help = "The lines that capture a model of yours."
+    help = "The code that captures your own model."
     if state.page_control(st.toggle, "How to capture", "model_lines", False, help=help):
         the_lines()
 parts.address()

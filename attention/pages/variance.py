@@ -18,7 +18,7 @@ from attention.stages import STAGES
 from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
-GUESS_FIRST = "Two questions, each before the charts that answer it."
+GUESS_FIRST = "Asks two questions, each before the charts that answer it."
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 
 s = state.begin()
@@ -35,8 +35,8 @@ def steps(label: str, name: str, options: list[int], **looks: Any) -> None:
 
 parts.opening(
     "Why divide by √d<sub>k</sub>?",
-    "A score q · k adds up d<sub>k</sub> products. Sample many queries and keys, and see how far"
-    " their scores spread and what softmax makes of it.",
+    "A score q · k adds up d<sub>k</sub> products. Sample many queries and keys to see how far"
+    " their scores spread, and what softmax does with them.",
 )
 parts.sentences(*state.sentences())
 
@@ -44,19 +44,19 @@ first, second, third, fourth = st.columns(
     [3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom"
 )
 with first:
-    steps("d_k, up to", "sample_d_k", D_KS, help="The longest queries and keys that are drawn.")
+    steps("Largest d_k", "sample_d_k", D_KS)
 with second:
     steps(
         "Samples at each d_k",
         "samples",
         SAMPLES,
         format_func="{:,}".format,
-        help="How many scores are drawn; more lie closer to the theory.",
+        help="More samples agree better with the theory.",
     )
 with third:
     state.setting_control(
         st.segmented_control,
-        "Entries of q and k",
+        "Distribution",
         "distribution",
         s.distribution,
         field("distribution"),
@@ -64,7 +64,7 @@ with third:
         format_func=lambda name: maths.DISTRIBUTIONS[name].label,
         required=True,
         width="stretch",
-        help="Each has mean 0 and variance 1.",
+        help="Of the entries of q and k; each has mean 0 and variance 1.",
     )
 with fourth:
     state.setting_control(
@@ -91,8 +91,9 @@ def the_spread() -> None:
     st.subheader("Longer vectors, wider scores", anchor=False)
     st.html(
         "<p class='notice'>Let the entries of q and k be independent, with mean 0 and variance 1."
-        " Then so is each product q<sub>i</sub> k<sub>i</sub>, and variances of independent terms"
-        " add up: <b style='white-space: nowrap'>Var(q · k) = d<sub>k</sub></b>."
+        " Then each product q<sub>i</sub> k<sub>i</sub> also has mean 0 and variance 1, and"
+        " variances of independent terms add up: <b style='white-space: nowrap'>Var(q · k) ="
+        " d<sub>k</sub></b>."
         " Dividing by √d<sub>k</sub> divides the variance by d<sub>k</sub>:"
         " <b style='white-space: nowrap'>Var(q · k / √d<sub>k</sub>) = 1</b>, however"
         " long the vectors.</p>"
@@ -102,12 +103,13 @@ def the_spread() -> None:
 
 
 def the_softmax() -> None:
-    st.subheader("What softmax makes of it", anchor=False)
+    st.subheader("What softmax does with the scores", anchor=False)
     st.html(
         "<p class='notice'>Softmax turns differences into ratios: a score 8 above another gets"
         " e<sup>8</sup> ≈ 3,000 times its weight. Unscaled, differences grow with √d<sub>k</sub>"
-        " until one key takes all. There the softmax is flat: its derivative w(1 − w) is near 0"
-        " both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stands still.</p>"
+        " until one key gets nearly all the weight. There the softmax is flat: its derivative w(1"
+        " − w) is near 0"
+        " both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stalls.</p>"
     )
     softmax = figures.softmax_panes(points, maths.middle_row(*asked))
     charts.extend(softmax)
@@ -115,7 +117,7 @@ def the_softmax() -> None:
 
 
 def the_matrices() -> None:
-    st.subheader("The matrices now on Explore", anchor=False)
+    st.subheader("The matrices on Explore", anchor=False)
     on_explore = view(s, run(s))
     Q, K = on_explore.source("Q"), on_explore.source("K")  # normed and rotated, it may be
     shown = {name: on_explore.stages[name] for name in (Q, K, "scores", "scaled")}
@@ -147,7 +149,7 @@ def the_matrices() -> None:
 
 
 def the_numbers() -> None:
-    with st.expander("The numbers behind these charts"):
+    with st.expander("Numbers in these charts"):
         st.html(tables.points_table(points))
         st.caption(
             f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed"

@@ -21,9 +21,9 @@ from attention.worksheet import choices, refusal
 HOW_TO_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
 OWN, CLASS = "these numbers", "a class set"
 SET = (
-    "Each sheet of a class set is one page with small whole numbers of its own, made by seed: the"
-    " first sheet by the first seed, the others by the next ones. The answer keys are on pages of"
-    " their own at the end."
+    "In a class set each sheet is one page with its own small whole numbers, drawn from a seed:"
+    " the first sheet from the first seed, the others from the next seeds. The answer keys are on"
+    " separate pages at the end."
 )
 
 
@@ -32,18 +32,21 @@ def offer(s: Settings, shown: View, name: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = state.page_control(
             st.segmented_control,
-            "Numbers on it",
+            "Numbers",
             "worksheet_numbers",
             OWN,
             options=[OWN, CLASS],
             required=True,
-            help=f"Those on the board, or others on each sheet of up to {MAX_SHEETS} for a class.",
+            help=(
+                f"The numbers on the board, or different ones on each of up to {MAX_SHEETS}"
+                " sheets for a class."
+            ),
         )
         is_class = kind == CLASS
         numbers = _example() if is_class else shown
         first = _first(numbers)
-        key_help = "All answers, on pages of their own after the sheets."
-        with_key = state.page_control(st.toggle, "with key", "worksheet_key", True, help=key_help)
+        key_label, key_help = "with answer key", "All answers, on separate pages after the sheets."
+        with_key = state.page_control(st.toggle, key_label, "worksheet_key", True, help=key_help)
         count, seed = _set() if is_class else (0, 1)
     why = refusal(numbers, first)
     wanted = Wanted(first, with_key, count, seed)
@@ -55,7 +58,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
         MIME,
         on_click="ignore",
         key="take_worksheet",
-        help="An HTML page for A4 or Letter: blank grids with room for the work, and the key.",
+        help="An HTML page to print (A4 or Letter): blank grids with room for working.",
         disabled=bool(why),
     )
     if why:
@@ -74,14 +77,14 @@ def of_exercise(s: Settings, shown: View, stage: str) -> None:
         wanted = Wanted(first, with_key=False, sheets=1, seed=s.exercise_seed)
     state.set_page_value("worksheet", (wanted, s))
     st.download_button(
-        "On paper",
+        "Print worksheet",
         partial(_file, state.page_values_at_rest()),
         "attention_exercise.html",
         MIME,
         on_click="ignore",
         key="take_exercise",
         help=state.capital(refusal(shown, first))
-        or f"Whole stages are blank, with room for the work, and no key. {HOW_TO_PRINT}",
+        or f"Whole stages are blank, with room for working; there is no answer key. {HOW_TO_PRINT}",
         disabled=bool(refusal(shown, first)),
     )
 
@@ -105,13 +108,13 @@ def _first(numbers: View) -> str:
         return ""
     return state.page_control(
         st.selectbox,
-        "Empty from",
+        "Leave blank from",
         "worksheet_first",
         options[0],
         options=options,
         format_func=lambda stage: "Q, K, V" if stage == "Q" else STAGES[stage].heading,
         width=150,
-        help="This stage and all after it are left to work out; what they need is given.",
+        help="This stage and all later ones are blank; what they need is given.",
     )
 
 
@@ -123,8 +126,8 @@ def _set() -> tuple[int, int]:
         st.number_input, "Sheets", "worksheet_count", 30, max_value=MAX_SHEETS, **number
     )
     number["help"] = (
-        f"1 to {MAX_EXERCISE:,}, as the numbers of exercises on the page Exercises. The same seeds"
-        " make the same sheets."
+        f"1 to {MAX_EXERCISE:,}, like the numbers of exercises on the page Exercises. The same"
+        " seeds give the same sheets."
     )
     seed = state.page_control(
         st.number_input, "First seed", "worksheet_seed", 1, max_value=MAX_EXERCISE, **number

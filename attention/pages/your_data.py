@@ -36,22 +36,22 @@ from attention.session.validate import check
 
 FILE = "load_file"
 WANTED = (
-    f"Arrays, tables, word vectors; at most {megabytes(MAX_FILE)} are read, or a saved state."
-    " A reload forgets the file."
+    f"Arrays, tables or word vectors (at most {megabytes(MAX_FILE)}), or a saved state. Reloading"
+    " the page removes the file."
 )
 TYPED = {"load_text": typed.text()}  # what a reload does not lose
 SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {
     "weights": "X and weights",
-    "qkv": "Q, K and V themselves",
+    "qkv": "Q, K and V directly",
     "finished": "finished attention weights",
 }
 SEVERAL = "several"  # inputs, all out of the only array of a file
-ALL, SLICE = "all of it", "a slice…"
+ALL, SLICE = "all", "a slice…"
 THIRDS = "first third", "second third", "last third"
 WEIGHTS_HELP = (
-    "torch’s Linear keeps its weight as (out, in): tick *transposed*. Where one array holds W_Q,"
-    " W_K and W_V side by side, choose it for each of them and take a third."
+    "torch’s Linear stores its weight as (out, in): tick *transposed*. If one array holds W_Q,"
+    " W_K and W_V side by side, choose it for each of them and select a third."
 )
 # What can be chosen for one array, and what is chosen to begin with.
 CHOICES = {
@@ -64,7 +64,7 @@ CHOICES = {
 PLACEHOLDER = """cat 0.1 -0.3 2
 dog 0.4 1 0
 
-or what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors"""
+or a printout of NumPy, PyTorch, JAX or TensorFlow, JSON, a spreadsheet range, word vectors"""
 Picks = dict[str, tuple[str, Selection]]
 
 
@@ -80,15 +80,14 @@ def panel(s: Settings) -> None:
             height=170,
             max_chars=MAX_PASTED,
             placeholder=PLACEHOLDER,
-            help="The page says how it understood the text before anything changes.",
+            help="You get a preview before anything changes.",
         )
         typed.keep("load_typed", TYPED)
         # leaving the box is what hands the text over
         asked = st.button(
-            "Read it",
+            "Preview",
             key="load_read",
             on_click=state.control_moved,
-            help="Shows what the text holds.",
         )
         if _given_last(text, asked):
             upload.forget(FILE)
@@ -102,10 +101,9 @@ def panel(s: Settings) -> None:
             else:
                 state.set_page_value("load_found", None)
                 if asked:
-                    raise BadInput("the box is empty; numbers or a sentence are wanted.")
+                    raise BadInput("the box is empty; paste numbers or a sentence.")
                 parts.note(
-                    "Nothing changes until you have seen what was understood"
-                    " and pressed “Use these numbers”."
+                    "You get a preview first. Nothing changes until you press “Use these numbers”."
                 )
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
@@ -120,7 +118,7 @@ def panel(s: Settings) -> None:
 def _file(s: Settings, file: UploadedFile) -> None:
     """What a file holds."""
     if zipped := own_files.state_in(file.whole):
-        _saved_state(zipped, "This is the zip that this page makes; a saved state lies in it.")
+        _saved_state(zipped, "This is a zip from this page; it contains a saved state.")
         return
     _content(s, file.name, file.content())
 
@@ -154,8 +152,8 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     arrays, unreadable = array_files.readable(_arrays(where, content))
     if unreadable:
         parts.message_box("flag", unreadable)
-        label = "Go on with the others" if len(arrays) > 1 else "Go on with the other one"
-        help = "What cannot be read is passed over."
+        label = "Continue with the others" if len(arrays) > 1 else "Continue with the other one"
+        help = "Arrays that cannot be read are skipped."
         if not state.page_control(st.checkbox, label, "load_others", False, help=help):
             return
     if state.page_value("load_guessed", None) != mark:
@@ -169,7 +167,7 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         for role, array in selected.items():
             st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
     if said:
-        parts.note(f"What comes with using them: {' '.join(said)}")
+        parts.note(f"Also: {' '.join(said)}")
     state.confirm(
         "Use these numbers",
         "load_use",
@@ -178,7 +176,10 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         about=mark,
         type="primary",
         disabled=not selected,
-        help="Puts them on the board; Back brings what stood there again.",
+        help=(
+            "Puts them on the board. The browser’s Back button restores the numbers that are"
+            " there now."
+        ),
     )
 
 
@@ -186,13 +187,13 @@ def _saved_state(content: bytes, says: str) -> None:
     """What goes on from a saved state, once it is opened."""
     parts.note(says)
     state.confirm(
-        "Open it",
+        "Open this state",
         "open_file",
         state.open_file,
         (content,),
         about=hash(content),
         type="primary",
-        help="Goes on from this state; Back brings the numbers of now again.",
+        help="The browser’s Back button restores the numbers that are there now.",
     )
 
 
@@ -205,12 +206,12 @@ def _is_sentence(prose: opening.Prose, mark: bytes) -> bool:
         state.set_page_value("load_as", SENTENCE if prose.likely else NUMBERS)
     chosen = state.page_control(
         st.segmented_control,
-        "Words and numbers: read them as",
+        "This has words and numbers. Read it as",
         "load_as",
         SENTENCE,
         options=[SENTENCE, NUMBERS],
         required=True,
-        help="In a sentence a number is a token of its own; numbers are rows with their labels.",
+        help="Sentence: each number is a token. Numbers: rows with labels.",
     )
     return chosen == SENTENCE
 
@@ -224,13 +225,13 @@ def _sentence(s: Settings, sentence: str) -> None:
         parts.note(said)
     with st.container(horizontal=True):
         for memory in (False, True)[: 1 + bool(s.memory_tokens)]:
-            label = "Use it as the second sequence" if memory else "Use this sentence"
+            label = "Use as second sentence" if memory else "Use this sentence"
             key = f"load_sentence_{memory}"
             kind = "secondary" if memory else "primary"
             help = (
-                "Keys and values come from it."
+                "Keys and values are computed from it."
                 if memory
-                else "Its tokens take the place of those now."
+                else "Replaces the current tokens."
             )
             asked = sentence, memory
             state.confirm(label, key, _use_sentence, asked, about=sentence, type=kind, help=help)
@@ -278,7 +279,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
             parts.message_box("flag", state.capital(str(read)))
         state.page_control(
             st.segmented_control,
-            "The comma",
+            "The comma is",
             "load_comma",
             None,
             options=list(COMMAS),
@@ -301,8 +302,8 @@ def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | No
         "load_role",
         "X",
         options=[*ROLES, SEVERAL],
-        format_func=lambda role: ROLES.get(role, "several of these"),
-        help="Which input of the attention they become.",
+        format_func=lambda role: ROLES.get(role, "several of these inputs"),
+        help="Which input they become.",
     )
     if role == SEVERAL:
         return _several(s, arrays)
@@ -319,13 +320,13 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
             st.html(tables.contents(arrays))
     family = state.page_control(
         st.segmented_control,
-        "They are",
+        "These arrays are",
         "load_family",
         "weights",
         options=list(FAMILY_LABELS),
         required=True,
         format_func=FAMILY_LABELS.__getitem__,
-        help="Whether queries, keys and values are computed from weights or come as they are.",
+        help="Weights: Q, K and V are computed from X. Directly: you give Q, K and V.",
     )
     if state.page_value("load_picks", None) != family:
         state.set_page_value("load_picks", family)
@@ -344,8 +345,8 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
                 None,
                 options=list(arrays),
                 index=None,
-                placeholder="leave as it is",
-                help="The array that becomes this input.",
+                placeholder="unchanged",
+                help="The array to use for this input.",
                 format_func=lambda name: f"{name}   {sides(arrays[name].shape)}",
             )
         if name is not None:
@@ -366,14 +367,14 @@ def _heads(s: Settings, picks: Picks, arrays: dict[str, ArrayEntry]) -> int | No
     own = next((arrays[name].heads for name in names if arrays[name].heads), None)
     return state.page_control(
         st.number_input,
-        "Heads that share the columns",
+        "Number of heads",
         "load_heads",
         None,
         min_value=1,
         max_value=MAX_DIMENSION,
         step=1,
-        placeholder=f"{own}, by the file" if own else f"as now, {s.heads}",
-        help="The columns of the weights are split evenly between them.",
+        placeholder=f"{own} (from the file)" if own else f"{s.heads}, as now",
+        help="The columns are split evenly among heads.",
     )
 
 
@@ -396,7 +397,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 "transposed",
                 f"load_transposed_{role}",
                 False,
-                help="The array holds (out, in), as torch’s Linear does; without, it is (in, out).",
+                help="Tick if the array is (out, in), as in torch’s Linear, and not (in, out).",
             )
         elif entry.rows and (entry.pick or len(entry.shape) == 2):
             most = ""
@@ -404,24 +405,24 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS:,}"
             chosen["words"] = state.page_control(
                 st.text_input,
-                f"Words wanted{most}, in their order",
+                f"Words to use{most}, in order",
                 f"load_words_{role}",
                 "",
                 placeholder=" ".join(entry.rows[:4]),
-                help="Rows are taken by their words; without any, the first ones.",
+                help="Selects rows by their words. Empty: the first rows.",
             )
         elif first and _can_be_cut(entry):
             chosen["cut"] = _slice(group, entry)
         if group == "QKV" and first and len(entry.shape) > 2:
             axis = state.page_control(
                 st.segmented_control,
-                "The axis before the rows counts",
+                "The axis before the rows is",
                 "load_axis",
                 "batch",
                 options=list(AXES),
                 required=True,
                 format_func=AXES.__getitem__,
-                help="What stands before rows and columns in these tensors.",
+                help="The meaning of the axis before rows and columns.",
             )
         if role == MASK:
             chosen["true"] = state.page_control(
@@ -430,7 +431,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 f"load_true_{MASK}",
                 AS_IT_IS.true_means,
                 options=list(POLARITIES),
-                help="Frameworks differ in what True of a mask means.",
+                help="Frameworks differ in what True means in a mask.",
                 required=True,
             )
     return Selection(chosen["words"], chosen["cut"], chosen["transposed"], chosen["true"], axis)
@@ -449,12 +450,12 @@ def _part(role: str, entry: ArrayEntry) -> str:
     named = {cut: f"{third} ({cut})" for third, cut in zip(THIRDS, cuts, strict=False)}
     part = state.page_control(
         st.selectbox,
-        "Part",
+        "Which part",
         f"load_part_{role}",
         ALL,
         options=[ALL, *cuts, SLICE],
         format_func=lambda part: named.get(part, part),
-        help="Rows, then columns, counted from 0, as NumPy writes a slice.",
+        help="A NumPy slice: rows, then columns, counted from 0.",
     )
     if part == SLICE:
         return _slice(role, entry)
@@ -464,11 +465,11 @@ def _part(role: str, entry: ArrayEntry) -> str:
 def _slice(group: str, entry: ArrayEntry) -> str:
     return state.page_control(
         st.text_input,
-        f"Slice of {sides(entry.shape)}",
+        f"Which part of {sides(entry.shape)}",
         f"load_cut_{group}",
         "",
-        placeholder=f"such as {'0, ' * (len(entry.shape) - 2)}:, 0:64; counted from 0",
-        help="Layer, head, rows or columns, as NumPy writes it.",
+        placeholder=f"for example {'0, ' * (len(entry.shape) - 2)}:, 0:64",
+        help="A NumPy slice of layer, head, rows or columns, counted from 0.",
     )
 
 

@@ -472,7 +472,7 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object, refused where a name stands in it twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise BadInput(f"{shown(repeated(name for name, _ in pairs) or '')} stands there twice.")
+        raise BadInput(f"{shown(repeated(name for name, _ in pairs) or '')} appears twice.")
     return found
 
 

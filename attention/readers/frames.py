@@ -34,8 +34,7 @@ def as_table(text: str, where: str) -> str:
         told, found = tuple(map(int, size.groups())), (len(filled) - 1, len(filled[0].split()))
         if told != found:
             raise BadInput(
-                f"{where} says that it is {sides(told)}, and {sides(found)} stand there;"
-                f" {_PRINT_ALL}"
+                f"{where} says that it is {sides(told)}, and it has {sides(found)}; {_PRINT_ALL}"
             )
     return "\n".join(table)
 

@@ -116,7 +116,9 @@ def _table(
     kinds = [kind_of(column) for column in columns]
     found = columns_of(names, kinds, labels, rows=bool(labels))
     if not found.numbers:
-        raise BadInput(f"{where} is a list of records; numbers are wanted in them, and none there.")
+        raise BadInput(
+            f"{where} is a list of records; expected numbers in them, and there are none."
+        )
     rows, label = labels, found.label
     if label is not None and (kinds[label] != COUNTS or names[label].lower() != "index"):
         rows = tuple(_as_text(row[label]) for row in cells)
@@ -221,12 +223,11 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     }
     over = [shown(name, 20) for name in records if name not in arrays and name != "tokens"]
     if not arrays:
-        raise BadInput(f"{where} holds no array: an object of names and lists of rows is wanted.")
+        raise BadInput(f"{where} holds no array: expected an object of names and lists of rows.")
     if len(arrays) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(arrays):,} arrays; at most {MAX_ARRAYS:,} are read.")
     remark = (
-        "Passed over, as these are no lists of rows:"
-        f" {', '.join(over[:6])}{', …' * (len(over) > 6)}."
+        f"Skipped, as these are not lists of rows: {', '.join(over[:6])}{', …' * (len(over) > 6)}."
         if over
         else ""
     )
@@ -287,7 +288,7 @@ def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
     if 0 in shape:
         words = ("block",) * (len(shape) - 2) + ("row",)
         place = ", ".join([where, *(f"{word} 1" for word in words[: len(shape) - 1])])
-        raise BadInput(f"{place} is an empty list; numbers are wanted.")
+        raise BadInput(f"{place} is an empty list; expected numbers.")
     if len(shape) == 1:
         shape, value = [1, *shape], [value]
     size = sides(shape)
@@ -327,7 +328,7 @@ def _cell(inner: object, here: str, of_truth: bool) -> float | bool:
             else json.dumps(inner)
         )
         raise BadInput(
-            f"{here} holds {short(held, 24)}; {'true or false' if of_truth else 'a number'} is"
-            " wanted."
+            f"{here} holds {short(held, 24)}; expected"
+            f" {'true or false' if of_truth else 'a number'}."
         )
     return read_number("" if inner is None else str(inner), here, False)

@@ -50,7 +50,7 @@ class Columns(NamedTuple):
     def remark(self) -> str:
         """What was passed over, in a sentence."""
         told = ", ".join(short(name, 20) for name in self.over[:6])
-        return f"Passed over: {told}{', …' * (len(self.over) > 6)}." if self.over else ""
+        return f"Skipped: {told}{', …' * (len(self.over) > 6)}." if self.over else ""
 
 
 def columns_of(
@@ -65,9 +65,9 @@ def columns_of(
     >>> columns_of(["", "token_id", "x"], [COUNTS, WHOLE, NUMBERS])
     Columns(label=1, numbers=(2,), over=())
     >>> columns_of(["token_id", "word", "x"], [WHOLE, WORDS, NUMBERS]).remark
-    'Passed over: token_id.'
+    'Skipped: token_id.'
     >>> columns_of(["key", "query", "x"], [COUNTS, WHOLE, WHOLE]).remark
-    'Passed over: key.'
+    'Skipped: key.'
     >>> columns_of(["", "key", "x"], [WORDS, WHOLE, WHOLE], tokens=("key", "x"))
     Columns(label=0, numbers=(1, 2), over=())
     """

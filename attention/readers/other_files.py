@@ -191,7 +191,7 @@ KINDS = (
         (".png", ".jpg", ".jpeg", ".gif", ".webp"),
         (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
         "",
-        "is a picture; numbers are wanted.",
+        "is a picture; expected numbers.",
     ),
 )
 _PACKED = {  # what opens compressed files, by their first bytes and endings

@@ -55,7 +55,7 @@ def state_in(content: bytes) -> bytes:
 
 def _instead(what: str) -> str:
     return (
-        f"is the {what} that this page makes, which is not read; save “The state as a file” and"
+        f"is the {what} that this page makes, which is not read; save “Save state (.json)” and"
         " open its state.json."
     )
 

@@ -40,13 +40,13 @@ def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> 
     """
     text = str(text).strip().replace("\u2212", "-")
     if not text:
-        raise BadInput(f"{where} is empty; a number is wanted.")
+        raise BadInput(f"{where} is empty; expected a number.")
     if not finite and _SPECIAL.fullmatch(text):
         return float(text)
     shown = typed or text
     shown = shown if len(shown) <= 24 else shown[:23] + "…"
     if not text.isascii() or not _NUMBER.fullmatch(text):
-        raise BadInput(f"{where} holds “{shown}”; a number such as 3, -0.5 or 2e-3 is wanted.")
+        raise BadInput(f"{where} holds “{shown}”; expected a number such as 3, -0.5 or 2e-3.")
     value = float(text)
     if abs(value) > LIMIT:
         raise BadInput(f"{where} holds {shown}; numbers from -1e12 to 1e12 are allowed.")
@@ -154,11 +154,11 @@ def _split(text: str, name: str) -> list[str]:
         odd = re.sub(r"[\[\]\s,]+", " ", between).strip()
         if odd or between.count("[") != between.count("]"):
             trouble = (
-                f"“{odd[:20]}” stands between its rows"
+                f"unexpected “{odd[:20]}” between its rows"
                 if odd
                 else "a bracket is missing; part of it may be cut off"
             )
-            raise BadInput(f"{name}: {trouble}; every number has to be there.")
+            raise BadInput(f"{name}: {trouble}; every number must be given.")
     else:
         lines = re.split(r"[\n;]|\][\s,]*\[", text)
         if "[" in text and ";" not in text and _is_wrapped(lines):

@@ -137,9 +137,9 @@ def _ranked(selected: SelectedArray, role: str, place: str, axis: str) -> Select
         raise BadInput(f"{place} is {size(values.shape)}; reshape it to (rows, columns).")
     if not 2 <= values.ndim <= most or not values.size:
         of = "heads" if role == FINISHED else "a batch"
-        wanted_axes = "two axes are" if most == 2 else f"two axes, or three with {of}, are"
+        expected = "two axes" if most == 2 else f"two axes, or three with {of},"
         raise BadInput(
-            f"{place} is {size(values.shape)}; {wanted_axes} wanted for {role}. Cut it to that."
+            f"{place} is {size(values.shape)}; expected {expected} for {role}. Cut it to that."
         )
     return replace(selected, values=values, heads=heads, remarks=remarks)
 
@@ -237,8 +237,8 @@ def _index(shape: Sequence[int], text: str, place: str) -> Index:
         match = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
         if not match:
             raise BadInput(
-                f"“{short(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or :"
-                " is wanted."
+                f"“{short(part, 24)}” is no slice; expected a number such as 0, a range such as"
+                " 0:64, or “:”."
             )
         one, start, end = match.groups()
         first = int(one or start or 0)

@@ -268,7 +268,7 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
     if dialect.decimal:
         yield "The commas are decimal."
     if dialect.names:
-        yield "The first line names the columns; it is passed over."
+        yield "The first line names the columns; it is skipped."
     first = lines.first(line)
     if dialect.names and dialect.labelled and first.lower() in NUMBERING:
         firsts = [cells[0] for cells in _first_cells(lines.without(True))]
@@ -288,7 +288,7 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
     written = "." in text or lines.separator in ("\t", ";", ",") and " " not in line
     written = written or (lines.separator is None and line.startswith(" "))
     if not dialect.above and from_zero and dialect.width > 1 and written:
-        yield "The first line reads 0, 1, …; if it names the columns, take it away."
+        yield "The first line reads 0, 1, …; if it names the columns, remove it."
 
 
 def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
@@ -299,7 +299,7 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
         if _FILLED.search(line)
     ]
     if not lines:
-        raise BadInput(f"{where} is empty; numbers are wanted.")
+        raise BadInput(f"{where} is empty; expected numbers.")
     for number, line in lines:
         if (
             len(line) > 2 * MAX_ELEMENTS
@@ -387,10 +387,10 @@ def _quoted(text: str, start: int, separator: str, where: str) -> NumberedLines:
     except csv.Error:
         line = start + reader.line_num - 1
         raise BadInput(
-            f"{where}, line {line}: a quotation mark is not closed, or stands inside a cell."
+            f"{where}, line {line}: a quotation mark is not closed, or is inside a cell."
         ) from None
     if not rows:
-        raise BadInput(f"{where} is empty; numbers are wanted.")
+        raise BadInput(f"{where} is empty; expected numbers.")
     return rows
 
 
@@ -666,7 +666,7 @@ def _check_widths(lines: Lines, labelled: int, width: int, where: str) -> None:
             read_number(lines.plain(cells[-1]), place, False, cells[-1])  # a word is said before
             plural = "" if count == 1 else "s"
             raise BadInput(
-                f"{where}, line {number} has {count} number{plural}; {width} are wanted, as in line"
+                f"{where}, line {number} has {count} number{plural}; expected {width}, as in line"
                 f" {first}."
             )
 

@@ -238,7 +238,7 @@ def _bounded(text: str, where: str) -> str:
     if len(text) > MAX_FILE:
         raise BadInput(f"{where} has {len(text):,} characters; at most {MAX_FILE:,} are read.")
     if not text.strip():
-        raise BadInput(f"{where} is empty; numbers are wanted.")
+        raise BadInput(f"{where} is empty; expected numbers.")
     for mark, most, word in BOUNDS:
         if text.count(mark) > most:
             raise BadInput(f"{where} has {text.count(mark):,} {word}; at most {most:,} are read.")
@@ -388,8 +388,8 @@ def _printed(parts: list[str], where: str) -> dict[str, ArrayEntry]:
     before, arrays, words = parts[0], {}, ()
     if left := _CODE.sub("", before).strip():
         raise BadInput(
-            f"{where}: “{short(left, 24)}” stands before the first name; only named arrays are read"
-            " beside each other."
+            f"{where}: “{short(left, 24)}” is before the first name; only named arrays can be"
+            " read together."
         )
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
         if name in arrays:

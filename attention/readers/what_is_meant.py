@@ -84,8 +84,8 @@ def no_embeddings(names: Iterable[str], where: str) -> str:
     """The sentence that refuses what a tokenizer gives."""
     told = ", ".join(short(name, 24) for name in names)
     return (
-        f"{where} holds what a tokenizer gives ({told}), and no embeddings; the rows of the"
-        " model's embedding matrix for these tokens are wanted."
+        f"{where} holds what a tokenizer gives ({told}), and no embeddings; expected the rows of"
+        " the model's embedding matrix for these tokens."
     )
 
 
@@ -97,7 +97,7 @@ def embeddings(arrays: dict[str, ArrayEntry], where: str) -> dict[str, ArrayEntr
     if len(names) == len(arrays):
         raise BadInput(no_embeddings(names, where))
     told = ", ".join(short(name, 24) for name in names)
-    said = f"Passed over, as a tokenizer gives it: {told}."
+    said = f"Skipped, as it is tokenizer output: {told}."
     return {
         name: replace(entry, remark=f"{entry.remark} {said}".strip())
         for name, entry in arrays.items()

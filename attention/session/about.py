@@ -25,7 +25,7 @@ from attention.session.settings import DRAWN, SOFTMAX, Settings
 from attention.weights import INITIALISERS
 
 CHANGED = ", changed by hand since"
-UNSAID = "given, and no record of where from"  # as by a link that somebody wrote
+UNSAID = "given; source not recorded"  # as by a link that somebody wrote
 
 
 @dataclass(frozen=True)

@@ -42,18 +42,18 @@ FAMILIES = {
 
 
 ALIASES = {"mask": "allowed", "memory": "y"}  # other names of an input
-WITHOUT_WINDOW = "The mask says who sees whom; the window is taken away."
+WITHOUT_WINDOW = "The mask sets which keys are visible; the window is removed."
 ROLES = {
     "X": "X, word embeddings",
     "W_Q": "W_Q",
     "W_K": "W_K",
     "W_V": "W_V",
     "W_O": "W_O, output weights",
-    "memory": "Y, a second sequence",
+    "memory": "Y, second sentence",
     "Q": "Q",
     "K": "K",
     "V": "V",
-    MASK: "the mask",
+    MASK: "mask",
     FINISHED: "A, finished attention weights",
 }
 
@@ -159,7 +159,7 @@ def adopt(
     # First the arrays and their tokens, with weights that fit them; then what stands on these:
     # W_O, the heads, the padding, the mask; last, whether all of it fits together.
     if not brought:
-        raise BadInput("choose what the numbers are to be.")
+        raise BadInput("choose what the numbers are.")
     remarks = [
         "Now on the board:"
         f" {', '.join(f'{name} ({size(b.values.shape)})' for name, b in brought.items())}."
@@ -186,13 +186,13 @@ def adopt(
         and s.tokens == before.tokens
         and not (brought.get("X") or brought["Q"]).tokens
     ):
-        remarks.append("The rows come without words; those on the board stay.")
+        remarks.append("No words were given, so the words on the board stay.")
     s = _with_output(s, brought.get("W_O"), remarks)
     for name in brought.keys() & {"b_O", "R"}:
         s = s.with_matrix(name, _matrix(brought[name]))
     s = _with_heads(s, wanted, remarks)
     if before.kv_heads < before.heads and s.kv_heads == s.heads > 1:
-        remarks.append("Each head has keys and values of its own now.")
+        remarks.append("Each head now has its own keys and values.")
     keys_came = brought.keys() & (
         {"K", "V"} if s.typed_qkv else {"memory"} if s.memory_tokens else {"X"}
     )
@@ -208,7 +208,7 @@ def _finished(
 ) -> tuple[Settings, list[str]]:
     """Weights alone, which need nothing beside them."""
     if len(brought) > 1:
-        raise BadInput("finished weights stand alone; bring nothing beside them.")
+        raise BadInput("finished weights are used alone; choose no other array with them.")
     weights = brought[FINISHED]
     n_q, n_k = weights.values.shape[-2:]
     if max(n_q, n_k) > MAX_TOKENS:
@@ -224,14 +224,15 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
     """Q, K and V themselves."""
     if odd := [name for name in ("X", "memory", "W_Q", "W_K", "W_V") if name in brought]:
         raise BadInput(
-            f"{odd[0]} cannot stand beside Q, K and V, which are computed from it; choose one or"
+            f"{odd[0]} cannot be used together with Q, K and V, which are computed from it;"
+            " choose one or"
             " the other."
         )
     missing = [name for name in "QKV" if name not in brought and not s.typed_qkv]
     if missing:
         raise BadInput(
             f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; Q, K and V"
-            " are wanted together."
+            " are needed together."
         )
     m = {name: _matrix(brought[name]) if name in brought else s.matrices[name] for name in "QKV"}
     n_q, n_k = m["Q"].shape[-2], m["K"].shape[-2]
@@ -273,17 +274,20 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
     X = s.matrices.get("X")
     if s.d_model in common and X and X.recipe and X.recipe.by_word:
         remarks.append(
-            f"X is drawn and not brought, {s.d_model} numbers for each word: so many the weights"
-            " take in."
+            f"X was not given, so it is drawn: {s.d_model} numbers for each word, as many as the"
+            " weights have inputs."
         )
     if not common or s.d_model in common:
         return s
     if common[0] > MAX_DIMENSION:
-        raise too_wide(f"the weights take {common[0]:,} numbers in")
+        raise too_wide(f"the weights have {common[0]:,} inputs")
     drawn = "X and Y are drawn" if s.memory_tokens else "X is drawn"
-    ends = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
+    ends = (
+        "Q, K and V, which were entered directly, are replaced; weights that were not given are"
+        " drawn."
+    )
     remarks += [
-        f"{drawn} anew, {common[0]} numbers for each word: so many the weights take in.",
+        f"{drawn} again: {common[0]} numbers for each word, as many as the weights have inputs.",
         ends if s.typed_qkv else changes.sentence_ends(s),
     ]
     return changes.draw_embeddings(s, common[0])
@@ -299,8 +303,8 @@ def _embedded(
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
             raise BadInput(
-                "X is missing: Q, K and V are typed themselves now, so embeddings have to come"
-                " along."
+                "X is missing: Q, K and V are now entered directly, so embeddings are needed as"
+                " well."
             )
         if "X" not in brought:
             return s
@@ -314,14 +318,14 @@ def _embedded(
         memory = _tokens(m["memory"].shape[-2], brought["memory"].tokens, s.memory_tokens, "k")
     elif "memory" not in m and memory:
         memory = ()
-        remarks.append("The second sequence has no embeddings and is taken away.")
+        remarks.append("The second sentence has no embeddings and is removed.")
     elif "memory" in m and (m["memory"].shape[:-2], m["memory"].shape[-1]) != (
         m["X"].shape[:-2],
         m["X"].shape[-1],
     ):
         del m["memory"]
         memory = ()
-        remarks.append("The second sequence does not fit to X and is taken away.")
+        remarks.append("The second sentence does not fit X and is removed.")
     check_columns("X", m["X"].shape[-1])  # before weights of that width are drawn
     m |= _weights(m, m["X"].shape[-1], s, brought, remarks, heads)
     m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}
@@ -351,8 +355,8 @@ def _weights(
     if unequal and not _shares(found["W_Q"], found["W_K"], heads):
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
-            f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
-            " share their keys, say how many heads there are, or cut one head out of each."
+            f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. If heads share"
+            " keys, enter the number of heads, or select one head of each."
         )
     shares = s.heads // s.kv_heads  # heads of queries that have a head of keys in common
     if "W_Q" in found and found["W_Q"].shape[1] % s.heads:  # other heads share no more
@@ -375,11 +379,11 @@ def _weights(
             rolled.append(name)
     if fitted:
         remarks.append(
-            f"{they_are(fitted)} fitted to {found[fitted[0]].shape[1]} columns:"
-            " numbers that have room stay."
+            f"{they_are(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that fit"
+            " are kept."
         )
     if rolled:
-        remarks.append(f"{they_are(rolled)} rolled anew, for a d_model of {d}.")
+        remarks.append(f"{they_are(rolled)} drawn again (d_model = {d}).")
     return found
 
 
@@ -411,8 +415,8 @@ def _oriented(role: str, b: SelectedArray, d_in: int, giver: str) -> Matrix:
     rows, columns = b.values.shape
     if rows != d_in:
         raise BadInput(
-            f"{role}, transposed, is {rows} × {columns}; {d_in} rows are needed, as many as"
-            f" {giver} has columns."
+            f"{role}, transposed, is {rows} × {columns}; expected {d_in} rows, as many as {giver}"
+            " has columns."
         )
     return replace(_matrix(b), remark=f"{role} was transposed to {rows} × {columns}.")
 
@@ -434,7 +438,7 @@ def _with_output(s: Settings, brought: SelectedArray | None, remarks: list[str])
         remarks.append(matrix.remark)
         return s.with_matrix("W_O", matrix)
     if "W_O" in s.matrices and s.shape("W_O")[0] != width:
-        remarks.append("W_O does not fit and is taken away.")
+        remarks.append("W_O does not fit and is removed.")
         return replace(
             s, matrices={name: matrix for name, matrix in s.matrices.items() if name != "W_O"}
         )
@@ -451,7 +455,7 @@ def _with_heads(s: Settings, heads: int | None, remarks: list[str]) -> Settings:
         return set_heads(s, heads)
     if s.heads in s.possible_heads:
         return s
-    remarks.append(f"{s.heads} heads cannot share these columns; one has them all.")
+    remarks.append(f"{s.heads} heads cannot share these columns; there is now one head.")
     return set_heads(s, 1)
 
 
@@ -459,7 +463,7 @@ def _with_padding(s: Settings, changed: bool, remarks: list[str]) -> Settings:
     """Keys that were hidden by their place stay so only while they are the same keys."""
     if not s.padding or not changed:
         return s
-    remarks.append("The padding belongs to other keys and is taken away.")
+    remarks.append("The padding belongs to other keys and is removed.")
     return replace(s, padding=())
 
 
@@ -468,13 +472,13 @@ def _with_mask(s: Settings, brought: SelectedArray | None, remarks: list[str]) -
     if brought is not None:
         if brought.values.shape != (n_q, n_k):
             raise BadInput(
-                f"the mask is {size(brought.values.shape)}; {n_q} queries × {n_k} keys are wanted."
+                f"the mask is {size(brought.values.shape)}; expected {n_q} queries × {n_k} keys."
             )
         drawn = as_drawn(brought.values)
         remarks += [WITHOUT_WINDOW] * bool(s.window)
         return replace(s, mask=DRAWN, drawn=drawn, drawn_from=_origin(brought), window=0)
     if s.mask == DRAWN and np.shape(s.drawn) != (n_q, n_k):
-        remarks.append("The drawn mask does not fit and is taken away.")
+        remarks.append("The drawn mask does not fit and is removed.")
         s = replace(s, mask="none", drawn=(), drawn_from=None)
     return s
 

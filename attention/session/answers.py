@@ -29,7 +29,7 @@ def read_answer(text: str) -> Number:
     >>> read_answer("half")
     Traceback (most recent call last):
     ...
-    attention.limits.BadInput: “half” is no number; type one such as −0.5, 1/3, 50 % or −∞.
+    attention.limits.BadInput: “half” is not a number; type one such as −0.5, 1/3, 50 % or −∞.
     """
     is_short = len(text) <= MAX_ANSWER
     plain = " ".join("".join(map(_plain, text)).split()) if is_short else ""
@@ -39,7 +39,7 @@ def read_answer(text: str) -> Number:
     below = _value(match[3]) if match and match[3] else Fraction(1)
     if not match or not below:
         shown = text if is_short else text[: MAX_ANSWER - 1] + "…"
-        raise BadInput(f"“{shown}” is no number; {WANTED}.")
+        raise BadInput(f"“{shown}” is not a number; {WANTED}.")
     value = _value(match[2]) / below / (100 if match[4] else 1)
     return -value if match[1] == "-" else value
 

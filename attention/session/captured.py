@@ -43,7 +43,7 @@ from attention.view import distinct
 # of the settings, beside the numbers that come
 ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
 MOST_SEQUENCES = 8  # of stacks, kinds and runs, whose words are said
-BIAS = "bias set for each score by itself"
+BIAS = "bias that is set for each score"
 KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG, *OPENED)
 
 
@@ -99,7 +99,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         return s
     apart = float(np.abs(run(s).weights - trace.weights).max(initial=0))
     behind = (
-        f"Explore has no {BIAS}, which this layer of the model has: without, the weights"
+        f"Explore has no {BIAS}, which this layer of the model has: without it, the weights"
         f" here differ from the model’s by up to {number(apart, 2)}."
     )
     said = {

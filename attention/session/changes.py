@@ -253,13 +253,13 @@ def sentence_ends(s: Settings) -> str:
 
     >>> from attention.session.examples import EXAMPLES
     >>> sentence_ends(EXAMPLES["random-qkv"].build())
-    'Q, K and V were typed themselves; embeddings and random weights take their place.'
+    'Q, K and V were entered directly; embeddings and random weights replace them.'
     """
     if s.weights_alone:
         return ""
     if s.typed_qkv:
-        return "Q, K and V were typed themselves; embeddings and random weights take their place."
-    return f"The batch ends: embeddings by word take the place of item {s.item}." if s.batch else ""
+        return "Q, K and V were entered directly; embeddings and random weights replace them."
+    return f"The batch ends: word vectors replace item {s.item}." if s.batch else ""
 
 
 def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:

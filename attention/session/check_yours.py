@@ -34,7 +34,7 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "explore": Source("as on Explore", ()),
+    "explore": Source("from Explore", ()),
     "qkv": Source("Q, K and V", ("Q", "K", "V")),
     "weights": Source("X and the weights", ("X", "W_Q", "W_K", "W_V")),
 }
@@ -44,7 +44,7 @@ def from_settings(s: Settings) -> dict[str, Any]:
     """Explore's inputs as :func:`attention.diagnose` takes them, of the item that is shown."""
     if s.weights_alone:
         raise BadInput(
-            "Explore shows finished weights alone; there are no inputs to compare with. Paste them"
+            "Explore shows only finished weights; there are no inputs to compare with. Paste them"
             " here, or choose an example there."
         )
     if not s.softmax:
@@ -103,7 +103,7 @@ def pasted(
 def _matrix(entry: ArrayEntry, role: str, asked: select.Selection = select.AS_IT_IS) -> np.ndarray:
     values = select.select(entry, role, role, asked).values
     if values.ndim != 2:
-        raise BadInput(f"{role} has {values.ndim} axes; one matrix is wanted here.")
+        raise BadInput(f"{role} has {values.ndim} axes; expected one matrix.")
     return values
 
 
@@ -175,7 +175,7 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
             f"{problem} Save it with points, or put spaces after commas that separate."
         ) from None
     if array.dtype == bool:
-        raise BadInput(f"{where} holds bool; numbers are wanted.")
+        raise BadInput(f"{where} holds bool; expected numbers.")
     while array.ndim > 2 and len(array) == 1:
         array = array[0]  # a batch of one
     if array.ndim not in (2, 3) or not 0 < array.size <= MAX_CHECKED:
@@ -209,5 +209,5 @@ def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
     """What a code with this mistake would answer, to the last digit; None: a right one."""
     answers = bench.run((mistake,) if mistake else ())
     if answers is None:
-        raise BadInput("these inputs leave no room for this mistake.")
+        raise BadInput("this mistake is not possible with these inputs.")
     return _written(answers[name])

@@ -18,9 +18,9 @@ from attention.view import View, distinct
 def whole(s: Settings) -> Settings:
     """The settings as a decoder has them: no word sees those after it."""
     if s.memory_tokens:
-        raise BadInput("a cache keeps one sequence; here keys and values come from a second one.")
+        raise BadInput("a cache holds one sequence; here keys and values come from a second one.")
     if len(s.tokens) < 2:
-        raise BadInput("there is one word, so no keys and values are kept yet; add a word.")
+        raise BadInput("there is one word, so no keys and values are cached yet; add a word.")
     causal = s if s.mask == "causal" else set_mask(s, "causal")
     return replace(causal, fill=TRUE_MASK, context=False)
 

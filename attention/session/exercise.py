@@ -68,7 +68,7 @@ def name_of(s: Settings) -> str:
 def suits(s: Settings) -> str:
     """Why there is no exercise on these settings, in a sentence; "" where there is one."""
     if s.weights_alone:
-        return "These are finished weights: nothing leads to them that could be asked."
+        return "These are finished weights: there are no earlier stages to ask about."
     if max(len(s.tokens), len(s.key_tokens)) > MOST_WORDS:
         return f"An exercise has at most {MOST_WORDS} words."
     return ""
@@ -319,10 +319,10 @@ class Exercise:
         """Which step to look at, in a sentence, after a wrong answer."""
         if source := self.waits_for(cell):
             name = STAGES[source].heading
-            return f"Look at {name} first: this number is made of it."
+            return f"Fill in {name} first: this number depends on it."
         text = self.typed(cell) if cell in self.blanks else ""
         step = _STEPS.get(cell.stage, _no_step)(self.shown, cell.row, cell.column)
-        look = f"Look at {STAGES[cell.stage].heading}: {step}."
+        look = f"Hint: {step}."
         return f"{slip} {look}" if text and (slip := self._slip(cell, read_answer(text))) else look
 
     def _slip(self, cell: Cell, given: Number) -> str:
@@ -335,12 +335,12 @@ class Exercise:
         if cell.stage == "scaled":
             score = float(self.shown.stages["scores"][cell[1:]])
             if is_right(given, score, self.digits):
-                return "That is the score itself."
+                return "That is the score before scaling."
         for digits in range(self.digits):
             if is_right(given, exact, digits) and (given * 10**digits).denominator == 1:
-                return f"That is rounded too far: give it {self.precision}."
+                return f"Too few decimals: give it {self.precision}."
         if abs(given - Fraction(exact)) <= CLOSE * unit(exact, self.digits):
-            return "Nearly: round only at the end."
+            return "Close. Round only at the end."
         return ""
 
     def how(self, cell: Cell) -> list[str]:
@@ -353,9 +353,9 @@ class Exercise:
         """What is to be known of these lines; "" where they are as by hand."""
         of = (cell.stage, *(source for source, _ in _sources(self.shown, cell.stage)))
         exact = all(np.array_equal(self._printed[name], self.shown.stages[name]) for name in of)
-        remarks = [] if exact else ["These lines are computed with all digits, and shown rounded."]
+        remarks = [] if exact else ["These lines are computed with all digits and shown rounded."]
         if cell.stage == "weights" and self.shown.softmax is True:
-            remarks.append("Taking the largest away first changes no share.")
+            remarks.append("Subtracting the largest score first does not change the weights.")
         return " ".join(remarks)
 
     def shows_how(self, cell: Cell) -> bool:
@@ -401,10 +401,10 @@ def _projected(source: str, weight: str) -> tuple[Work, Callable]:
     def step(shown: View, i: int, j: int) -> str:
         rows = shown.source(source)
         name = weight.removeprefix("W_").replace("O", "projected")
-        more = f", and its number of {bias}" * (bias in shown.stages)
+        more = f", then add the entry of {bias}" * (bias in shown.stages)
         return (
-            f"the row of {shown.rows(name)[i]} in {STAGES[rows].heading} times column"
-            f" {shown.columns(name)[j]} of {weight}, number by number, added up{more}"
+            f"multiply the row of {shown.rows(name)[i]} in {STAGES[rows].heading} and column"
+            f" {shown.columns(name)[j]} of {weight} entry by entry and add{more}"
         )
 
     def by_hand(shown: View, printed: Printed, i: int, j: int) -> float:
@@ -417,7 +417,7 @@ def _projected(source: str, weight: str) -> tuple[Work, Callable]:
 def _score(shown: View, i: int, j: int) -> str:
     query, key = shown.labels["queries"][i], shown.labels["keys"][j]
     Q, K = (STAGES[shown.source(name)].heading for name in "QK")
-    return f"the row of {query} in {Q} times the row of {key} in {K}, number by number, added up"
+    return f"multiply the row of {query} in {Q} and the row of {key} in {K} entry by entry and add"
 
 
 def _scored(shown: View, printed: Printed, i: int, j: int) -> float:
@@ -433,30 +433,31 @@ def _scale(shown: View, i: int, j: int) -> str:
 def _mask(shown: View, i: int, j: int) -> str:
     if shown.bias is not None:
         return "add M to the scaled score"
-    return "what the query may not look at becomes −∞, all else stays as it was"
+    return "scores of hidden keys become −∞; the others stay as they are"
 
 
 def _share(shown: View, i: int, j: int) -> str:
     if not shown.softmax:
         return "without softmax the masked score is the weight"
     if shown.softmax == SIGMOID:
-        return "1 divided by 1 and e to the power of minus the masked score, added up"
+        return "divide 1 by the sum of 1 and e to the power of minus the masked score"
     if shown.sink is not None:
         return (
-            "e to the power of each masked score of the row, each divided by their sum with that"
-            f" of the sink, {number(shown.sink, 4)}"
+            "take e to the power of each masked score in the row and divide each by their sum"
+            f" plus e to the power of the sink, {number(shown.sink, 4)}"
         )
-    return "e to the power of each masked score of the row, each divided by their sum"
+    return "take e to the power of each masked score in the row and divide each by their sum"
 
 
 def _mix(shown: View, i: int, j: int) -> str:
     return (
-        f"each weight of the row times its number in column {shown.columns('V')[j]} of V, added up"
+        f"multiply each weight in the row by its entry in column {shown.columns('V')[j]} of V and"
+        " add"
     )
 
 
 def _no_step(shown: View, i: int, j: int) -> str:
-    return "go through its arithmetic once more"
+    return "check the arithmetic again"
 
 
 def _shared(shown: View, printed: Printed, i: int, j: int) -> float:
@@ -489,7 +490,7 @@ _STEPS: dict[str, Work] = {
     "weights": _share,
     "output": _mix,
     "projected": _TO_END[0],
-    "context": lambda shown, i, j: "the numbers of its column of the output, added up",
+    "context": lambda shown, i, j: "add the numbers in this column of the output",
 }
 _BY_HAND: dict[str, Callable[[View, Printed, int, int], float]] = {
     "Q": _TO_Q[1],

@@ -96,14 +96,14 @@ def with_weights(
         **{part: getattr(Settings, part) for part in PARTS},
     )
     said = [
-        "These are finished weights. They stand alone: no embeddings, queries, keys, scores or"
-        " output belong to them."
+        "These are finished weights, shown alone: there are no embeddings, queries, keys, scores"
+        " or output."
     ]
     if hidden:
         said.append("What is 0 in every head counts as masked.")
     worst = float(np.abs(sums[sums > 0] - 1).max(initial=0))
     if worst > 1e-6:
-        said.append(f"Rows are {number(worst, 4)} off 1 at most, and stay as they are.")
+        said.append(f"Row sums differ from 1 by up to {number(worst, 4)}; the rows are kept.")
     return s, said
 
 
@@ -119,8 +119,8 @@ def _check(A: np.ndarray) -> None:
     for h, i, j in np.argwhere((A < 0) | (A > 1))[:1]:
         head = f"head {h}, " * (len(A) > 1)
         raise BadInput(
-            f"the weights, {head}row {i + 1}, column {j + 1} hold {number(A[h, i, j])}; shares"
-            " from 0 to 1 are wanted."
+            f"the weights, {head}row {i + 1}, column {j + 1} hold {number(A[h, i, j])}; expected"
+            " weights from 0 to 1."
         )
     sums = A.sum(axis=-1)
     for h, i in np.argwhere((np.abs(sums - 1) > ROUNDED) & (sums > 0))[:1]:

@@ -800,7 +800,7 @@ def from_file(content: bytes) -> Settings:
             raise TypeError
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise BadInput(
-            "this is not a state file of this page; save one with “The state as a file”."
+            "this is not a state file of this page; save one with “Save state (.json)”."
         ) from None
     if written != FORMAT:
         raise BadInput(

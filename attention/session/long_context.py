@@ -27,7 +27,7 @@ SHOWN = {
 }
 ALSO = {  # what else is computed, by its name in attention.long_attention
     "entropy": "entropy",
-    "first": "share of the first token",
+    "first": "weight on first token",
     "profile": "by distance",
 }
 Window = tuple[int, int, int, int]  # queries from the first to before the last, and keys
@@ -62,7 +62,7 @@ class LongContext:
             value: Any = getattr(self, name)
             if not isinstance(value, str) or value not in names:
                 known = ", ".join(filter(None, names))
-                raise BadInput(f"{name} is {shown(value)}; one of {known} is wanted.")
+                raise BadInput(f"{name} is {shown(value)}; expected one of {known}.")
         most = MAX_LONG_TOKENS
         for name, least, greatest in (
             ("tokens", 1, most),
@@ -74,21 +74,21 @@ class LongContext:
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= greatest:
                 raise BadInput(
-                    f"{name} is {shown(value)}; a whole number from {least} to {greatest:,} is"
-                    " wanted."
+                    f"{name} is {shown(value)}; expected a whole number from {least} to"
+                    f" {greatest:,}."
                 )
         for name in ("rotary", "logarithmic"):
             if type(getattr(self, name)) is not bool:
-                raise BadInput(f"{name} is {shown(getattr(self, name))}; true or false is wanted.")
+                raise BadInput(f"{name} is {shown(getattr(self, name))}; expected true or false.")
         some = isinstance(self.also, tuple) and all(
             isinstance(name, str) and name in ALSO for name in self.also
         )
         if not some or len(set(self.also)) < len(self.also):
-            raise BadInput(f"also is {shown(self.also)}; some of {', '.join(ALSO)} are wanted.")
+            raise BadInput(f"also is {shown(self.also)}; expected some of {', '.join(ALSO)}.")
         if self.window != () and not _is_window(self.window):
             raise BadInput(
-                f"window is {shown(self.window)}; four whole numbers are wanted: queries from the"
-                " first to before the last, and keys."
+                f"window is {shown(self.window)}; expected four whole numbers: the first query,"
+                " the last + 1, the first key, the last + 1."
             )
 
 

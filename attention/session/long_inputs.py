@@ -283,26 +283,25 @@ def read_inputs(
         axes = len(entry.shape)
         if axes not in (2, 3, 4) or axes != len(entries["Q"].shape):
             raise BadInput(
-                f"{where}, {names[letter]} is {sides(entry.shape)}; tokens × columns are wanted,"
-                " with heads and items before them, and as many axes of each."
+                f"{where}, {names[letter]} is {sides(entry.shape)}; expected tokens × columns, or"
+                " heads (and items) before them, with as many axes in each array."
             )
         if axes == 4 and entry.shape[0] != entries["Q"].shape[0]:
             raise BadInput(
                 f"{where} has {entries['Q'].shape[0]} items of queries and {entry.shape[0]} of"
-                f" {names[letter]}; as many are wanted."
+                f" {names[letter]}; both must be equal."
             )
     size = sum(math.prod(entry.shape) * _width(entry.dtype) for entry in entries.values())
     if size > MAX_LONG_SIZE:
         raise BadInput(
-            f"the arrays of {where} take {megabytes(size)}; at most"
-            f" {megabytes(MAX_LONG_SIZE)} are held."
+            f"the arrays of {where} take {megabytes(size)}; at most {megabytes(MAX_LONG_SIZE)} fit."
         )
     room(size)
     found: dict[str, np.ndarray] = {}
     for letter, name in names.items():
         M = np.asarray(arrays[name].read())
         if M.dtype.kind not in "fiu":
-            raise BadInput(f"{where}, {name} holds {M.dtype}; numbers are wanted.")
+            raise BadInput(f"{where}, {name} holds {M.dtype}; expected numbers.")
         if M.ndim == 4:
             M = M[min(item, len(M) - 1)]
         found[letter] = M[None] if M.ndim == 2 else M
@@ -402,8 +401,8 @@ def explored_inputs(s: Settings) -> LongInputs:
             _bias(s),
             distinct(s.tokens),
             distinct(s.key_tokens),
-            f"Explore shows up to {MAX_TOKENS:,} tokens; these are here, with mask, scale,"
-            " heads and parts of real layers as they are set there.",
+            f"Explore shows up to {MAX_TOKENS:,} tokens, so these are shown here, with mask,"
+            " scale, heads and features of real models as set there.",
             (of_model.head,) if of_model else (),
             file=f"long_attention_{of_model.stem}" if of_model else LongInputs.file,
         )
@@ -456,20 +455,22 @@ def checked(inputs: LongInputs) -> LongInputs:
             M.shape, (MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_LONG_WIDTH), AXES, strict=True
         ):
             if not 0 < count <= most:
-                raise BadInput(f"there are {count:,} {what} of {word}; 1 to {most:,} are wanted.")
+                raise BadInput(f"there are {count:,} {what} of {word}; 1 to {most:,} are allowed.")
     if Q.shape[2] != K.shape[2]:
         columns = f"queries have {Q.shape[2]} columns and keys {K.shape[2]}"
-        raise BadInput(f"{columns}; as many are wanted.")
+        raise BadInput(f"{columns}; both must be equal.")
     if V is not None and (V.shape[:2] != K.shape[:2]):
         raise BadInput(
-            f"K is {sides(K.shape)} and V is {sides(V.shape)}, heads × tokens × columns; as many"
-            " heads and tokens are wanted."
+            f"K is {sides(K.shape)} and V is {sides(V.shape)}, heads × tokens × columns; heads"
+            " and tokens must be equal."
         )
     if Q.shape[0] % K.shape[0]:
         raise BadInput(f"{Q.shape[0]} heads of queries cannot share {K.shape[0]} of keys evenly.")
     for word, M in given:
         if not (np.abs(M) <= LIMIT).all():
-            raise BadInput(f"the {word} hold numbers beyond ±{LIMIT:g}; finite ones are wanted.")
+            raise BadInput(
+                f"the {word} hold numbers beyond ±{LIMIT:g}; expected finite numbers up to it."
+            )
     return inputs
 
 
@@ -514,8 +515,8 @@ def _check(size: int) -> None:
     held = sum(each.size for each in _HELD)
     if held + size > MAX_LONG_HELD:
         raise BadInput(
-            f"these tokens take {megabytes(size)}, and this server holds"
-            f" {megabytes(held)} already, of {megabytes(MAX_LONG_HELD)} at most: choose fewer"
+            f"these tokens take {megabytes(size)}, and this server already holds"
+            f" {megabytes(held)} of at most {megabytes(MAX_LONG_HELD)}: choose fewer"
             " tokens, or try again later."
         )
 

@@ -99,10 +99,10 @@ def sentence_of(problem: Exception) -> str:
     """Why nothing could be computed.
 
     >>> sentence_of(MemoryError()), sentence_of(ValueError("Q has no tokens."))
-    ('there is not memory enough on this server for this many tokens.', 'Q has no tokens.')
+    ('this server does not have enough memory for this many tokens.', 'Q has no tokens.')
     """
     if isinstance(problem, MemoryError):
-        return "there is not memory enough on this server for this many tokens."
+        return "this server does not have enough memory for this many tokens."
     if isinstance(problem, (ValueError, TypeError, RuntimeError)):
         return str(problem)
     return f"it could not be computed ({type(problem).__name__})."

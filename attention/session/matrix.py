@@ -236,8 +236,8 @@ def orient(values: np.ndarray, d_in: int, name: str) -> tuple[np.ndarray, str]:
     rows, columns = values.shape
     if d_in not in (rows, columns):
         raise BadInput(
-            f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it"
-            " meets."
+            f"{name} is {rows} × {columns}; one of its sides must be {d_in}, the width of its"
+            " input."
         )
     if rows != d_in:
         return (

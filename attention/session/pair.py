@@ -100,7 +100,7 @@ def swapped(s: Settings) -> Settings:
     """A as B and B as A."""
     pair = pair_of(s)
     if pair.mistake:
-        raise BadInput(f"B does one thing wrong ({_known(pair.mistake).title}), which A cannot.")
+        raise BadInput(f"B has a mistake ({_known(pair.mistake).title}), and A cannot have one.")
     return compared(Pair(pair.b, pair.a))
 
 
@@ -139,12 +139,12 @@ def _to_output(shown: View) -> View:
 def _with_mistake(s: Settings, mistake: Mistake) -> dict[str, np.ndarray]:
     """The stages of the item and head that is looked at, with this done wrong."""
     if s.softmax is not True or s.fill != TRUE_MASK:
-        raise BadInput(f"there is no room without softmax and −∞ for this: {mistake.title}.")
+        raise BadInput(f"without softmax and −∞ this is not possible: {mistake.title}.")
     if s.norm and s.norm.whole and s.heads > 1:
-        raise BadInput(f"beside {called(['norm'])} there is no room for this: {mistake.title}.")
+        raise BadInput(f"with {called(['norm'])} this is not possible: {mistake.title}.")
     stages = Bench(checked(_of_head(s))).run((mistake,))
     if stages is None:
-        raise BadInput(f"there is no room here for this: {mistake.title}.")
+        raise BadInput(f"with these settings this is not possible: {mistake.title}.")
     return stages
 
 
@@ -195,13 +195,13 @@ def differing(pair: Pair) -> list[str]:
 
 
 def _alone(step: Settings) -> str:
-    return f"B: {_sentence(step.tokens)} asks alone, with the keys and values of all words kept"
+    return f"B: {_sentence(step.tokens)} alone, with the cached keys and values of all words"
 
 
 def _words(a: Settings, b: Settings) -> Iterator[str]:
     for what, mine, other in (
         ("words", a.tokens, b.tokens),
-        ("second sequence", a.memory_tokens, b.memory_tokens),
+        ("second sentence", a.memory_tokens, b.memory_tokens),
     ):
         if mine != other:
             yield f"{what}: {_sentence(mine)} → {_sentence(other)}"
@@ -261,8 +261,8 @@ CHOICES: dict[str, Callable[[Settings], str]] = {
     "heads": lambda s: str(s.heads),
     "scale": _scale,
     "mask": lambda s: MASK_LABELS.get(s.mask, s.mask),
-    "hidden as padding": _padding,
-    "what hidden scores become": lambda s: FILLS[s.fill],
+    "padding tokens": _padding,
+    "masked scores become": lambda s: FILLS[s.fill],
     "softmax": lambda s: SOFTMAX[s.softmax],
     "heads of keys and values": lambda s: str(s.kv_heads),
     "soft cap": lambda s: "none" if s.softcap is None else number(s.softcap),
@@ -311,7 +311,7 @@ def _mask_after(s: Settings) -> Pair:
 def _by_d_model(s: Settings) -> Pair:
     d_model = s.d_model
     if d_model is None:
-        raise BadInput("Q, K and V are given themselves here, so there is no d_model.")
+        raise BadInput("Q, K and V are entered directly here, so there is no d_model.")
     if d_model == s.d_k and 2 in s.possible_heads:
         s = set_heads(s, 2)  # whose keys are half as wide
     if d_model == s.d_k:
@@ -330,7 +330,7 @@ def _halved(s: Settings) -> Pair:
             raise BadInput("heads share keys and values here, so one head cannot have them all.")
         return Pair(set_heads(s, 1), s)
     if 2 not in s.possible_heads:
-        raise BadInput("d_k or d_v is odd here, so it cannot be shared by two heads.")
+        raise BadInput("d_k or d_v is odd here, so it cannot be split between two heads.")
     return Pair(s, set_heads(s, 2))
 
 
@@ -351,44 +351,44 @@ def _one_step(s: Settings) -> Pair:
 
 PRESETS: dict[str, Preset] = {
     "scale": Preset(
-        "√d_k or none",
-        "Undivided scores are larger; a softmax then gives nearly all to one key.",
+        "with / without √d_k",
+        "Without scaling the scores are larger, and softmax gives nearly all weight to one key.",
         _scaled,
     ),
     "mask": Preset(
         "look-ahead mask",
-        "What is hidden gets no weight, and the others share it in proportion.",
+        "Hidden keys get weight 0; the visible keys share that weight in proportion.",
         _masked,
     ),
     "after": Preset(
         "mask after softmax",
-        "Set to 0 after the softmax, weights no longer add up to 1.",
+        "Hidden weights are set to 0 after the softmax, so rows no longer sum to 1.",
         _mask_after,
     ),
     "d_model": Preset(
-        "d_model for d_k",
-        "The root is of the width of one head’s keys; a larger one makes the weights more alike.",
+        "√d_model instead of √d_k",
+        "d_k is the width of one head’s keys. A larger divisor makes the weights more even.",
         _by_d_model,
     ),
     "fill": Preset(
-        "−1e9 for −∞",
-        "The same but for queries that see no key, and for scores that are as large.",
+        "−1e9 instead of −∞",
+        "The same result, except where a query sees no key or scores are that large.",
         _filled,
     ),
     "heads": Preset(
-        "one head or two",
-        "Each head sees half of the columns, and has weights of its own.",
+        "one or two heads",
+        "Each head sees half of the columns and has its own weights.",
         _halved,
     ),
     "order": Preset(
         "words reordered",
-        "The same numbers, rearranged: without positions attention knows no order.",
+        "The same numbers, rearranged: without positions, attention ignores word order.",
         _reordered,
     ),
     "step": Preset(
         "one step with a cache",
-        "The last word asks alone and finds the same: keys and values are kept, and its position"
-        " counts on.",
+        "With cached keys and values, and its position kept, the last word alone gives the same"
+        " result.",
         _one_step,
     ),
 }
@@ -397,7 +397,7 @@ PRESETS: dict[str, Preset] = {
 def look_for(name: str | None, pair: Pair) -> str:
     """What to look for in one of these comparisons; "" in another."""
     if name == "order" and (told := [part for part in BY_PLACE if part in pair.b.parts]):
-        return f"By {called(told)} attention knows the order: more than the places changes."
+        return f"With {called(told)}, attention depends on word order: not only the places change."
     return PRESETS[name].sentence if name else ""
 
 

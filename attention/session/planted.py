@@ -164,16 +164,16 @@ def of_stage(found: Planted, stage: str) -> str:
     """What is answered to a stage."""
     heading = STAGES[stage].heading
     if stage == found.first:
-        return f"The numbers differ first in {heading}. {seen_at(found)}"
+        return f"The numbers first differ in {heading}. {seen_at(found)}"
     if ALWAYS.index(stage) < ALWAYS.index(found.first):
-        return f"All of {heading} follows rightly from what stands before it."
-    return f"Numbers before {heading} are wrong already."
+        return f"All of {heading} is computed correctly from the stages before it."
+    return f"Numbers before {heading} are already wrong."
 
 
 def seen_at(found: Planted) -> str:
     """The first number of that stage that is another, in a sentence."""
     here, there = (_number(view, found.cell) for view in (found.wrong, found.right))
-    return f"It holds {here} in {_place(found.right, found.cell)}, and should hold {there}."
+    return f"It is {here} in {_place(found.right, found.cell)}, and should be {there}."
 
 
 def how(found: Planted) -> list[str]:
@@ -192,8 +192,8 @@ def of_mistake(found: Planted, name: str) -> str:
     would, here = (_number(view, cell) for view in (other, found.wrong))
     stage = STAGES[cell.stage].heading
     return (
-        f"With that mistake {stage} would hold {would} in {_place(found.right, cell)};"
-        f" here it holds {here}."
+        f"With that mistake, {stage} would be {would} in {_place(found.right, cell)}; here it is"
+        f" {here}."
     )
 
 

@@ -20,7 +20,7 @@ from attention.stages import BIASES
 
 DRAWN_BIAS = Recipe("integers", 1, -2, 3)
 FIRST_BUCKETS, FIRST_TABLE, FURTHEST = 8, 5, Settings.max_distance  # rows, seed, places
-GIVEN = "Q, K and V are typed themselves here, so there is nothing to add {} to."
+GIVEN = "Q, K and V are entered directly here, so there is nothing to add {} to."
 
 
 def widths(s: Settings) -> dict[str, int]:
@@ -151,7 +151,9 @@ def set_gain(s: Settings, name: str, gain: tuple[float, ...]) -> Settings:
 def set_rotary(s: Settings, on: bool) -> Settings:
     """Turn as many columns as there are pairs, or none."""
     if on and s.d_k == 1:
-        raise BadInput("a head of Q and K has one column; rotary positions turn pairs of columns.")
+        raise BadInput(
+            "a head of Q and K has one column; rotary positions rotate pairs of columns."
+        )
     width = None if s.d_k % 2 == 0 else s.d_k - 1
     return replace(s, rotary=Rotary(width=width) if on else None)
 
@@ -221,12 +223,12 @@ def _fit_matrices(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
             M = s.matrices[name]
             fits = positions_for(M, *wanted) if name == "P" else M.resized(*wanted, name)
             s = s.with_matrix(name, fits)
-            why = "a column for each head" if name == "R" else "as what it is added to"
-            said.append(f"{name} is {rows} × {columns} now, {why}.")
+            why = "with a column for each head" if name == "R" else "like the matrix it is added to"
+            said.append(f"{name} is now {rows} × {columns}, {why}.")
     if gone:
         s = replace(s, matrices={name: M for name, M in s.matrices.items() if name not in gone})
         has, is_ = ("has", "is") if len(gone) == 1 else ("have", "are")
-        said.append(f"{in_words(gone)} {has} nothing to be added to, and {is_} taken away.")
+        said.append(f"{in_words(gone)} {has} nothing to be added to, and {is_} removed.")
     return s, said
 
 
@@ -239,7 +241,7 @@ def _fit_gains(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
         gain = (given * s.d_k)[: s.d_k] if not s.d_k % len(given) else given[: s.d_k]
         gain += (1.0,) * (s.d_k - len(gain))
         s = set_gain(s, name, gain)
-        said.append(f"The gain of {name} has {s.d_k} numbers now, one for each column of a head.")
+        said.append(f"The gain of {name} now has {s.d_k} numbers, one for each column of a head.")
     return s, said
 
 
@@ -249,7 +251,7 @@ def _fit_rotation(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
         return s, []
     if d_k == 1:
         s = replace(s, rotary=None)
-        return s, ["A head of one column has no pair to turn: rotary positions are off."]
+        return s, ["A head of one column has no pair to rotate: rotary positions are off."]
     given: Any = rotary.frequencies
     width = d_k if rotary.width is None else rotary.width
     width = 2 * len(given) if given is not None else width
@@ -261,5 +263,5 @@ def _fit_rotation(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
     rotary = replace(rotary, width=None if width == d_k else width, frequencies=cut)
     columns = f"the first {width} of {d_k}" if width < d_k else f"all {d_k}"
     return replace(s, rotary=rotary), [
-        f"Rotary positions turn {columns} columns of a head now, as they turn pairs."
+        f"Rotary positions now rotate {columns} columns of a head, as they rotate pairs."
     ]

@@ -114,7 +114,7 @@ def _check_tokens(settings: Settings) -> None:
     """Refuse tokens without a name, too long or too many, and a table without any."""
     for word, tokens in (
         ("token", settings.tokens),
-        ("token of the second sequence", settings.memory_tokens),
+        ("token of the second sentence", settings.memory_tokens),
     ):
         check_token_count(len(tokens))
         for i, token in enumerate(tokens, 1):

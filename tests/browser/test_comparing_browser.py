@@ -129,7 +129,7 @@ def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(v
     fill(dashboard, "weights", "")
     until(dashboard.page.get_by_text(right), "detached")
     reasons = messages.UNSUPPORTED_DTYPE.format(place="mine.npz, notes", name="text")
-    reasons += f" {messages.TICK_AND_PRESS_AGAIN.format(label='Go on with the other arrays')}"
+    reasons += f" {messages.TICK_AND_PRESS_AGAIN.format(label='Continue with the other arrays')}"
     use(
         files[2],
         messages.SOME_ARRAYS_UNREADABLE.format(unread=1, arrays=2, reasons=reasons, more=""),

@@ -153,7 +153,7 @@ def test_a_bad_file_changes_nothing_and_what_is_given_last_is_what_is_read(look)
     assert dashboard.page.locator("[data-testid=stFileChipName]").count() == 0
     dashboard.upload("two.csv", b"1,2,3,4\n5,6,7,8\n")
     until(dashboard.page.locator(PREVIEW, has_text="X, 2 × 4"))
-    dashboard.page.get_by_role("button", name="Read it").click()
+    dashboard.page.get_by_role("button", name="Preview").click()
     until(dashboard.page.locator(PREVIEW, has_text="X, 1 × 4"))
 
 
@@ -219,7 +219,7 @@ def test_every_format_is_downloaded_and_equal(mine):
             lambda: dashboard.page.get_by_role("button", name=label, exact=True).click()
         )
 
-    name, content = taken("CSV, a line for each cell")
+    name, content = taken("CSV, one row per cell")
     assert name == "attention_own_cells.csv"
     rows = list(csv.DictReader(io.StringIO(content.decode(), newline="")))
     for stage, matrix in now.stages.items():
@@ -233,7 +233,7 @@ def test_every_format_is_downloaded_and_equal(mine):
         np.array_equal(np.array(stages[n]["values"], float), matrix)
         for n, matrix in now.stages.items()
     )
-    assert links.from_file(taken("The state as a file")[1]) == settings
+    assert links.from_file(taken("Save state (.json)")[1]) == settings
     space = {}
     exec(taken("Python script")[1].decode(), space)
     assert np.allclose(space["weights"], trace.weights, rtol=1e-12)
@@ -297,7 +297,7 @@ def test_link_csv_and_state_open_every_stage_identical_in_a_fresh_browser(mine, 
 
     other.after(lambda: other.turn_to(example="four-words"))
     dashboard.tab("Export")
-    for label in ("CSV, matrices", "The state as a file"):
+    for label in ("CSV, matrices", "Save state (.json)"):
         name, content = dashboard.download(
             lambda label=label: dashboard.page.get_by_role("button", name=label, exact=True).click()
         )
@@ -306,7 +306,7 @@ def test_link_csv_and_state_open_every_stage_identical_in_a_fresh_browser(mine, 
         if name.endswith("csv"):
             other.use()
         else:
-            other.after(lambda: other.page.get_by_role("button", name="Open it").click())
+            other.after(lambda: other.page.get_by_role("button", name="Open this state").click())
         for stage in ("X", "W_Q", "W_K", "W_V", "scores"):
             assert np.array_equal(other.numbers(stage), dashboard.numbers(stage)), (name, stage)
         ticks = [d.labels("X") for d in (other, dashboard)]

@@ -86,7 +86,7 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     # what is typed as another one is asked for is no answer to that
     page.mouse.click(*dashboard.place("output", 2, 0))
     page.keyboard.type("0.77")
-    dashboard.after(lambda: page.get_by_role("button", name="Another one like it").click())
+    dashboard.after(lambda: page.get_by_role("button", name="New exercise").click())
     assert dashboard.labels("X") == list(made(4).tokens)
     assert dashboard.printed("weights")[2] == ["?", "?", "?"]
     assert page.url.count("answers") == 0 and "exercise_seed=4" in page.url

@@ -134,7 +134,7 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
 
     dashboard.tab("Export")
     name, content = dashboard.download(
-        lambda: dashboard.page.get_by_role("button", name="CSV, a line for each cell").click()
+        lambda: dashboard.page.get_by_role("button", name="CSV, one row per cell").click()
     )
     assert name == "attention_four-words_cells.csv"
     rows = list(csv.DictReader(io.StringIO(content.decode())))
@@ -335,12 +335,12 @@ def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_change
     dashboard.tab("Export")
     assert messages.DO_NOT_FIT_INTO_A_LINK in dashboard.notice()
     name, content = dashboard.download(
-        lambda: dashboard.page.get_by_role("button", name="The state as a file").click()
+        lambda: dashboard.page.get_by_role("button", name="Save state (.json)").click()
     )
     assert name == "attention_batch_state.json"
     other = visit().open()
     other.upload("x.json", b'{"attention": "stage by stage", "link": [1]}')
-    other.page.get_by_role("button", name="Open it").click()
+    other.page.get_by_role("button", name="Open this state").click()
     assert capital(messages.NOT_A_STATE_FILE) in other.notice()
     agrees(other, EXAMPLES["four-words"].build())
     other.upload(name, content)
@@ -349,7 +349,7 @@ def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_change
     # the button may still be that of the file before, whose press does nothing then
     until(
         other.page.locator(f".board[data-tag]:not([data-tag='{before}'])"),
-        act=lambda: other.page.get_by_role("button", name="Open it").click(),
+        act=lambda: other.page.get_by_role("button", name="Open this state").click(),
     )
     settings = links.from_file(content)
     assert settings.matrices["Q"].values[3, 0, 0] == 0.125

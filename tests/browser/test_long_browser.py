@@ -121,7 +121,7 @@ def test_a_map_of_16384_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(
     page.keyboard.press("Enter")  # changes nothing: else the next step back would undo that
     asked(dashboard, lambda: page.go_back())
     assert closer.is_enabled() and window(page) != [top, bottom, left, right]
-    asked(dashboard, lambda: page.get_by_role("button", name="Whole").click())
+    asked(dashboard, lambda: page.get_by_role("button", name="Reset zoom").click())
     assert len(page.evaluate(SHOWN)) == 512 * 512
 
 

@@ -52,7 +52,7 @@ def bring(dashboard, settings: Settings) -> str:
     until(dashboard.page.locator("[data-testid=stFileChipName]"))  # Python has it
     before = dashboard.idle().tag()
     for _ in range(10):  # the button may still be that of the file before
-        dashboard.page.get_by_role("button", name="Open it").click()
+        dashboard.page.get_by_role("button", name="Open this state").click()
         if succeeds(lambda: arrived(dashboard, settings, 10_000)):
             break
     dashboard.wait_for(f"before => {TAG} !== before", before)
@@ -201,7 +201,7 @@ def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
     why = messages.THE_BROWSER_SAYS.format(why="it is denied")
     assert said(dashboard) == [messages.STATE_NOT_KEPT.removesuffix(".") + why]
     dashboard.upload("state.json", links.to_file(large(1)))
-    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
+    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open this state").click())
     nothing = messages.NOTHING_IS_KEPT_AS.format(why="it is denied")
     until(dashboard.page.locator(".said.flag", has_text=nothing))
     holds(dashboard, large(1))
@@ -226,7 +226,7 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
         *(f"old{k}" for k in range(13, 61)),
     }
     dashboard.tab("Export")
-    dashboard.page.get_by_role("button", name="Forget what this browser keeps").click()
+    dashboard.page.get_by_role("button", name="Delete states saved in this browser").click()
     nothing = messages.NOTHING_IS_KEPT_AS.format(why=messages.TOLD_TO_FORGET)
     until(dashboard.page.locator(".said.flag", has_text=nothing))
     until_kept(dashboard, None)

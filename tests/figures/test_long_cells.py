@@ -128,7 +128,7 @@ def test_lines_along_the_queries_are_means_of_all_heads():
         for k, mean in enumerate(lines[f"head {head}"]["y"]):
             some = record.entropy[head, 3 * k : 3 * k + 3]
             assert mean == pytest.approx(float(some.mean()), rel=1e-6)
-    assert first.symbol == "Share of the first token" and messages.IN_THE_MEAN in first.sentence
+    assert first.symbol == "Weight on the first token" and messages.IN_THE_MEAN in first.sentence
     shown = profile.figure["data"][-1]
     at = record.distances.tolist().index(0)
     assert shown["y"][0] == pytest.approx(float(record.profile[1, at]), rel=1e-6)

@@ -65,7 +65,7 @@ def test_the_mask_may_go_over_as_the_look_ahead_switch():
     at = ran(at.segmented_control(key="set_handed").set_value("switch"))
     assert messages.HIDES_WHAT_YOU_MEANT.partition("{function}")[0] not in words(at)
     assert not [
-        c for c in opened(mask="none").get("button_group") if c.proto.label == "The mask goes over"
+        c for c in opened(mask="none").get("button_group") if c.proto.label == "Pass the mask"
     ]
 
 

@@ -270,7 +270,7 @@ def test_it_is_there_on_paper_from_what_is_asked_first_and_without_its_key(s, fi
     (sheet,) = sheets_of(wanted, settings)
     assert sheet.tasks[0].grid.name == first
     assert sheet.tasks[-1].grid.rows == Exercise.of(s).shown.rows("output")
-    assert [b.proto.label for b in at.get("download_button")] == ["On paper"]
+    assert [b.proto.label for b in at.get("download_button")] == ["Print worksheet"]
     assert not at.get("download_button")[0].proto.disabled
     assert at.get("download_button")[0].proto.help.endswith(messages.OPEN_AND_PRINT)
 

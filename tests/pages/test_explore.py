@@ -575,13 +575,13 @@ def test_an_unreadable_array_waits_for_a_yes_and_another_file_asks_again():
     X, W_Q, text = np.full((3, 4), 2.5), np.tri(4), np.array([["a"]])
     at = uploaded(opened(), "mixed.npz", stored(X=X, W_Q=W_Q, W_K=text))
     assert said(at, "flag") == unread(3, reason.format("mixed.npz", "W_K"))
-    assert at.checkbox(key="set_load_others").label == "Go on with the others"
+    assert at.checkbox(key="set_load_others").label == "Continue with the others"
     assert "load_use" not in [button.key for button in at.button]
     ran(at.checkbox(key="set_load_others").check())
     assert not at.button(key="load_use").disabled
     uploaded(at, "again.npz", stored(X=X, W_Q=text))
     assert said(at, "flag") == unread(2, reason.format("again.npz", "W_Q"))
-    assert at.checkbox(key="set_load_others").label == "Go on with the other one"
+    assert at.checkbox(key="set_load_others").label == "Continue with the other one"
     assert "load_use" not in [button.key for button in at.button]
     uploaded(at, "mixed.npz", stored(X=X, W_Q=W_Q, W_K=text))
     ran(at.checkbox(key="set_load_others").check())

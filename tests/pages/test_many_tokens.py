@@ -91,9 +91,9 @@ def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large
     all_heads = sum(m.size * (1 if name in same else heads) for name, m in now.stages.items())
     off = {b.key.removeprefix("take_") for b in at.get("download_button") if b.proto.disabled}
     assert off == {*MOST, "lines", "worksheet"} and one > 1_000_000
-    tables = "“CSV, a line for each cell”, “CSV, matrices”, “JSON”"
+    tables = "“CSV, one row per cell”, “CSV, matrices”, “JSON”"
     code = "“Python script”, “Jupyter notebook”"
-    texts, report, lines = "“LaTeX”, “Markdown”", "“HTML report”", "“SVG, who looks at whom”"
+    texts, report, lines = "“LaTeX”, “Markdown”", "“HTML report”", "“SVG, attention lines”"
 
     def of_one(labels, most):
         why = messages.STAGES_TOO_LARGE.format(numbers=f"{one:,}", place="", most=most)

@@ -275,7 +275,7 @@ def test_a_saved_state_that_was_not_seen_is_not_opened(pasted):
     pasted.text_area(key="set_load_text").set_value(unseen)
     pasted.button(key="open_file").click().run()
     assert settings(pasted) == before
-    assert pasted.session_state["visit"].notices == [state.UNSEEN.format("Open it")]
+    assert pasted.session_state["visit"].notices == [state.UNSEEN.format("Open this state")]
     pasted.button(key="open_file").click().run()
     assert settings(pasted).digits == 6
 

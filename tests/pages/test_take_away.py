@@ -24,17 +24,17 @@ def taking(**link):
 def test_files_of_one_head_are_named_by_it_and_those_of_all_are_not(offered):
     taking(example="sentence", head="1")
     assert {label: name for label, (name, _) in offered.items()} == {
-        "CSV, a line for each cell": "attention_sentence_cells_head1.csv",
+        "CSV, one row per cell": "attention_sentence_cells_head1.csv",
         "CSV, matrices": "attention_sentence_matrices_head1.csv",
         "NPZ for NumPy": "attention_sentence_stages.npz",
         "JSON": "attention_sentence_stages_head1.json",
         "LaTeX": "attention_sentence_stages_head1.tex",
         "Markdown": "attention_sentence_stages_head1.md",
-        "SVG, who looks at whom": "attention_sentence_who_looks_at_whom_head1.svg",
+        "SVG, attention lines": "attention_sentence_who_looks_at_whom_head1.svg",
         "Python script": "attention_sentence_recompute.py",
         "Jupyter notebook": "attention_sentence_recompute.ipynb",
         "HTML report": "attention_sentence_report_head1.html",
-        "The state as a file": "attention_sentence_state.json",
+        "Save state (.json)": "attention_sentence_state.json",
         "Save as PDF": "attention_sentence_head1.pdf",
         "Save as SVG": "attention_sentence_head1.svg",
         "Save as PNG": "attention_sentence_head1.png",
@@ -62,7 +62,7 @@ def test_tables_and_texts_hold_the_chosen_stages_and_the_others_all(offered):
     ran(at.multiselect(key="set_text_stages").set_value(["weights", "scores"]))
     latex, markdown, csv, matrices, found = (
         offered[label][1]()
-        for label in ("LaTeX", "Markdown", "CSV, a line for each cell", "CSV, matrices", "JSON")
+        for label in ("LaTeX", "Markdown", "CSV, one row per cell", "CSV, matrices", "JSON")
     )
     assert latex.count(rb"\[") == markdown.count(b"\n### ") == 2
     stages = {line.split(b",")[0] for line in csv.splitlines()[1:]}

@@ -20,7 +20,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.session.validate import check
 
-INSTEAD = "which is not read; save “The state as a file” and open its state.json."
+INSTEAD = "which is not read; save “Save state (.json)” and open its state.json."
 
 
 @pytest.fixture(scope="module")

@@ -361,7 +361,7 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
         ("[[1,2],[3,4]]*0.5", messages.STANDS_BETWEEN_ROWS.format(place="x", text="*0.5")),
         (
             "[[1, 2], [3, 4]",
-            "x: a bracket is missing; part of it may be cut off; every number has to be there.",
+            "x: a bracket is missing; part of it may be cut off; every number must be given.",
         ),
         ("1\n\n" * 70, "x is 70 matrices; at most 64 are read."),
         ("--inf", messages.NOT_A_NUMBER.format(place="x, row 1, column 1", found="--inf")),

@@ -659,7 +659,7 @@ def test_weights_over_typed_qkv_and_over_a_batch_get_embeddings_by_word():
 
 def test_weights_wider_than_the_board_name_what_records_the_layer():
     one = transposed(np.zeros((8, 768)), "W_Q")
-    message = messages.WEIGHTS_TOO_WIDE.format(what="the weights take 768 numbers in", limit=512)
+    message = messages.WEIGHTS_TOO_WIDE.format(what="the weights have 768 inputs", limit=512)
     assert refused(adopt, four_words(), dict.fromkeys(("W_Q", "W_K", "W_V"), one)) == message
 
 

@@ -243,11 +243,11 @@ CHANGED = [
     (lambda s: s, []),
     (lambda s: replace(s, scale=1.0), ["scale: 1/√d_k → 1"]),
     (lambda s: set_mask(s, "causal"), ["mask: none → look-ahead (causal)"]),
-    (lambda s: replace(s, padding=(1, 3)), ["hidden as padding: none → “w2” “w4”"]),
+    (lambda s: replace(s, padding=(1, 3)), ["padding tokens: none → “w2” “w4”"]),
     (lambda s: replace(s, softmax=False), ["softmax: on → off"]),
     (
         lambda s: replace(s, fill="-1e9"),
-        ["what hidden scores become: −∞ (true mask) → −1e9, added"],
+        ["masked scores become: −∞ (true mask) → −1e9, added"],
     ),
     (
         lambda s: replace(s, tokens=("a", "b", "c", "d")),

@@ -135,7 +135,7 @@ def test_every_option_is_answered_by_a_number_that_would_be_another(seed):
             assert answer.endswith(found.mistake.fix)
         else:
             words = answer.removesuffix(".").replace(";", "").split()
-            assert words[words.index("hold") + 1] != words[-1]
+            assert words[words.index("be") + 1] != words[-1]
 
 
 def test_compare_shows_what_was_right_beside_it():

@@ -145,7 +145,7 @@ def test_compare_says_what_differs(s):
 def test_a_known_mistake_beside_the_parts_is_made_in_the_chosen_head(s):
     """The mask after the softmax: as without a mask, and 0 where it hides."""
     if s.softmax is not True or s.fill != "-inf":
-        with pytest.raises(BadInput, match="there is no room"):
+        with pytest.raises(BadInput, match="is not possible"):
             pair.views(pair.Pair(s, s, pair.AFTER_SOFTMAX))
         return
     right, _ = pair.views(pair.Pair(s, s))
@@ -189,8 +189,8 @@ def test_an_exercise_says_what_the_weights_are_made_of():
         s = check(replace(USES[name], exercise="state", asked=("weights",)))
         blank = Exercise.of(s).blanks[0]
         at_weights[name] = _STEPS["weights"](Exercise.of(s).shown, blank.row, blank.column)
-    assert at_weights["one sink"].endswith("divided by their sum with that of the sink, 0.5000")
-    assert at_weights["sigmoid"].startswith("1 divided by 1 and e to the power of minus")
+    assert at_weights["one sink"].endswith("plus e to the power of the sink, 0.5000")
+    assert at_weights["sigmoid"].startswith("divide 1 by the sum of 1 and e to the power of minus")
 
 
 def test_a_worksheet_is_right_or_refused(s):
@@ -239,7 +239,10 @@ def test_conventions_hands_the_parts_over():
 
 def test_the_table_follows_heads_sides_and_rows():
     s, said = prepared.fitted(TABLE, changes.set_heads(TABLE, 4))
-    assert said == ["R is 8 × 4 now, a column for each head."] and check(s).shape("R") == (8, 4)
+    assert said == ["R is now 8 × 4, with a column for each head."] and check(s).shape("R") == (
+        8,
+        4,
+    )
     assert (s.matrices["R"].values[:, :2] == TABLE.matrices["R"].values).all()
     assert prepared.set_relative(TABLE, False) == CAT
     other = prepared.draw_relative(TABLE, 4)

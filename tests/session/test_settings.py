@@ -436,7 +436,7 @@ REFUSED = [
     (
         CROSSED,
         {"memory_tokens": ("a", "", "c")},
-        messages.NAMELESS_TOKEN.format(token="token of the second sequence 2"),
+        messages.NAMELESS_TOKEN.format(token="token of the second sentence 2"),
     ),
     (
         FOUR,

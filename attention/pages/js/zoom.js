@@ -7,7 +7,7 @@ import { UNTAKEN, childrenOf, connected, make, modeAround } from './elements.js'
 import { number } from './numbers.js'
 import { Shaded, shadedIn } from './shaded.js'
 
-const DRAG = 'Drag a box to look closer; double-click or press Enter for four times; Esc goes out.'
+const DRAG = 'Drag a box to zoom in; double-click or Enter zooms 4×; Esc zooms out.'
 const TAP = 'Tap a cell to read it; then zoom in, or show its query.'
 const NEAREST = 6 // px: less is a click, more a box
 const ZOOM = 4 // times, by a key, a button or a double click
@@ -157,7 +157,7 @@ class Zoom extends Shaded {
     }
     add('in', 'Zoom in', () => this.around(this.at ?? this.middle(), 1 / ZOOM))
     add('out', 'Zoom out', () => this.around(this.at ?? this.middle(), ZOOM))
-    add('whole', 'Whole', () => this.ask({ window: [] }))
+    add('whole', 'Reset zoom', () => this.ask({ window: [] }))
     add('query', 'Show this query', () => this.choose(this.at ?? this.middle()))
   }
 
