@@ -136,7 +136,7 @@ def test_the_sentence_is_whole_at_every_width(look, subtests):
     dashboard = look(example="cat-sat", query=4, mask="causal", sinks="2")
     dashboard.page.get_by_text("second sentence").click()
     dashboard.wait_for("() => document.querySelector('.board-asking:not([hidden])')")
-    for width in (1920, 1366, 1100, 900, 780, 390):
+    for width in (390, 780, 900, 1100, 1366, 1920):
         with subtests.test(width=width):
             dashboard.page.set_viewport_size({"width": width, "height": 800})
             dashboard.page.wait_for_timeout(400)
@@ -145,12 +145,17 @@ def test_the_sentence_is_whole_at_every_width(look, subtests):
 
 def test_a_link_to_another_page_is_followed_while_the_numbers_are_open(look):
     dashboard = look(example="cat-sat")
-    for name, path in (("Compare", "/compare"), ("Check your code →", "/check")):
+    page = dashboard.page
+    links = {
+        "/compare": page.get_by_test_id("stTopNavLink").get_by_text("Compare"),
+        "/check": page.get_by_test_id("stPageLink-NavLink").get_by_text("Check your code →"),
+    }
+    for path, link in links.items():
         dashboard.page.get_by_role("button", name="Numbers", exact=True).click()
         until(dashboard.page.locator(".st-key-set_randomize_seed").first)
-        dashboard.page.get_by_role("link", name=name).first.click()
+        link.click()
         dashboard.wait_for("path => location.pathname === path", path)
-        dashboard.page.get_by_role("link", name="Explore").first.click()
+        dashboard.choose_page("Explore")
         dashboard.wait_for("() => location.pathname === '/'")
         until(dashboard.page.locator(".board[data-tag]").first)
         dashboard.idle()
