@@ -77,7 +77,7 @@ def test_a_pasted_printout_and_word_vectors_become_the_example(look):
 
     # an excerpt of GloVe, with its words
     dashboard.paste(GLOVE)
-    dashboard.page.get_by_role("textbox", name="Words wanted").fill("the cat sat the .")
+    dashboard.page.get_by_role("textbox", name="Words to use").fill("the cat sat the .")
     dashboard.page.keyboard.press("Enter")
     until(dashboard.page.locator(PREVIEW, has_text="X, 5 × 6"))
     dashboard.use()

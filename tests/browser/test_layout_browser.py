@@ -210,6 +210,7 @@ def write(title: str, lines: list[str]) -> None:
 def test_the_board_is_drawn_as_measured_and_all_of_it_is_in_sight(visit, name):
     dashboard = visit(*WINDOWS[0]).open(**link_of(name))
     page = dashboard.page
+    dashboard.close()  # the lines of the example that opens with them
     page.evaluate(LETTERS)
     lines, said = [], []
     for width, height in WINDOWS if name in TITLES else FEWER:

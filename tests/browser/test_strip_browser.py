@@ -33,6 +33,8 @@ def agrees(dashboard) -> None:
 def test_a_word_that_is_clicked_becomes_the_query_and_the_card_follows(look):
     dashboard = look(example="cat-sat")
     assert says(dashboard) == "“sat” looks mostly at “cat” (47%) and “on” (29%)."
+    size = "getComputedStyle(document.querySelector('.board-says')).fontSize"
+    assert dashboard.page.evaluate(size) == "16px"
     dashboard.click("weights", 2, 1).idle()
     dashboard.after(dashboard.page.get_by_role("radio", name="mat, 1%").click)
     assert says(dashboard) == "“mat” looks mostly at “on” (65%) and “cat” (15%)."

@@ -84,7 +84,7 @@ class Board {
     const { signal } = this.ended
     const loaded = () => {
       forgetWidths()
-      this.measured = this.planKept = this.strip.drawn = null
+      this.measured = this.planKept = null
       this.around.forget()
       for (const pane of this.panes.values()) pane.forms = undefined
       if (this.head) this.soon(true)

@@ -50,6 +50,7 @@ export class Strip {
     this.root.style.setProperty('--pad', `${way.pad / 2}px`)
     this.root.style.setProperty('--gap', `${way.gap}px`)
     this.root.style.setProperty('--says', `${way.says}px`)
+    this.all.hidden = way.all // before the sentence is fitted, whose room it would take
     this.write(strip.sentence)
     this.chips(this.words, words, isCrossed ? 'span' : 'button', true)
     this.chips(this.asking, isCrossed ? strip.queries.map(named) : [], 'button', false)
@@ -59,7 +60,7 @@ export class Strip {
       group.ariaLabel = group === radios ? 'Query' : 'Keys'
     }
     const cut = isCrossed && this.asking.scrollWidth > this.asking.clientWidth
-    this.all.hidden = way.all && !cut
+    if (cut) this.all.hidden = false
     if (!this.all.hidden) this.choices(strip)
     if (!way.all || cut) center(radios, radios.children[strip.query])
   }
