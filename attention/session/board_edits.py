@@ -94,7 +94,7 @@ def apply(s: Settings, operations: Iterable[Operation]) -> tuple[Settings, list[
     >>> after, refused = apply(before, [Operation(1, "cell", "X", 0, 1, "0.1"),
     ...                                 Operation(2, "cell", "X", 3, 0, "abc")])
     >>> float(after.matrices["X"].values[0, 1]), refused[0][1]
-    (0.1, 'X, row 4, column 1 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted.')
+    (0.1, 'X, row 4, column 1 holds “abc”; expected a number such as 3, -0.5 or 2e-3.')
     """
     refusals: list[Refusal] = []
     for (kind, stage), together in groupby(operations, key=lambda op: (op.kind, op.stage)):
