@@ -188,7 +188,7 @@ OFTEN = {
 
 
 def may_change(key: str) -> set[str]:
-    """The settings a move of this control may change; none where the control is not listed."""
+    """The settings that a move of this control may change, or one of no control by its verb."""
     return CHANGES.get(re.sub("^examples_.*", "examples", key), set())
 
 
@@ -876,7 +876,7 @@ class Visitor:
     def judge(self, before: Seen, now: Seen, moves: list[Move]) -> None:
         self.seen = now
         verbs = {verb for verb, _, _ in moves}
-        allowed = set().union(*(may_change(key) for _, key, _ in moves))
+        allowed = set().union(*(may_change(key or verb) for verb, key, _ in moves))
         here = {urlsplit(seen.url).path for seen in (before, now)}
         may_teach = here & TAUGHT and not verbs <= {"go", "pause"}
         if now.settings and before.settings and not (verbs & {"back", "forward"} or may_teach):
