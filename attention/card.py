@@ -28,13 +28,12 @@ from attention.arithmetic import (
 from attention.captions import pushed
 from attention.numbers import MINUS, are_whole, constant, number, numbers, percent
 from attention.scores import FUNCTION, SIGMOID
-from attention.sentences import NB, called, capital, repeated, shortened
+from attention.sentences import NB, Words, called, capital, repeated, shortened
 from attention.stages import STAGES
 from attention.view import View
 
 LARGE_POWER = 12  # of e; the largest score is subtracted first where it is not from 0 to this
 Cell = tuple[str, int, int]  # stage, row, column
-Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
 
 
 @dataclass(frozen=True)

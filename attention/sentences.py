@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 NB = "\u00a0"  # between words of one line
+Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
 LABEL_LENGTH = 14  # characters of a word beside a matrix
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from attention.numbers import number, percent
 from attention.scores import share_of_sink
-from attention.sentences import called, capital, repeated
+from attention.sentences import Words, called, capital, repeated
 from attention.view import View
 
 HALF = 0.5  # of the weight: more is "mostly"
@@ -27,8 +27,6 @@ SECOND = 0.08  # a second word with less is not named
 APART = 0.01  # nor one with so little more than the third
 ALSO = 0.1  # a share of the sink that is named
 COUNTS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine"), 2))
-
-Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
 
 
 @dataclass(frozen=True)
@@ -256,7 +254,7 @@ def _ties(row: _Row) -> list[int]:
 
 def _names(row: _Row, keys: Sequence[int]) -> list[Words]:
     if len(keys) <= NAMED:
-        return row.listed(sorted(keys))
+        return row.listed(keys)
     return [(f"{row.counted(len(keys))} {row.words}", "")]
 
 

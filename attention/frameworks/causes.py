@@ -190,13 +190,12 @@ def overflow(bench: Bench, targets: list[Target]) -> str | None:
                     if stage == "masked":
                         return (
                             f"They are exactly those of queries with {what} beyond {limit:.3g},"
-                            " whose"
-                            f" exp is infinite in {kind}: subtract each row's maximum before exp."
+                            f" whose exp is infinite in {kind}: subtract each row's maximum before"
+                            " exp."
                         )
                     return (
-                        f"They are exactly those of queries with {what} beyond {limit:,.6g}, the"
-                        " most"
-                        f" that {kind} holds."
+                        f"They are exactly those of queries with {what} beyond {limit:,.6g},"
+                        f" the most that {kind} holds."
                     )
         for kind, limit in LARGEST.items():
             if ((np.abs(ours) > limit) == lost).all():

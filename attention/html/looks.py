@@ -24,7 +24,7 @@ svg.looks { max-width: 100%; height: auto; }
 .looks .chosen .query { font-weight: 700; }
 .looks .share { font-size: 13px; visibility: hidden; }
 .looks .chosen .share, .looks .from:hover .share { visibility: visible; }
-.looks:has(.from:hover) .chosen:not(:hover) :is(line, .share) { opacity: .15; }
+.looks:has(.from:hover) .chosen:not(:hover) line { opacity: .15; }
 .looks:has(.from:hover) .chosen:not(:hover) .share { visibility: hidden; }
 .looks .from:hover line { opacity: .95; }
 .picture .looks .query { cursor: pointer; }

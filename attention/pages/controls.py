@@ -241,13 +241,12 @@ def _parts(s: Settings) -> None:
     on = [name for name, switch in SWITCHES.items() if switch.is_on(s)]
     state.setting_control(
         st.pills,
-        "Options",
+        "Parts of the computation",
         "parts",
         on,
         _switch,
         options=list(SWITCHES),
         selection_mode="multi",
-        label_visibility="collapsed",
         format_func=lambda name: SWITCHES[name].label,
         help=PARTS,
     )

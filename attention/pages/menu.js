@@ -1,4 +1,4 @@
-// A way on to a control of the page itself puts the focus there, with its text chosen.
+// A link to a control of the page itself puts the focus there and selects its text.
 //
 // On a phone the menu of pages and the rail of settings lie over the page; what was chosen there
 // is to be seen, so it closes when a page or an example was chosen.
@@ -16,10 +16,10 @@ if (!window.attentionMenu) {
     if (innerWidth < 768 && target.closest?.(chosen)) setTimeout(close)
   }
   document.addEventListener('click', heard, true)
-  // A click outside of a list closes it, and Streamlit then asks for the page that is left. So a
+  // A click outside a list closes it, and Streamlit then asks for the page that is left. So a
   // link to another page is followed once the list is closed and that has been answered.
   const list = () => document.querySelector('[data-testid=stPopoverBody]')
-  const LOOKS = 50 // after so many nothing was asked for
+  const LOOKS = 50 // after so many the list stays open, or nothing was asked for
   const rests = () => document.querySelector('[data-test-script-state=notRunning]')
   const later = event => {
     const link = event.target.closest?.('a[href]')
@@ -27,11 +27,14 @@ if (!window.attentionMenu) {
     event.preventDefault()
     event.stopImmediatePropagation()
     list().dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))
-    let looks = 0 // since it is closed
+    let looks = 0
     let ran = false
     const wait = setInterval(() => {
-      if (list()) return
       looks++
+      if (list()) {
+        if (looks >= LOOKS) clearInterval(wait)
+        return
+      }
       ran ||= !rests()
       if (!rests() || (!ran && looks < LOOKS)) return
       clearInterval(wait)

@@ -15,7 +15,7 @@ from attention.scores import SIGMOID
 from attention.session import changes, prepared
 from attention.session.settings import Settings
 
-HEADING = "Parts of real layers"
+HEADING = "Features of real models"
 FIRST_CAP, FIRST_WINDOW = 2.0, 2
 Change = Callable[[Settings, Any], Settings]
 

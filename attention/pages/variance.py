@@ -107,9 +107,9 @@ def the_softmax() -> None:
     st.html(
         "<p class='notice'>Softmax turns differences into ratios: a score 8 above another gets"
         " e<sup>8</sup> ≈ 3,000 times its weight. Unscaled, differences grow with √d<sub>k</sub>"
-        " until one key gets nearly all the weight. There the softmax is flat: its derivative w(1"
-        " − w) is near 0"
-        " both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stalls.</p>"
+        " until one key gets nearly all the weight. There the softmax is flat: its derivative"
+        " w(1 − w) is near 0 both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning"
+        " stalls.</p>"
     )
     softmax = figures.softmax_panes(points, maths.middle_row(*asked))
     charts.extend(softmax)

@@ -122,9 +122,9 @@ def sharpest(weights: np.ndarray, allowed: np.ndarray, tokens: Sequence[str]) ->
     1
     """
     largest = np.nan_to_num(weights.max(axis=1, initial=0))
-    trivial = allowed.sum(axis=1) < 2
-    special = np.array([bool(SPECIAL.fullmatch(token)) for token in tokens])
-    return int(np.argmax(largest - 10.0 * trivial - 100.0 * special))
+    sees_one = allowed.sum(axis=1) < 2
+    special = [bool(SPECIAL.fullmatch(token)) for token in tokens]
+    return int(np.lexsort((-largest, sees_one, special))[0])  # by the last key first
 
 
 def arrival(s: Settings, arrived: tuple[Settings, str] | None) -> str:

@@ -11,7 +11,7 @@ def test_parts_are_switched_on_typed_and_read(visit):
     page = dashboard.page
     settings = EXAMPLES["four-words"].build()
     panel = page.locator(".st-key-real_layers")
-    panel.get_by_text("Parts of real layers").click()
+    panel.get_by_text("Features of real models").click()
 
     def switch(label):
         dashboard.after(lambda: panel.get_by_text(label, exact=True).click())

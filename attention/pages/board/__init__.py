@@ -69,9 +69,9 @@ def show(
     one is in front.
 
     ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
-    ``strip`` that is to be the query. ``on_edited`` gets the operations that were
-    not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
-    refuses; each operation says what was ``edited`` when it was made. Each pane carries a digest of
+    ``strip`` that is to be the query. ``on_edited`` gets the operations that were not counted yet,
+    and whether a stroke goes on that will be one step of Back; it returns what it refuses; each
+    operation says what was ``edited`` when it was made. Each pane carries a digest of
     what is drawn, and only those that changed are drawn anew. When all are painted, the board's
     ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it say what they are by
     ``about``.

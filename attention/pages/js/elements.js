@@ -70,7 +70,6 @@ export const UNTAKEN =
 /** @param {Element} node @returns {HTMLElement[]} */
 export const childrenOf = node => /** @type {any[]} */ ([...node.children])
 
-// Lengths as a style has them.
 /**
  * The style of a part at its place. It is moved there, which lays nothing else out anew.
  * @param {{ x: number, y: number, w: number, h: number }} rect px
@@ -80,5 +79,6 @@ export const moved = ({ x, y, w, h }) => ({
   ...px({ width: w, height: h })
 })
 
+// Lengths as a style has them.
 export const px = places =>
   Object.fromEntries(Object.entries(places).map(([key, length]) => [key, `${length}px`]))

@@ -1,7 +1,7 @@
 // The strip above the board: where the chosen word looks, in a sentence and word by word. A click
 // or an arrow key makes another word the query.
 
-import { childrenOf, make } from '../elements.js'
+import { make } from '../elements.js'
 import { colours, STEPS } from './scales.js'
 import { wayOf } from './strip.js'
 import { short } from './text.js'
@@ -149,13 +149,9 @@ export class Strip {
   // what was asked before do not take it back.
   ask(k) {
     if (!this.board.emit('asked', k)) return
+    Object.assign(this, { pending: k, patient: performance.now() + PATIENCE, drawn: null })
+    this.show(this.strip, this.board.drawn)
     this.drawn = null // what Python answers is drawn, also where it is as before
-    Object.assign(this, { pending: k, patient: performance.now() + PATIENCE })
-    const group = this.strip.keys.length ? this.asking : this.words
-    for (const node of childrenOf(group)) {
-      node.setAttribute('aria-checked', String(node === group.children[k]))
-      Object.assign(node, { state: '' })
-    }
   }
 }
 
