@@ -97,9 +97,10 @@ def test_a_blank_that_was_just_chosen_is_filled_in(visit):
     page = dashboard.page
     choose = page.get_by_text("Choose the blanks", exact=True)
     choose.click()
-    dashboard.idle()
-    dashboard.after(lambda: page.mouse.click(*dashboard.place("weights", 0, 0)))
+    until(page.get_by_text("Click numbers to blank"))
+    dashboard.idle().after(lambda: page.mouse.click(*dashboard.place("weights", 0, 0)))
     choose.click()
+    until(page.get_by_text("Click a blank"))
     dashboard.idle()
     page.mouse.click(*dashboard.place("weights", 0, 0))
     page.keyboard.type("1")
