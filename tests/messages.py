@@ -1066,6 +1066,7 @@ STANDS_BETWEEN_ROWS = "{place}: unexpected “{text}” between its rows; every 
 
 CHANGED_BY_HAND = "{source}, changed by hand since"
 NO_RECORD = "given; source not recorded"
+NOT_RECORDED = "layers.3 has no {name}; it has {there}."
 ROTATION_IN_WORDS = "rotary positions of Q and K, {pairs}, base {base}, {turned} of {d_k} columns"
 NORM_IN_WORDS = "RMS norm of Q and K, each head, ε {eps}, with a gain, after the rotation"
 OF_AN_EXAMPLE = "example “{title}”"

@@ -106,8 +106,24 @@ class Call:
     def trace(self, item: int | None = None, head: int | None = None) -> AttentionTrace:
         """Every stage in float64: (b, h, n_q, n_k), or of one item and one head.
 
-        ``head`` counts the heads that were recorded.
+        ``item`` and ``head`` count what was recorded; ``heads`` has the model's own numbers.
+
+        Raises
+        ------
+        BadInput
+            Where that item or head was not recorded.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> taken = Taken.load(Path(__file__).parent / "captures" / "pronoun.safetensors")
+        >>> taken[3].heads
+        (1, 2, 5, 8, 11)
+        >>> taken[3].trace(item=0, head=2).weights.shape
+        (15, 15)
         """
+        self._check("item", item, self.Q.shape[0])
+        self._check("head", head, self.Q.shape[1])
         shared = self.Q.shape[1] // self.K.shape[1]
         masks: dict[str, Any] = {"allowed": self.allowed, "bias": self.bias}
         if item is None or head is None:
@@ -136,6 +152,14 @@ class Call:
         heads = tuple(map(self.number_of, which))
         place = Recorded(self.layer, heads, self.module, self.kind, self.when)
         return replace(trace, recorded=place)
+
+    def _check(self, name: str, given: int | None, count: int) -> None:
+        if given is None or 0 <= given < count:
+            return
+        there = f"{name}s 0 to {count - 1}" if count > 1 else f"only {name} 0"
+        if name == "head" and self.heads:
+            there += f" ({', '.join(map(str, self.heads))} of the model)"
+        raise BadInput(f"{self.name} has no {name} {given}; it has {there}.")
 
 
 def one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:
