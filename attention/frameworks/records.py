@@ -295,7 +295,7 @@ _FLOAT32_MAX = float(np.finfo(np.float32).max)
 _SDPA = Convention(
     title="F.scaled_dot_product_attention",
     version="torch 2.13.0",
-    when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ answers alike",
+    when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ gives the same",
     source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below"
     " 16 in float32, 8 in float64; not imitated)",
     layout="(B, H, L, D)",
