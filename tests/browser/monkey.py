@@ -63,7 +63,7 @@ LATE = 1.5  # seconds by which a busy machine may begin a run late
 PERMISSIONS = ("clipboard-read", "clipboard-write")  # which a visitor grants the page
 PAGES = (
     "Explore",
-    "Guided way",
+    "Guided tour",
     "Why √d_k",
     "Exercises",
     "Compare",

@@ -437,7 +437,8 @@ class Board {
     const room = this.presenter.room ?? roomOf(this.root, above, this)
     const shown = panes.filter(pane => this.presenter.shows(pane))
     const { fronts, measure } = this
-    const inputs = this.usesInputs ? 'open' : this.inputs
+    const isOpen = this.usesInputs || (this.head.opensInputs && this.inputs === 'auto')
+    const inputs = isOpen ? 'open' : this.inputs
     const { rowKind } = this.presenter
     const asked = { ...room, inputs, fronts, order: this.head.order, rowKind }
     if (room.presenting && inputs === 'auto') asked.inputs = 'folded'
