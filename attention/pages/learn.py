@@ -170,7 +170,7 @@ def live_board(now: Now, is_done: bool) -> None:
         query=s.query,
         cell=cell,
         planned=True,
-        opens_inputs=True,
+        steady=True,
         card=card(now, cell, hidden),
         about=what_it_is(s),
         strip=strip(now, bool(hidden)),

@@ -7,7 +7,7 @@ that make no difference have sentences of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,7 +27,6 @@ from attention.view import View
 FEWEST, MOST = 2, 10  # words that can be looked at one by one
 ALIKE = 1e-12  # of a weight: what rounding may change
 GLANCE = 6  # numbers of a row that are written out
-NAMED = 3  # words with the same weight that are named; more are counted
 HEADS_STEP = 8
 OF_WEIGHTS = (0, 4, 6)  # the steps that speak of the weights of the query
 
@@ -215,13 +214,6 @@ def options(now: Now) -> tuple[str, ...]:
     return tuple(now.shown.labels["keys"]) if STEPS[now.s.step].asks else ()
 
 
-def _listed(names: Sequence[str], count: int) -> str:
-    """Words with the same weight: all, some by name, or how many."""
-    if len(names) == count > 1:
-        return f"all {count} words equally"
-    return in_words(names) if len(names) <= NAMED else f"{len(names)} words equally"
-
-
 # ---- 0: why attention ----------------------------------------------------------------------------
 
 
@@ -302,7 +294,7 @@ def _key(before: Now, now: Now) -> str:
     j = before.plain.strongest  # it stays, as another query is chosen
     key = now.key(j)
     first = f"The key of {key} is its row of X times W_K: {now.row('K', j)}. It describes what"
-    if now.s.matrices["W_Q"] == now.s.matrices["W_K"]:
+    if np.array_equal(*(now.s.matrices[name].values for name in ("W_Q", "W_K"))):
         return (
             f"{first} {key} offers. Here W_Q and W_K are equal, so each word offers what it looks"
             " for; with other weights the two are independent."
@@ -563,8 +555,12 @@ def _heads(before: Now, now: Now) -> str:
     )
 
 
-def _looks(now: Now) -> list[str]:
-    return [now.of(now.i, j) for j in now.tied]
+def _looks(now: Now) -> str:
+    """Where a head looks: "equally at all 6 words", "most at “cat” and “mat”"."""
+    count = len(now.seen)
+    if count > 1 and now.are_equal:
+        return f"equally at {'both' if count == 2 else f'all {count}'} words"
+    return f"most at {in_words([now.of(now.i, j) for j in now.tied])}"
 
 
 def _two_heads(before: Now, now: Now, choice: str | None) -> Reply | None:
@@ -579,12 +575,13 @@ def _two_heads(before: Now, now: Now, choice: str | None) -> Reply | None:
     if not now.seen.size:
         text = f"{capital(now.q)} sees no key in either head. Back and Next remove the mask."
         return Reply("missed", text)
-    first, second = (_listed(_looks(at), len(now.seen)) for at in of_heads)
-    keys = f"{first} in head 0 and at {second} in head 1"
-    if first == second and of_heads[0].tied == of_heads[1].tied:
-        keys = f"{first} in both heads"
-    verb = "looks most at" if not any(at.are_equal for at in of_heads) else "looks at"
-    return Reply("done", f"{capital(now.q)} {verb} {keys}. The next step returns to one head.")
+    first, second = (_looks(at) for at in of_heads)
+    where = f"{first} in head 0 and {second} in head 1"
+    if first == second:
+        where = f"{first} in both heads"
+    elif first.startswith("most"):
+        where = f"{first} in head 0 and {second.removeprefix('most ')} in head 1"
+    return Reply("done", f"{capital(now.q)} looks {where}. The next step returns to one head.")
 
 
 # ---- the end -------------------------------------------------------------------------------------
@@ -628,8 +625,6 @@ def _later(now: Now) -> Cell:
     last = len(now.s.tokens) - 1
     return "masked", min(now.i, last - 1), last
 
-
-_AFTER: Iterable[str] = ("weights", "output", "joined", "projected", "context")
 
 STEPS = (
     Step(
@@ -689,7 +684,7 @@ STEPS = (
         _guessed,
         _cell("weights", "query", "key"),
         asks=True,
-        hides=tuple(_AFTER),
+        hides=("weights", "output", "joined", "projected", "context"),
     ),
     Step(
         "The output is a weighted mix",

@@ -66,7 +66,7 @@ export const isMaskless = panes => {
 }
 
 const stagesOf = (panes, asked, decimals, measure) => {
-  const { fronts, order, rowKind } = asked
+  const { fronts, order, rowKind, steady } = asked
   const all = /** @type {Record<string, import('./rules.js').Stage>} */ ({})
   const names = {}
   for (const pane of panes) {
@@ -86,7 +86,8 @@ const stagesOf = (panes, asked, decimals, measure) => {
   }
   const mask = panes.find(({ spec }) => spec.name === 'mask')
   const plainMask = !mask || isPlain(mask)
-  const { stages, front } = needed(all, { plainMask, maskless: isMaskless(panes) })
+  const maskless = !steady && isMaskless(panes)
+  const { stages, front } = needed(all, { plainMask, maskless })
   const { keys = [] } = names
   const queries = (rowKind === 'keys' ? keys : names.queries) ?? []
   // those of a true mask are behind what they are compared with

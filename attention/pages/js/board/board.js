@@ -335,9 +335,9 @@ class Board {
     return stage === spec.name ? swap(cell) : null
   }
 
-  // Whether nothing is masked: then the masked scores are the scaled ones.
+  // Whether nothing is masked: then the masked scores are the scaled ones, and share their place.
   get isMaskless() {
-    return isMaskless([...this.panes.values()])
+    return !this.head.steady && isMaskless([...this.panes.values()])
   }
 
   // How panes are painted now.
@@ -437,10 +437,11 @@ class Board {
     const room = this.presenter.room ?? roomOf(this.root, above, this)
     const shown = panes.filter(pane => this.presenter.shows(pane))
     const { fronts, measure } = this
-    const isOpen = this.usesInputs || (this.head.opensInputs && this.inputs === 'auto')
+    const isOpen = this.usesInputs || (this.head.steady && this.inputs === 'auto')
     const inputs = isOpen ? 'open' : this.inputs
     const { rowKind } = this.presenter
-    const asked = { ...room, inputs, fronts, order: this.head.order, rowKind }
+    const { order, steady } = this.head
+    const asked = { ...room, inputs, fronts, order, rowKind, steady }
     if (room.presenting && inputs === 'auto') asked.inputs = 'folded'
     const plan = (this.plan = this.planOf(shown, asked))
     placed(plan, panes)
