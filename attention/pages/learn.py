@@ -10,9 +10,8 @@ import numpy as np
 import streamlit as st
 
 from attention.captions import formula
-from attention.card import Card, card_of
+from attention.card import Card, Cell, card_of
 from attention.figures import panes as figures
-from attention.figures.panes import Cell
 from attention.html import lesson as tables
 from attention.pages import board, cells, controls, parts, state, words
 from attention.session import tour
@@ -106,7 +105,7 @@ def text(before: Now, now: Now, said: tour.Reply, choice: str | None) -> None:
                 label_visibility="collapsed",
             )
         if s.step == LAST_STEP:
-            with st.container(horizontal=True, key="tour_end"):
+            with st.container(horizontal=True, vertical_alignment="center", key="tour_end"):
                 parts.links_to(ON)
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from attention.arithmetic import terms
-from attention.figures.panes import Cell
+from attention.card import Cell
 from attention.numbers import are_whole, number, numbers, percent
 from attention.parts import called as named_parts
 from attention.sentences import called, capital, in_words

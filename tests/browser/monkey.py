@@ -345,7 +345,7 @@ MAY_BE_EMPTY = (  # beginnings of their names: what is asked or may be closed, o
     "set_load_comma",
     "set_head",
     "set_paper_size",
-    "set_lesson_guess",
+    "set_tour_answer",
     "set_preset",
     "set_exercise",
     "set_planted",
