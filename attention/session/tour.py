@@ -294,7 +294,8 @@ def _key(before: Now, now: Now) -> str:
     j = before.plain.strongest  # it stays, as another query is chosen
     key = now.key(j)
     first = f"The key of {key} is its row of X times W_K: {now.row('K', j)}. It describes what"
-    if np.array_equal(*(now.s.matrices[name].values for name in ("W_Q", "W_K"))):
+    W_Q, W_K = (now.s.matrices[name].values for name in ("W_Q", "W_K"))
+    if np.array_equal(W_Q, W_K):
         return (
             f"{first} {key} offers. Here W_Q and W_K are equal, so each word offers what it looks"
             " for; with other weights the two are independent."

@@ -16,7 +16,10 @@ from attention.session.settings import DRAWN, LAST_STEP, PUSHED, Settings, as_dr
 from attention.session.tour import Now
 
 CAT = EXAMPLES["cat-sat"].build()
-ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
+)
 NUMBER = r"−?\d+(?:\.\d+)?(?:e−?\d+)?"
 SENTENCES = 50
 

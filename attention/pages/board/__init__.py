@@ -68,7 +68,7 @@ def show(
 
     Where several are ``spoken_of``, the others are dimmed; of those that share a place, the last
     one is in front. A ``steady`` board has the same places with a mask and without, and its
-    inputs are open until they are folded away.
+    inputs are open, unless it has no room for them and they are not spoken of.
 
     ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
     ``strip`` that is to be the query. ``on_edited`` gets the operations that were not counted yet,

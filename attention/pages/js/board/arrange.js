@@ -29,8 +29,14 @@ export const measureIn = font => (text, size, bold) => widthIn(font, text, size,
 export const planned = (panes, asked, measure) => {
   const numbered = panes.filter(pane => hasNumbers(pane, asked))
   const found = numbered.map(pane => formsOf(pane, Infinity, measure)?.asked ?? 0)
-  return planIn(panes, asked, Math.max(0, ...found), measure)
+  const plan = planIn(panes, asked, Math.max(0, ...found), measure)
+  if (!asked.yields || !isCrowded(plan, asked)) return plan
+  return planIn(panes, { ...asked, inputs: 'folded' }, Math.max(0, ...found), measure)
 }
+
+// Whether open inputs leave others without numbers, or out of sight.
+const isCrowded = ({ boxes, end }, { height }) =>
+  end > height || boxes.some(box => box.numbers === 'none')
 
 // Whether the numbers of a pane may have room at all; of many cells it takes long to measure them.
 const hasNumbers = ({ n, m }, { width, height, phone }) => {
