@@ -75,7 +75,7 @@ PAGES = (
 TAUGHT = {"/learn", "/exercises", "/compare"}  # where any control may change anything
 INTROS = {
     "/": "Attention, stage by stage",
-    "/learn": "Attention in 8 steps",
+    "/learn": "Guided tour",  # or the title of a step
     "/exercises": "Exercises",
     "/compare": "Compare two settings",
     "/why": "Why divide by √dk?",
@@ -310,7 +310,8 @@ LOOK = """() => {
     .filter(group => group.getClientRects().length)
   return {
     url: location.href, panes,
-    intro: intros[location.pathname] === document.querySelector('.st-key-title h1')?.innerText,
+    intro: intros[location.pathname] === document.querySelector('.st-key-title h1')?.innerText
+      || location.pathname === '/learn' && !!document.querySelector('.st-key-tour'),
     tags: [...document.querySelectorAll('.board')].map(board => board.dataset.tag ?? ''),
     errors: [...document.querySelectorAll(
       '[data-testid=stException], [data-testid=stAlert], .board[data-error]')]
