@@ -1566,8 +1566,8 @@ TOUR_OUTPUT = (
 )
 TOUR_OUTPUT_0 = "The output of {query} adds up all values, each times its weight: here all are 0."
 TOUR_HIDE = (
-    "Hide {key} from {query}: click that cell of masked and press Space (on a touch screen: Draw "
-    "mask)."
+    "Hide {key} from {query}: click that cell of masked and press Space (on a touch screen: tap "
+    "it, then Draw mask, then the cell again)."
 )
 TOUR_HIDDEN = (
     "Weight of {key}: {weight} → 0. The other weights grew so that the row sums to 1 again; the "

@@ -501,7 +501,7 @@ def _ask_hide(now: Now) -> str:
     j = now.plain.strongest
     return (
         f"Hide {now.key(j)} from {now.q if j != now.i else 'itself'}: click that cell of masked"
-        " and press Space (on a touch screen: Draw mask)."
+        " and press Space (on a touch screen: tap it, then Draw mask, then the cell again)."
     )
 
 
