@@ -130,20 +130,20 @@ def card(now: Now, cell: Cell, hidden: tuple[str, ...]) -> Card:
     return replace(card_of(now.shown, cell, s.digits), chain=())
 
 
-def cell_of_card(now: Now, hidden: tuple[str, ...]) -> Cell:
+def cell_of_card(before: Now, now: Now, hidden: tuple[str, ...]) -> Cell:
     shown = now.shown.stages
     if s.cell is not None and s.cell[0] in shown and s.cell[0] not in hidden:
         name, i, j = s.cell
         rows, columns = shown[name].shape
         if i < rows and j < columns:
             return s.cell
-    return ("masked", s.query, 0) if hidden else step.cell(now)
+    return ("masked", s.query, 0) if hidden else step.cell(before, now)
 
 
-def live_board(now: Now, is_done: bool) -> None:
+def live_board(before: Now, now: Now, is_done: bool) -> None:
     """All stages; those that the step does not speak of are dimmed."""
     hidden = () if is_done else tuple(name for name in step.hides if name in now.shown.stages)
-    cell = cell_of_card(now, hidden)
+    cell = cell_of_card(before, now, hidden)
     shown = without_numbers(now.shown, hidden)
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "cell": cell}
     look["blanks"] = {
@@ -201,7 +201,7 @@ def page() -> None:
     text(before, now, said, choice)
     words.row(s)
     parts.sentences(*state.sentences())
-    live_board(now, is_done)
+    live_board(before, now, is_done)
 
 
 if why := tour.tour_problem(s):

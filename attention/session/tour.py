@@ -187,7 +187,7 @@ class Step:
     ask: Callable[[Now], str]
     # of the same, and of the answer to its question
     reply: Callable[[Now, Now, str | None], Reply | None]
-    cell: Callable[[Now], Cell]  # whose card is shown until another one is clicked
+    cell: Callable[[Now, Now], Cell]  # whose card is shown until another one is clicked
     changes_X: bool = False
     asks: bool = False  # a question, whose answers are the keys
     hides: tuple[str, ...] = ()  # stages that would give the answer away
@@ -606,22 +606,22 @@ def _says(text: str) -> Callable[[Now], str]:
     return lambda now: text
 
 
-def _cell(stage: str, rows: str, columns: str) -> Callable[[Now], Cell]:
+def _cell(stage: str, rows: str, columns: str) -> Callable[[Now, Now], Cell]:
     """The cell of the query, of its strongest key, or the first."""
 
-    def cell(now: Now) -> Cell:
+    def cell(before: Now, now: Now) -> Cell:
         at = {"query": now.i, "key": now.plain.strongest, "first": 0}
         return stage, at[rows], at[columns]
 
     return cell
 
 
-def _another_score(now: Now) -> Cell:
+def _another_score(before: Now, now: Now) -> Cell:
     """A score of the query, but not the one that is asked for."""
     return "scores", now.i, (now.plain.strongest + 1) % len(now.s.tokens)
 
 
-def _later(now: Now) -> Cell:
+def _later(before: Now, now: Now) -> Cell:
     """The score of the last word, of the query where that comes before it."""
     last = len(now.s.tokens) - 1
     return "masked", min(now.i, last - 1), last
@@ -651,7 +651,7 @@ STEPS = (
         _key,
         _says("Choose another query: click a word above the board."),
         _chose,
-        _cell("K", "key", "first"),
+        lambda before, now: ("K", before.plain.strongest, 0),
     ),
     Step(
         "A score is a dot product",

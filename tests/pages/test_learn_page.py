@@ -33,7 +33,7 @@ def test_each_step_opens_by_its_link_with_its_text_and_a_card_of_its_stage(k):
     at, now = opened(s), Now(s)
     assert escape(tour.idea(now, now)) in words(at)
     assert escape(tour.reply(now, now).text) in words(at)
-    stage, i, j = tour.STEPS[k].cell(now) if k != 6 else ("masked", CAT.query, 0)
+    stage, i, j = tour.STEPS[k].cell(now, now) if k != 6 else ("masked", CAT.query, 0)
     shown = card(at)
     assert (shown["stage"], shown["row"], shown["column"]) == (stage, i, j)
     assert "mask" not in panes(at)

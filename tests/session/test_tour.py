@@ -251,6 +251,8 @@ def test_keys_stay_when_another_word_is_the_query(s):
     other = (s.query + 1) % len(s.tokens)
     said, after = replied(before, "done", query=other)
     assert after == idea
+    now = Now(replace(before.s, query=other))
+    assert tour.STEPS[2].cell(before, now) == ("K", j, 0)
     _, found = which(said, "TOUR_QUERY_IS")
     assert [word(s.tokens, found[name]) for name in ("before", "after")] == [s.query, other]
 
@@ -473,7 +475,7 @@ def test_each_step_begins_the_same_whatever_was_set(s):
         assert (begun.step, begun.cell, begun.scale, begun.mask) == (k, None, None, "none")
         assert (begun.heads, begun.head, begun.padding) == (1, 0, ())
         now = Now(begun)
-        stage, i, j = tour.STEPS[k].cell(now)
+        stage, i, j = tour.STEPS[k].cell(now, now)
         rows, columns = now.shown.stages[stage].shape
         assert 0 <= i < rows and 0 <= j < columns
         assert set(tour.STEPS[k].stages) <= set(now.shown.stages)
