@@ -10,6 +10,8 @@ const SIZES = [16, 15, 14, 13, 12] // px: letters of the sentence, the largest t
 const PATIENCE = 3000 // ms for an answer
 const LONGEST = 18 // letters of a word
 const HIDDEN = '–'
+const PHONE = 560 // px: a narrower strip has the words in a line of their own
+const CONTROLS = [92, 196] // px: the buttons of Play on a phone, and elsewhere
 const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
 
 export class Strip {
@@ -33,7 +35,8 @@ export class Strip {
   show(strip, mode) {
     const { board } = this
     this.root.hidden = !strip
-    const drawn = JSON.stringify([strip, mode, board.root.clientWidth, board.font])
+    const isPlayed = !!board.head.play?.length
+    const drawn = JSON.stringify([strip, isPlayed, mode, board.root.clientWidth, board.font])
     if (!strip || drawn === this.drawn) return
     this.drawn = drawn
     this.strip = strip
@@ -43,13 +46,21 @@ export class Strip {
     this.asking.hidden = !isCrossed
     const width = board.root.clientWidth
     const words = (isCrossed ? strip.keys : strip.queries).map(named)
-    const way = wayOf({ words, width, own: isCrossed || width < 560, measure: board.measure })
+    const isPhone = width < PHONE
+    const controls = isPlayed ? CONTROLS[isPhone ? 0 : 1] : 0
+    const own = isCrossed || isPhone
+    // on a phone the words of keys are in the line of the buttons, as those of queries are above
+    const room = isCrossed && isPhone ? width - controls : width
+    const way = wayOf({ words, width: room, own, controls, measure: board.measure })
     this.root.classList.toggle('own', way.own)
+    this.root.classList.toggle('crossed', isCrossed)
+    this.root.classList.toggle('played', isPlayed)
     this.root.classList.toggle('scrolled', !way.all)
     this.root.style.setProperty('--word', `${way.px}px`)
     this.root.style.setProperty('--pad', `${way.pad / 2}px`)
     this.root.style.setProperty('--gap', `${way.gap}px`)
     this.root.style.setProperty('--says', `${way.says}px`)
+    this.root.style.setProperty('--controls', `${controls}px`)
     this.all.hidden = way.all // before the sentence is fitted, whose room it would take
     this.write(strip.sentence)
     this.chips(this.words, words, isCrossed ? 'span' : 'button', true)

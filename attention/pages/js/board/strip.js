@@ -13,13 +13,13 @@ const LEAST = { px: 13, pad: 6, gap: 2, room: SAYS }
 /**
  * The first way in which all words have room: next to the sentence or in a line of their own; else
  * they are in a line that is scrolled, and `all` is false.
- * @param {{ words: string[], width: number, own: boolean,
+ * @param {{ words: string[], width: number, own: boolean, controls?: number,
  *   measure: (text: string, px: number, bold?: boolean) => number }} asked `own` where they are
- *   in a line of their own anyway
+ *   in a line of their own anyway; `controls`, px at the end of the line of the sentence
  * @returns {{ px: number, pad: number, gap: number, says: number, own: boolean, all: boolean }}
  *   in px; `says` is the width of the sentence
  */
-export const wayOf = ({ words, width, own, measure }) => {
+export const wayOf = ({ words, width, own, controls = 0, measure }) => {
   const takes = ({ px, pad, gap }) => {
     const wide = word => Math.max(measure(word, px, true), WIDEST * SHARE) + pad
     return words.reduce((sum, word) => sum + wide(word) + gap, -gap)
@@ -28,7 +28,8 @@ export const wayOf = ({ words, width, own, measure }) => {
   for (const way of own ? [] : [LARGE, MIDDLE, SMALL]) {
     const { share, least, most } = way.room
     const says = Math.min(Math.max(share * width, least), most)
-    if (takes(way) <= width - says - APART) return of(way, says)
+    const beside = width - says - APART - (controls && controls + APART)
+    if (takes(way) <= beside) return of(way, says)
   }
   const fits = [MIDDLE, SMALL, LEAST].find(way => takes(way) <= width)
   return of(fits ?? SMALL, 0, !!fits)

@@ -1,0 +1,48 @@
+// The buttons of Play at the end of the strip: one that starts it, then back, pause, on, and leave.
+
+import { make } from '../elements.js'
+
+const PLAY = '▶\uFE0E' // as text, not as a coloured picture
+const PAUSE = '❚❚'
+const ROOM = 118 // px that the name of the button has
+const SIZE = 15 // px
+
+export class Controls {
+  constructor(player, parent) {
+    this.player = player
+    this.root = make('div', 'board-controls', parent)
+    this.root.setAttribute('role', 'group')
+    this.root.setAttribute('aria-label', 'Play')
+    const button = (name, text, label, act) => {
+      const node = make('button', `board-control ${name}`, this.root, text)
+      Object.assign(node, { type: 'button', title: label, ariaLabel: label, onclick: act })
+      return node
+    }
+    this.back = button('', '‹', 'Step back (←)', () => player.goBy(-1))
+    this.main = button('main', PLAY, 'Play', () => player.toggle())
+    this.next = button('', '›', 'Next step (→)', () => player.goBy(1))
+    this.speed = button('speed', '1×', 'Speed', () => player.faster())
+    this.leave = button('leave', '×', 'Leave Play (Esc)', () => {
+      player.leave()
+      this.main.focus({ preventScroll: true })
+    })
+  }
+
+  // `word` is the query, as its chip has it.
+  show(word, isNarrow) {
+    const { on, running, speed } = this.player
+    const { back, main, next, leave, player } = this
+    for (const node of [back, next, leave]) node.hidden = !on
+    this.root.classList.toggle('on', on)
+    const name = `Play “${word}”`
+    const { measure } = player.board
+    const isShort = isNarrow || measure(`${PLAY} ${name}`, SIZE, true) > ROOM
+    main.textContent = on ? (running ? PAUSE : PLAY) : `${PLAY} ${isShort ? 'Play' : name}`
+    const idle = `${name}: its way through the board, step by step`
+    main.title = on ? (running ? 'Pause (Space)' : 'Go on (Space)') : idle
+    main.ariaLabel = on ? main.title : name
+    const times = speed === 0.5 ? '½' : String(speed)
+    this.speed.textContent = `${times}×`
+    this.speed.ariaLabel = `Speed: ${times}×`
+  }
+}
