@@ -102,7 +102,7 @@ class _Maker:
     @property
     def only_adds(self) -> bool:
         """Whether what is added to the scores hides none."""
-        return bool(self.view.allowed.all()) and not fills(self.view)
+        return bool(self.view.allowed.all()) and not pushed(self.view).any()
 
     def scaling(self) -> str:
         write = partial(constant, digits=self.digits)
@@ -152,7 +152,7 @@ class _Maker:
             who = capital(called(view.labels["queries"], self.query))
             title = f"{who} sees no key, so all its weights are 0"
         elif view.softmax is True and view.sink is not None:
-            title = "Raise e to each score, then divide by the sum, which has the sink’s part"
+            title = "Raise e to each score, then divide by the sum with the sink"
         card = self.card("weights", self.best, title)
         return Step(WEIGHTS, name, takes, "", "weights", (card,))
 

@@ -28,11 +28,11 @@ def figures(view: View, digits: int) -> str:
     )
 
 
-def _left_out(count: int, what: str, more: str = "") -> str:
+def _left_out(count: int, what: str) -> str:
     """What a table leaves out, in a sentence; "" where it holds all."""
     if count <= _MOST_LINES:
         return ""
-    return f"<p class='fine'>The first {_MOST_LINES} of {count} {what}.{more}</p>"
+    return f"<p class='fine'>The first {_MOST_LINES} of {count} {what}.</p>"
 
 
 def statistics_table(view: View, digits: int) -> str:

@@ -117,6 +117,7 @@ def live_board(shown: View, hidden: Collection[str]) -> None:
         card=None if hidden or cell is None else cells.card(s, shown, cell),
         about=what_it_is(s),
         strip=None if "weights" in hidden else cells.strip(s, shown),
+        play=() if hidden else cells.play(s, shown),
         on_picked=show_cell,
         on_asked=cells.ask,
         on_edited=cells.edit,

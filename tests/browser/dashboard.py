@@ -24,7 +24,6 @@ PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canva
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 25  # ms between two looks; at every frame, which is the default, looking costs more
 TABS = {  # the parts below the board, and what is on each
-    "Step by step": "table.walk",
     "Spread": "div.beside",
     "Initialise": ".st-key-set_matrix",
     "Your data": "textarea",
@@ -165,7 +164,7 @@ class Dashboard:
     def painted(self, stage: str, what: str):
         """Something of what the canvas of a stage says that it has painted, once it has."""
         script = f"stage => {{ const painted = {PAINTED}; return painted && {{ found: {what} }} }}"
-        pane = f"document.querySelector(`.board-pane[data-stage=${{stage}}]`)"
+        pane = "document.querySelector(`.board-pane[data-stage=${stage}]`)"
         self.wait_for(f"stage => {PAINTED} || {pane}?.hidden", stage)
         found = self.page.evaluate(script, stage)
         if not found and self.is_folded(stage):

@@ -153,7 +153,7 @@ const show = ({ stages, moment }, rect, [stage, row, column], box, more = {}) =>
   moment.ghosts.push({ ...rect, cell: [stage, row, column], text, px: box.px, ...more })
 }
 
-// ---- dot products --------------------------------------------------------------------------------
+// ---- dot products -----------------------------------------------------------------------------
 
 const TURN = 0.2 // of the time: the row of the query turns upright
 const [MULTIPLIED, FALLS, FALLEN] = [0.3, 0.58, 0.9] // of the time of one key
@@ -204,7 +204,7 @@ const productsOf = (card, count) => {
   return cells?.length === count ? cells : Array(count).fill('')
 }
 
-// ---- from number to number -----------------------------------------------------------------------
+// ---- from number to number --------------------------------------------------------------------
 
 const each = board => {
   const { step, query, moment, taken, made, p } = board
@@ -225,7 +225,7 @@ const each = board => {
   }
 }
 
-// ---- weights -------------------------------------------------------------------------------------
+// ---- weights ----------------------------------------------------------------------------------
 
 const toWeights = board => {
   const { step, stages, query, moment, taken, made, p } = board
@@ -254,7 +254,8 @@ const toWeights = board => {
     const share = stages[makes].value(query, c)
     const isHidden = stages[makes].hidden(query, c)
     const high = mix(powers.sizes[c] * rise * grow, share * (h - 2), settle)
-    if (!isHidden) moment.bars.push({ x: x + 1, y: y + h - 1 - high, w: Math.max(w - 3, 1), h: high })
+    const bar = { x: x + 1, y: y + h - 1 - high, w: Math.max(w - 3, 1), h: high }
+    if (!isHidden) moment.bars.push(bar)
     const isSettled = settle > 0.5
     const text = isSettled ? stages[makes].text(query, c) : powers.texts[c]
     if (made.px) moment.ghosts.push({ x, y, w, h, text, px: made.px, bold: isSettled })
@@ -278,7 +279,7 @@ const powersOf = ({ step, stages, query, made }, card) => {
 }
 const POWER = 'e^{s}'
 
-// ---- the rows of V -------------------------------------------------------------------------------
+// ---- the rows of V ----------------------------------------------------------------------------
 
 const mixed = board => {
   const { step, stages, query, moment, taken: weights, above: V, made, p } = board
@@ -312,9 +313,9 @@ const mixed = board => {
     moment.veils.push({ ...row, alpha: gone })
     if (isBeside) {
       const rect = between(cellOf(weights, query, j), { ...row, x: beside, w: weights.cw }, fly)
-      const isHidden = stages[takes].hidden(query, j)
-      const more = { lifted: fly > 0 && fly < 1, alpha: 1 - fall }
-      show(board, rect, [takes, query, j], weights, { ...more, edge: isHidden ? undefined : 'query' })
+      const edge = stages[takes].hidden(query, j) ? undefined : 'query'
+      const more = { lifted: fly > 0 && fly < 1, alpha: 1 - fall, edge }
+      show(board, rect, [takes, query, j], weights, more)
     }
     for (let c = 0; isFew && times > 0 && c < V.cols; c++) {
       const weighted = share(j) * stages[above].value(j, c) || 0

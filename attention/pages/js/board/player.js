@@ -31,7 +31,7 @@ export class Player {
     board.root.addEventListener('pointerdown', event => this.pressed(event), true)
   }
 
-  // ---- what others ask ----------------------------------------------------------------------------
+  // ---- what others ask ------------------------------------------------------------------------
 
   // The stages in front of shared places while a step is played.
   get fronts() {
@@ -66,7 +66,7 @@ export class Player {
     if (this.awaits && this.board.strip.pending === null) this.start()
   }
 
-  // ---- time ---------------------------------------------------------------------------------------
+  // ---- time -----------------------------------------------------------------------------------
 
   get isStill() {
     return window.matchMedia('(prefers-reduced-motion: reduce)').matches
@@ -156,7 +156,7 @@ export class Player {
     if (draws) this.board.draw(false)
   }
 
-  // ---- what is seen -------------------------------------------------------------------------------
+  // ---- what is seen ---------------------------------------------------------------------------
 
   // Draw the board as a step wants it, and say which step it is.
   changed(isOther) {
@@ -232,7 +232,7 @@ export class Player {
     page.scrollBy({ top: by, behavior: this.isStill ? 'auto' : 'smooth' })
   }
 
-  // ---- what else is done --------------------------------------------------------------------------
+  // ---- what else is done ----------------------------------------------------------------------
 
   // Whatever is pressed on the board is meant for it; a finger may also scroll the page.
   pressed(event) {
