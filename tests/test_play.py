@@ -105,9 +105,9 @@ def test_the_titles_say_what_is_added():
     biased = CAT.with_matrix("R", Matrix(np.arange(8.0).reshape(8, 1)))
     assert titles(biased)["Bias"] == "Add the bias"
     assert titles(EXAMPLES["alibi"].build())["Mask"] == messages.BIAS_THEN_HIDES
-    assert titles(EXAMPLES["minus-1e9"].build())["Mask"] == messages.FILL_IS_ADDED
+    assert titles(EXAMPLES["minus-1e9"].build())["Mask"] == messages.FILL_ADDED_WHERE_HIDDEN
     first = replace(CAT, mask="causal", fill="-1e9", query=5)
-    assert titles(first)["Mask"] == f"{messages.FILL_IS_ADDED}: none for “mat”"
+    assert titles(first)["Mask"] == f"{messages.FILL_ADDED_WHERE_HIDDEN}: none for “mat”"
     both = replace(CAT, mask="causal", fill="-1e9", alibi=True)
     assert titles(both)["Mask"] == f"Add the bias, and {messages.FILL_WHERE_HIDDEN}"
 

@@ -362,7 +362,6 @@ class Board {
     }
     this.font = getComputedStyle(this.root).fontFamily
     this.strip.show(this.head.strip, mode)
-    this.player.showControls()
     const before = new Map()
     for (const [name, pane] of this.panes) {
       const place = this.isPlanned ? this.presenter.placeOf(pane) : null

@@ -49,8 +49,8 @@ export class Strip {
     const isPhone = width < PHONE
     const controls = isPlayed ? CONTROLS[isPhone ? 0 : 1] : 0
     const own = isCrossed || isPhone
-    // on a phone the words of keys are in the line of the buttons, as those of queries are above
-    const room = isCrossed && isPhone ? width - controls : width
+    // the words of keys share their line with the buttons, as those of queries are above them
+    const room = isCrossed ? width - controls : width
     const way = wayOf({ words, width: room, own, controls, measure: board.measure })
     this.root.classList.toggle('own', way.own)
     this.root.classList.toggle('crossed', isCrossed)
@@ -62,6 +62,7 @@ export class Strip {
     this.root.style.setProperty('--says', `${way.says}px`)
     this.root.style.setProperty('--controls', `${controls}px`)
     this.all.hidden = way.all // before the sentence is fitted, whose room it would take
+    board.player.showControls() // which take room of the sentence, too
     this.write(strip.sentence)
     this.chips(this.words, words, isCrossed ? 'span' : 'button', true)
     this.chips(this.asking, isCrossed ? strip.queries.map(named) : [], 'button', false)

@@ -22,17 +22,18 @@ export class Controls {
     this.main = button('main', PLAY, 'Play', () => player.toggle())
     this.next = button('', '›', 'Next step (→)', () => player.goBy(1))
     this.speed = button('speed', '1×', 'Speed', () => player.faster())
-    this.leave = button('leave', '×', 'Leave Play (Esc)', () => {
-      player.leave()
-      this.main.focus({ preventScroll: true })
-    })
+    this.leave = button('leave', '×', 'Leave Play (Esc)', () => player.leave())
   }
 
   // `word` is the query, as its chip has it.
   show(word, isNarrow) {
     const { on, running, speed } = this.player
     const { back, main, next, leave, player } = this
-    for (const node of [back, next, leave]) node.hidden = !on
+    const others = [back, next, leave]
+    if (!on && others.some(node => node === document.activeElement)) {
+      main.focus({ preventScroll: true })
+    }
+    for (const node of others) node.hidden = !on
     this.root.classList.toggle('on', on)
     const name = `Play “${word}”`
     const { measure } = player.board
