@@ -13,6 +13,7 @@ from attention.parts import called
 from attention.session.changes import set_heads, set_mask
 from attention.session.run import run, view
 from attention.session.settings import DRAWN, TRUE_MASK, Settings, allowed
+from attention.strip import strongest
 from attention.variance import N_KEYS, Point
 from attention.view import View
 
@@ -74,11 +75,6 @@ def go(s: Settings, k: int) -> Settings:
 
 
 # ---- what the sentences are made of --------------------------------------------------------------
-
-
-def strongest(shown: View, i: int) -> int:
-    """The key that a query's weights are largest for."""
-    return int(shown.stages["weights"][i].argmax())
 
 
 def _names(s: Settings, shown: View) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from attention.session import lesson
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
+from attention.strip import strongest
 
 CAT = EXAMPLES["cat-sat"].build()
 DONE = ".st-key-lesson .ask.done"
@@ -30,7 +31,7 @@ def test_the_whole_way_by_clicks_and_keys(visit):
     X, query = CAT.matrices["X"].values.copy(), CAT.query
     X[query, 0] = 2
     typed = CAT.with_matrix("X", Matrix(X))
-    key = lesson.strongest(view(typed, run(typed)), query)
+    key = strongest(view(typed, run(typed)), query)
     assert set(page.evaluate(DIM)) == {"X", "W_Q", "Q"}
     dashboard.write("X", query, 0, "2")  # 1: another number for the word that asks
     until(done)

@@ -12,6 +12,7 @@ from attention import variance as maths
 from attention.session import lesson, links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
+from attention.strip import strongest
 
 PAGE = "attention/pages/learn.py"
 CAT = EXAMPLES["cat-sat"].build()
@@ -39,7 +40,7 @@ def test_what_a_guess_is_about_is_not_sent_before_it_is_made():
     assert not {"weights", "output"} & set(panes(at))
     assert messages.ORDER_IS_KEPT not in words(at)
     shown = view(CAT, run(CAT))
-    right = shown.labels["keys"][lesson.strongest(shown, CAT.query)]
+    right = shown.labels["keys"][strongest(shown, CAT.query)]
     wrong = next(key for key in shown.labels["keys"] if key != right)
     ran(at.button_group(key="set_lesson_guess").set_value(wrong))
     assert messages.GUESS_IS_WRONG in words(at)

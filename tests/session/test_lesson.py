@@ -15,6 +15,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.settings import DRAWN, LAST_STEP, allowed, as_drawn
+from attention.strip import strongest
 
 CAT = EXAMPLES["cat-sat"].build()
 TITLES = [step.title for step in lesson.STEPS]
@@ -114,7 +115,7 @@ def test_keys_that_share_the_first_place_are_all_right():
 def turned(s):
     """A state in which the query's strongest key is hidden from it."""
     seen = allowed(s).copy()
-    seen[s.query, lesson.strongest(view(s, run(s)), s.query)] = False
+    seen[s.query, strongest(view(s, run(s)), s.query)] = False
     return replace(s, mask="drawn", drawn=as_drawn(seen))
 
 
@@ -122,7 +123,7 @@ DOES = {
     "What a query asks": lambda s: s.with_matrix("X", Matrix(s.matrices["X"].values + 1)),
     "What keys answer": lambda s: replace(s, query=s.query + 1, cell=("Q", s.query + 1, 0)),
     "A score by hand": lambda s: replace(
-        s, cell=("scores", s.query, lesson.strongest(view(s, run(s)), s.query))
+        s, cell=("scores", s.query, strongest(view(s, run(s)), s.query))
     ),
     "Divided by √d_k": lambda s: replace(s, scale=1.0),
     "The future is hidden": lambda s: set_mask(s, "causal"),

@@ -11,7 +11,8 @@ const PATIENCE = 3000 // ms for an answer
 const LONGEST = 18 // letters of a word
 const HIDDEN = '–'
 const PHONE = 560 // px: a narrower strip has the words in a line of their own
-const CONTROLS = [92, 196] // px: the buttons of Play on a phone, and elsewhere
+const CONTROLS = [196, 146] // px: the buttons of Play, wide or narrow
+const ON_PHONE = [92]
 const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
 
 export class Strip {
@@ -47,10 +48,10 @@ export class Strip {
     const width = board.root.clientWidth
     const words = (isCrossed ? strip.keys : strip.queries).map(named)
     const isPhone = width < PHONE
-    const controls = isPlayed ? CONTROLS[isPhone ? 0 : 1] : 0
+    const controls = isPlayed ? (isPhone ? ON_PHONE : CONTROLS) : []
     const own = isCrossed || isPhone
     // the words of keys share their line with the buttons, as those of queries are above them
-    const room = isCrossed ? width - controls : width
+    const room = isCrossed ? width - (controls[0] ?? 0) : width
     const way = wayOf({ words, width: room, own, controls, measure: board.measure })
     this.root.classList.toggle('own', way.own)
     this.root.classList.toggle('crossed', isCrossed)
@@ -60,7 +61,8 @@ export class Strip {
     this.root.style.setProperty('--pad', `${way.pad / 2}px`)
     this.root.style.setProperty('--gap', `${way.gap}px`)
     this.root.style.setProperty('--says', `${way.says}px`)
-    this.root.style.setProperty('--controls', `${controls}px`)
+    this.root.style.setProperty('--controls', `${way.controls}px`)
+    board.player.controls.narrows(isPhone || way.controls < CONTROLS[0])
     this.all.hidden = way.all // before the sentence is fitted, whose room it would take
     board.player.showControls() // which take room of the sentence, too
     this.write(strip.sentence)

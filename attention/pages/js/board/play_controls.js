@@ -25,8 +25,14 @@ export class Controls {
     this.leave = button('leave', '×', 'Leave Play (Esc)', () => player.leave())
   }
 
+  // Where the words of the strip leave little room, the buttons are narrow.
+  narrows(isNarrow) {
+    this.isNarrow = isNarrow
+    this.root.classList.toggle('narrow', isNarrow)
+  }
+
   // `word` is the query, as its chip has it.
-  show(word, isNarrow) {
+  show(word) {
     const { on, running, speed } = this.player
     const { back, main, next, leave, player } = this
     const others = [back, next, leave]
@@ -37,7 +43,7 @@ export class Controls {
     this.root.classList.toggle('on', on)
     const name = `Play “${word}”`
     const { measure } = player.board
-    const isShort = isNarrow || measure(`${PLAY} ${name}`, SIZE, true) > ROOM
+    const isShort = this.isNarrow || measure(`${PLAY} ${name}`, SIZE, true) > ROOM
     main.textContent = on ? (running ? PAUSE : PLAY) : `${PLAY} ${isShort ? 'Play' : name}`
     const idle = `${name}: its way through the board, step by step`
     main.title = on ? (running ? 'Pause (Space)' : 'Go on (Space)') : idle

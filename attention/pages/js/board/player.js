@@ -207,11 +207,11 @@ export class Player {
   }
 
   showControls() {
-    const { strip, head, root } = this.board
+    const { strip, head } = this.board
     const { query, queries } = strip.strip ?? {}
     const isOffered = !!queries && !!head.play?.length
     this.controls.root.hidden = !isOffered
-    if (isOffered) this.controls.show(queries[strip.pending ?? query], root.clientWidth < 560)
+    if (isOffered) this.controls.show(queries[strip.pending ?? query])
   }
 
   // On a phone the block that a step speaks of is brought between the strip and the card.
