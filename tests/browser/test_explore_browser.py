@@ -316,7 +316,7 @@ def test_hostile_tokens_stay_text(visit):
     play.click()
     for _ in range(2):
         dashboard.page.keyboard.press("ArrowRight")
-    heads = dashboard.page.locator(".board-card th", has_text="<b>b</b>")
+    heads = dashboard.page.locator(".board-card th", has_text="**m**")
     until(heads)
     assert dialogs == []
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
