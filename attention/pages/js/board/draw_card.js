@@ -154,5 +154,6 @@ export function drawSteps(node, player, { px, w, measure }) {
     Object.assign(button, { type: 'button', title: label, ariaLabel: label })
     if (k === step) button.setAttribute('aria-current', 'step')
     button.onclick = () => player.goTo(k)
+    button.onmousedown = event => event.preventDefault() // the focus stays, so Space pauses
   })
 }

@@ -7,6 +7,8 @@ const PAUSE = '❚❚'
 const ROOM = 118 // px that the name of the button has
 const SIZE = 15 // px
 
+const stay = event => event.preventDefault()
+
 export class Controls {
   constructor(player, parent) {
     this.player = player
@@ -23,6 +25,8 @@ export class Controls {
     this.next = button('', '›', 'Next step (→)', () => player.goBy(1))
     this.speed = button('speed', '1×', 'Speed', () => player.faster())
     this.leave = button('leave', '×', 'Leave Play (Esc)', () => player.leave())
+    // a click leaves the focus where it is, so that Space goes on to pause
+    for (const node of [this.back, this.next, this.speed]) node.onmousedown = stay
   }
 
   // Where the words of the strip leave little room, the buttons are narrow.
@@ -33,7 +37,7 @@ export class Controls {
 
   // `word` is the query, as its chip has it.
   show(word) {
-    const { on, running, speed } = this.player
+    const { on, running, isOver, speed } = this.player
     const { back, main, next, leave, player } = this
     const others = [back, next, leave]
     if (!on && others.some(node => node === document.activeElement)) {
@@ -46,7 +50,8 @@ export class Controls {
     const isShort = this.isNarrow || measure(`${PLAY} ${name}`, SIZE, true) > ROOM
     main.textContent = on ? (running ? PAUSE : PLAY) : `${PLAY} ${isShort ? 'Play' : name}`
     const idle = `${name}: its way through the board, step by step`
-    main.title = on ? (running ? 'Pause (Space)' : 'Go on (Space)') : idle
+    const goes = running ? 'Pause' : isOver ? 'Play again' : 'Go on'
+    main.title = on ? `${goes} (Space)` : idle
     main.ariaLabel = on ? main.title : name
     const times = speed === 0.5 ? '½' : String(speed)
     this.speed.textContent = `${times}×`

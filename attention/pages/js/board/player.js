@@ -72,6 +72,10 @@ export class Player {
     return window.matchMedia('(prefers-reduced-motion: reduce)').matches
   }
 
+  get isOver() {
+    return this.p >= 1 && this.step === this.steps.length - 1
+  }
+
   start() {
     const { board } = this
     this.awaits = board.strip.pending !== null
@@ -89,8 +93,7 @@ export class Player {
   }
 
   toggle() {
-    const isOver = this.p >= 1 && this.step === this.steps.length - 1
-    if (!this.on || isOver) return this.start()
+    if (!this.on || this.isOver) return this.start()
     if (this.isStill) return this.goBy(1)
     this.running = !this.running
     this.changed(false)
