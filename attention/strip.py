@@ -72,6 +72,12 @@ def strip_of(view: View, query: int, digits: int = 2) -> Strip:
     )
 
 
+def strongest(view: View, query: int) -> int:
+    """Return the key that weighs most for a query, of those that are not hidden."""
+    weights = np.nan_to_num(view.stages["weights"][query])
+    return int(np.where(view.allowed[query], weights, -np.inf).argmax())
+
+
 @dataclass(frozen=True, eq=False)
 class _Row:
     """The weights of one query."""

@@ -279,7 +279,6 @@ def example(title: str) -> Callable[[Page], None]:
 
 
 TABS = (
-    "Step by step",
     "Spread",
     "Initialise",
     "Your data",
@@ -304,11 +303,6 @@ SHIFTS: dict[str, list[Callable[[Page], None]]] = {
     "d_v": [slid("d_v", k) for k in ("ArrowRight", "ArrowLeft")],
     "d_model": [slid("d_model", k) for k in ("ArrowRight", "ArrowLeft")],
     **{f"tab {tab}": [pressed("set_below", tab)] for tab in TABS},
-    "the walk, step by step": [
-        pressed("set_below", TABS[0]),
-        *[lambda page: page.locator(".st-key-next_step button").first.click()] * 4,
-        pressed("set_below", TABS[-1]),
-    ],
     **{f"part {part}": [pressed("set_parts", part)] * 2 for part in PARTS},
     "a sentence of 4 tokens": [said("the dog barks .")],
     "a sentence of 8 tokens": [said("the small dog barks at the big cat")],

@@ -4,8 +4,7 @@ import streamlit as st
 
 from attention.pages import controls, parts, state, words
 
-BELOW = ("Step by step", "Lines", "Spread", "Initialise", "Your data")
-BELOW += ("Export", "Code")
+BELOW = ("Lines", "Spread", "Initialise", "Your data", "Export", "Code")
 
 s = state.begin()
 with st.sidebar:

@@ -527,34 +527,29 @@ OVER_QUERIES = "the softmax runs over the queries"
 NO_SUCH_ARGUMENT = "no such argument"
 HEADS_BY_RESHAPE = "the heads are split by a reshape without a transpose"
 
+# ---- play ----------------------------------------------------------------------------------------
+
+SOFTMAX_RAISES_E = "Raise e to each score, then divide by the sum"
+SOFTMAX_WITH_SINK = f"{SOFTMAX_RAISES_E} with the sink"
+SCORES_ARE_WEIGHTS = "Softmax is off: the scores are the weights"
+WEIGHTS_OF_NO_KEY = "{token} sees no key, so all its weights are 0"
+CAP_KEEPS_SCORES = "Cap: tanh keeps every score within ±{cap}"
+BIAS_THEN_HIDES = "Add the bias, then hide the masked keys"
+FILL_WHERE_HIDDEN = "−1e9 where the key is hidden"
+FILL_ADDED_WHERE_HIDDEN = f"Add {FILL_WHERE_HIDDEN}"
+FUNCTION_OF_SCORES = "Apply the given function to every score"
+FUNCTION_OF_ROW = "Apply the given function to the row of scores"
+MIX_ADDS_ROWS = "Add up the rows of V, each times its weight"
+
 # ---- html ----------------------------------------------------------------------------------------
 
 LINES_WITHOUT_SOFTMAX = "lines are drawn of shares, which softmax makes; here it is off."
 LINES_TOO_MANY_WORDS = (
     "lines are drawn between at most {most} words; here are {count}, which the map shows."
 )
-WALK_ADDS_A_BIAS = "Mask: a bias is added to {added} of {keys} keys; hidden ones get −1e9 besides."
 LINES_LEAD_TO = "Weights as lines; the thickest of “{query}” leads to “{key}”."
 NO_LINES = "Weights as lines; “{query}” has none."
-WALK_MULTIPLIES = (
-    "The query of “{token}” is {query}. Multiply it with each key, number by number, and add up."
-)
-WALK_DIVIDES = "Scale: divide by √{d_k} = {root}."
-WALK_SCALES = "Scale: multiply by {scale}."
-WALK_HIDES_NOTHING = "Mask: every key is visible."
-WALK_HIDES = "Mask: {seen} of {keys} keys stay visible; the others become −∞."
-WALK_ADDS_FILL = (
-    "Mask: {added} of {keys} keys get −1e9 added; that hides them only beside one without it."
-)
-WALK_TAKES_EXP = "Subtract the largest, {largest}, and take exp; they add up to Σ = {total}."
-WALK_HAS_NO_KEY = "Every key of this query is hidden: there is nothing to take exp of."
-WALK_WITHOUT_EXP = "Softmax is off: exp is not taken."
-WALK_SHARES = "Divide by Σ: these are the weights, and together they make 1."
-WALK_WEIGHTS_ARE_0 = "All weights are 0."
-WALK_RAW_WEIGHTS = "The weights are the masked scores themselves."
-WALK_ADDS_UP = "Multiply each value with its weight and add up: {output}. The matrix form"
 FIRST_OF_MANY = "The first {shown} of {count} {what}."
-SUMS_OF_ALL = "The sums are those of all."
 BOTH_SHOW = "A and B: {head}."
 EACH_SHOWS = "A: {a}. B: {b}."
 A_AND_B_ARE_THE_SAME = (

@@ -11,6 +11,7 @@ from attention.figures.pane import Pane
 from attention.figures.panes import Cell
 from attention.numbers import are_whole, numbers
 from attention.pages import state
+from attention.play import Step, play_of
 from attention.sentences import called, capital
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
@@ -18,7 +19,7 @@ from attention.session.editing import token_sequence
 from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.stages import STAGES
-from attention.strip import Strip, strip_of
+from attention.strip import Strip, strip_of, strongest
 from attention.view import View
 
 GLANCE = 8  # numbers of a row
@@ -84,6 +85,11 @@ def strip(s: Settings, shown: View) -> Strip:
     return strip_of(shown, s.query, s.digits)
 
 
+def play(s: Settings, shown: View) -> tuple[Step, ...]:
+    """Return the steps of the chosen query."""
+    return play_of(shown, s.query, s.digits)
+
+
 def ask(clicked: object) -> None:
     """Make a word that was clicked the query; the browser is not trusted with which.
 
@@ -101,12 +107,6 @@ def ask(clicked: object) -> None:
         return replace(s, query=clicked, cell=cell)
 
     state.change(act)
-
-
-def strongest(shown: View, query: int) -> int:
-    """Return the key that weighs most for a query, of those that are not hidden."""
-    weights = np.nan_to_num(shown.stages["weights"][query])
-    return int(np.where(shown.allowed[query], weights, -np.inf).argmax())
 
 
 def card(s: Settings, shown: View, cell: Cell) -> Card:

@@ -1,4 +1,4 @@
-"""Explore: inputs, every stage on one board, a cell's arithmetic, a query's walk, exports."""
+"""Explore: inputs, every stage on one board, a cell's arithmetic, a query played, exports."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from attention.arithmetic import walk
 from attention.captions import formula
 from attention.exports import citation, code
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
@@ -16,8 +15,7 @@ from attention.exports.paper import about
 from attention.figures import panes as figures
 from attention.figures.pane import Pane
 from attention.finite import listed, troubles
-from attention.html import looks
-from attention.html import walk as tables
+from attention.html import looks, spread
 from attention.pages import (
     board,
     cells,
@@ -46,7 +44,7 @@ FORGET = (
     " text typed under “Your data” and on Check yours, which is otherwise kept until this tab is"
     " closed."
 )
-WALK, LINES = "Step by step", "Lines"
+LINES = "Lines"
 WITH_LINES = "trained-it"  # the example that opens with its lines
 SEEN = "example_seen"  # a value of the page
 
@@ -141,7 +139,6 @@ panes = [
     for pane in drawn(shown, in_colours=True)
 ]
 
-walking = state.page_value("below", None) == WALK
 board.show(
     "board",
     panes,
@@ -152,8 +149,8 @@ board.show(
     cell=cell,
     planned=True,
     card=cells.card(s, shown, cell),
-    lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
     strip=cells.strip(s, shown),
+    play=cells.play(s, shown),
     on_picked=show_cell,
     on_asked=cells.ask,
     on_edited=cells.edit,
@@ -162,52 +159,8 @@ for sentence in flags():
     parts.message_box("flag", sentence)
 
 
-def the_walk() -> None:
-    if s.weights_alone:
-        parts.note(words.ALONE)
-        return
-    last = len(tables.STEPS)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        previous, following = st.container(width="content"), st.container(width="content")
-        step = state.page_control(
-            st.segmented_control,
-            "Step",
-            "steps",
-            1,
-            options=range(1, last + 1),
-            required=True,
-            format_func=lambda k: f"{k} {tables.STEPS[k - 1]}",
-            label_visibility="collapsed",
-            help="The steps of one query, from its dot products to its output.",
-        )
-    with previous:
-        _step("Previous", "previous_step", -1, "Left", step == 1)
-    with following:
-        _step("Next", "next_step", 1, "Right", step == last)
-    st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, step))
-
-
-def _step(label: str, key: str, by: int, arrow: str, disabled: bool) -> None:
-    state.button(
-        label,
-        key,
-        _go,
-        (by,),
-        icon=f":material/arrow_{'back' if arrow == 'Left' else 'forward'}:",
-        shortcut=arrow,
-        help="One step of this query's way.",
-        disabled=disabled,
-    )
-
-
-def _go(by: int) -> None:
-    """So many steps from where the walk is now: who presses twice may see one of them drawn."""
-    step = state.page_value("steps", 1) + by
-    state.choose("steps", min(max(step, 1), len(tables.STEPS)))
-
-
 def the_figures() -> None:
-    st.html(tables.figures(shown, s.digits))
+    st.html(spread.figures(shown, s.digits))
 
 
 def the_looks() -> None:
@@ -318,7 +271,6 @@ def the_code() -> None:
 
 parts.address()
 below: dict[str, Callable[[], None]] = {
-    WALK: the_walk,
     LINES: the_looks,
     "Spread": the_figures,
     "Initialise": partial(initialise.panel, s),

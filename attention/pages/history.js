@@ -37,7 +37,7 @@
   const [script, connection] = ['data-test-script-state', 'data-test-connection-state']
   new MutationObserver(changes => {
     for (const { target, attributeName: name } of changes) {
-      const value = target.getAttribute(name)
+      const value = /** @type {Element} */ (target).getAttribute(name)
       if (name === script && value === 'running') unanswered = false
       if (name === connection && value === 'CONNECTED' && unanswered)
         dispatchEvent(new PopStateEvent('popstate'))

@@ -173,6 +173,7 @@ def live_board(before: Now, now: Now, is_done: bool) -> None:
         card=card(now, cell, hidden),
         about=what_it_is(s),
         strip=strip(now, bool(hidden)),
+        play=() if hidden else cells.play(s, now.shown),
         on_picked=show_cell,
         on_asked=cells.ask,
         on_edited=cells.edit,

@@ -241,8 +241,7 @@ def minus_1e9(name: str) -> Settings:
     "Bare bones: X Xᵀ X",
     "No weights, no scale, no softmax: dot products alone.",
     "No weights, no scale, no softmax: each row of the output is a sum of all the embeddings,"
-    " weighted by raw dot products. The walk below does it as a loop and arrives at the row of the"
-    " matrix form.",
+    " weighted by raw dot products. Play shows the steps of one row.",
 )
 def bare_bones(name: str) -> Settings:
     X = Matrix.rolled((5, 10), Recipe("normal", 0))

@@ -24,7 +24,6 @@ PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canva
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 25  # ms between two looks; at every frame, which is the default, looking costs more
 TABS = {  # the parts below the board, and what is on each
-    "Step by step": "table.walk",
     "Spread": "div.beside",
     "Initialise": ".st-key-set_matrix",
     "Your data": "textarea",

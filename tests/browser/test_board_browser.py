@@ -702,7 +702,7 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
     dashboard = visit(motion="no-preference")
     dashboard.page.add_init_script(SHIFTS)
     dashboard.open(bare=True)
-    tabs = ["Step by step", "Spread", "Initialise", "Your data", "Code"]
+    tabs = ["Spread", "Initialise", "Your data", "Code"]
     moves = MOVES | {tab: lambda d, tab=tab: show(d, tab) for tab in tabs}
     moves |= {"a cell": lambda d: choose(d, "weights", 1, 2)}
     found = {}

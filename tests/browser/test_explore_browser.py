@@ -181,15 +181,6 @@ def test_view_only_controls_change_no_number(visit):
     same()
     dashboard.click("weights", 1, 2)
     same()
-    dashboard.tab("Step by step")
-    dashboard.page.get_by_role("radio", name="3 mask").click()
-    until(dashboard.page.locator("ol.walk li.next").nth(2))
-    until(dashboard.page.locator("[data-stage=masked][aria-current=step]"))
-    lit = dashboard.page.locator("[aria-current=step]")
-    dashboard.page.locator(".st-key-next_step button").first.click()
-    until(dashboard.page.locator("[data-stage=weights][aria-current=step]"))
-    assert lit.count() == 1
-    same()
     dashboard.tool("scores", "Show as table")
     same()
 
@@ -321,11 +312,15 @@ def test_hostile_tokens_stay_text(visit):
     dashboard.open(example="four-words", tokens=hostile)
     dashboard.hover("weights", 0, 1)
     dashboard.tool("weights", "Show as table")
-    dashboard.tab("Step by step")
-    until(dashboard.page.locator("table.walk"))
+    play = dashboard.page.locator(".board-control.main")
+    play.click()
+    for _ in range(2):
+        dashboard.page.keyboard.press("ArrowRight")
+    heads = dashboard.page.locator(".board-card th", has_text="**m**")
+    until(heads)
     assert dialogs == []
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
-    assert dashboard.page.locator("table.walk th", has_text="<b>b</b>").count() == 1
+    assert heads.count() == 1
     assert dashboard.labels("Q")[1] == "<b>b</b>"
 
 

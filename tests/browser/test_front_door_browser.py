@@ -114,9 +114,6 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     largest = seen["weights"][0].argmax()
     phone.wait_for(SEEN, f"“{s.tokens[largest]}” {seen['weights'][0, largest]:.2f}")
     phone.wait_for(SEEN, f"{seen['output'][0, 0]:.2f}".replace("-", "−"))
-    phone.tab("Step by step")
-    until(page.locator(".st-key-next_step button").filter(visible=True))
-    assert not page.locator("kbd").filter(visible=True).count()
 
 
 def test_on_a_phone_a_token_is_deleted_and_nothing_is_cut(phone):

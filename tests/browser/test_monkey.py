@@ -79,10 +79,10 @@ def test_a_file_opened_over_itself_keeps_what_was_understood(page, address):
             "history.replaceState(0, '', '/?example=cat-sat&digits=4')",
             "[('resize', '', 0.0)] changed ['digits']: from ",
         ),
-        (  # the tabs below the board may all be closed; steps of a walk may not
+        (  # the tabs below the board may all be closed; no other choice may be empty
             "document.querySelector('.st-key-set_below').classList.replace("
-            "'st-key-set_below', 'st-key-set_steps')",
-            "nothing is chosen in {'set_steps'}",
+            "'st-key-set_below', 'st-key-set_choice')",
+            "nothing is chosen in {'set_choice'}",
         ),
     ],
 )

@@ -86,10 +86,6 @@ def test_explore_shows_every_token_as_typed_in_every_part_and_in_a_figure(strang
         stranger.tab(tab)
         until(page.locator(part).first)
         assert stranger.idle().calm() == []
-    stranger.tab("Step by step")
-    until(page.locator("table.walk"))
-    shown = page.locator("table.walk tbody th").all_text_contents()
-    assert shown[: len(HOSTILE)] == list(HOSTILE)
     stranger.tool("weights", "Show as table")
     heads = page.locator(".board-pane[data-stage=weights] tbody th").all_text_contents()
     assert heads == list(HOSTILE)

@@ -19,12 +19,12 @@ from amount import few
 from PIL import Image
 
 from attention import View, arithmetic, figure, paper_figure, self_attention
+from attention.card import card_of
 from attention.exports import code, formats, text
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.exports.report import to_report
 from attention.figures import panes
 from attention.html import looks
-from attention.html import walk as tables
 from attention.paper import Paper
 from attention.readers import opening
 from attention.session import changes, links
@@ -174,7 +174,7 @@ def test_a_small_weight_is_printed_alike_everywhere():
     printed = {
         "board": str(weights.texts),
         "arithmetic": str(arithmetic.cell(s.view, "weights", 0, 0, 8)),
-        "walk": tables.walk_table(s.view, arithmetic.walk(s.view, 0), 8),
+        "card": str(card_of(s.view, ("weights", 0, 0), 8)),
         "Plotly": str(figure(s.trace, digits=8).data),
         "Matplotlib": str([t.get_text() for t in drawn_on_paper.axes[0].texts]),
         "worksheet": str(worksheet(s.view, "weights", title="", sentence="", digits=8).tasks),

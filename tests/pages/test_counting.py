@@ -27,7 +27,7 @@ from attention.session.validate import check
 # what nothing of two heads and two items may say: there is no second of them, and no first of two
 FROM_ONE = re.compile(r"(?i)(?<![a-z])(?:head|item)s?[ _]?2(?![0-9])|(?:head|item) \d of [12]\b")
 BOTH = "item 1 of 0–1, head 1 of 0–1"
-PARTS = ("Step by step", "Lines", "Spread", "Initialise", "Your data", "Export")
+PARTS = ("Lines", "Spread", "Initialise", "Your data", "Export")
 
 
 def two_heads(**others):

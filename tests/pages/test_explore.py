@@ -706,7 +706,7 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
     keys = {widget.key for kind in ("selectbox", "slider", "button") for widget in at.get(kind)}
     assert {"set_query", "set_digits", "reset"} <= keys
     assert not {"set_mask", "set_scale_kind", "set_d_k", "randomize"} & keys
-    for tab in ("Step by step", "Spread", "Initialise", "Export", "Code"):
+    for tab in ("Spread", "Initialise", "Export", "Code"):
         below(at, tab)
     assert any(messages.NOTHING_LEADS_TO_THEM in text for text in noted(below(at, "Initialise")))
     ran(at.text_input(key="set_sentence").set_value("hello world"))

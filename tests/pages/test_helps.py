@@ -47,7 +47,7 @@ def check(at) -> int:
     return len(found)
 
 
-TABS = "Step by step", "Spread", "Initialise", "Your data", "Export", "Code"
+TABS = "Spread", "Initialise", "Your data", "Export", "Code"
 LINKS = [{"example": "cat-sat"}, {"example": "sentence"}, {"example": "batch", "mask": "causal"}]
 
 

@@ -65,13 +65,7 @@ def test_the_board_gets_a_byte_for_each_cell_of_a_large_stage(large):
     assert len(board) < 2e6
 
 
-def test_the_walk_and_the_spread_show_so_many_lines_and_say_so(large):
-    at = shown(large, "Step by step")
-    at.session_state["visit"].page_values["steps"] = 6
-    (walk,) = (body for body in bodies(ran(at)) if "class='walk'" in body)
-    assert walk.count("<tr") == 1 + 64 + 1  # the heads, so many keys, the sums
-    first = messages.FIRST_OF_MANY.format(shown=64, count=512, what="keys")
-    assert f"<p class='fine'>{first} {messages.SUMS_OF_ALL}</p>" in walk
+def test_the_spread_shows_so_many_lines_and_says_so(large):
     (spread,) = (body for body in bodies(shown(large, "Spread")) if "entropy" in body)
     first = messages.FIRST_OF_MANY.format(shown=64, count=512, what="queries")
     assert f"<p class='fine'>{first}</p>" in spread

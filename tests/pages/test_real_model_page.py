@@ -392,7 +392,7 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
     ran(at)
     ran(at.switch_page(EXPLORE))  # or AppTest goes on showing the maps
     assert messages.HEAD_ARRIVED.format(head=capital(named), model="org/VLM") in said(at)
-    for tab in ("Step by step", "Spread", "Code", "Export"):
+    for tab in ("Spread", "Code", "Export"):
         below(at, tab)
         text = sent(at)
         assert named in text and set(NUMBERS.findall(text)) == {"8"}

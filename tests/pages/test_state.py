@@ -185,21 +185,10 @@ def test_what_an_overtaken_run_told_a_control_is_told_again(at, monkeypatch):
 def test_a_control_drawn_anew_by_an_overtaken_run_is_told_its_value_again(at, monkeypatch):
     with monkeypatch.context() as overtaken:
         overtaken.setattr(state, "end", lambda: None)
-        at.button_group(key="set_below").set_value("Step by step").run()
-        assert at.button_group(key="set_steps").proto.set_value
+        at.button_group(key="set_below").set_value("Initialise").run()
+        assert at.selectbox(key="set_matrix").proto.set_value
     at.run()
-    assert at.button_group(key="set_steps").proto.set_value
-
-
-def test_a_step_pressed_first_after_a_restart_counts_from_the_one_the_browser_shows():
-    before = AppTest.from_file(str(APP), default_timeout=30).run()
-    before.button_group(key="set_below").set_value("Step by step").run()
-    before.button_group(key="set_steps").set_value(3).run()
-    before.button(key="next_step").click()
-    restarted = AppTest.from_file(str(APP), default_timeout=30)
-    restarted._run(before._tree.get_widget_states())
-    assert restarted.button_group(key="set_below").value == "Step by step"
-    assert restarted.button_group(key="set_steps").value == 4
+    assert at.selectbox(key="set_matrix").proto.set_value
 
 
 def test_numbers_confirmed_first_after_a_restart_are_used():
@@ -214,13 +203,6 @@ def test_numbers_confirmed_first_after_a_restart_are_used():
 
 def test_a_press_goes_on_from_the_press_before_though_no_step_of_it_was_drawn_yet():
     at = AppTest.from_file(str(APP), default_timeout=30).run()
-    at.button_group(key="set_below").set_value("Step by step").run()
-    at.session_state["visit"].page_values["steps"] = 3  # by a run that was overtaken
-    at.button(key="next_step").click().run()
-    assert at.button_group(key="set_steps").value == 4
-    at.session_state["visit"].page_values["steps"] = 6
-    at.button(key="next_step").click().run()
-    assert at.button_group(key="set_steps").value == 6
     at.switch_page("attention/pages/learn.py").run()
     at.session_state["visit"].settings = tour.go(settings(at), 3)
     at.button(key="tour_next").click().run()

@@ -171,17 +171,6 @@ def test_a_second_sentence_has_a_box_of_its_own():
     assert settings_of(at).tokens == ("the", "cat", "sat", "on", "the", "mat")
 
 
-def test_the_walk_begins_at_its_first_step_and_goes_on_and_back():
-    at = opened(example=FIRST)
-    ran(at.button_group(key="set_below").set_value("Step by step"))
-    assert at.button(key="previous_step").disabled
-    for step in (2, 3):
-        ran(at.button(key="next_step").click())
-        assert at.button_group(key="set_steps").value == step
-    ran(at.button(key="previous_step").click())
-    assert at.button_group(key="set_steps").value == 2
-
-
 def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page():
     at = opened(example="four-words")
     assert len(shared(at)) == 2

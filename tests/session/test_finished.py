@@ -15,7 +15,7 @@ from attention.arithmetic import cell
 from attention.captions import formula
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures.panes import panes
-from attention.html import walk as tables
+from attention.html import spread
 from attention.limits import BadInput
 from attention.readers import texts
 from attention.readers.entry import ALONE, ArrayEntry
@@ -200,7 +200,7 @@ def test_board_cell_and_figures_speak_of_weights_alone():
     ]
     assert cell(found, "weights", 0, 0) == [messages.FINISHED_WEIGHT, "= 1"]
     assert cell(found, "weights", 0, 1) == [messages.HIDDEN_KEY, messages.WEIGHT_IS_0]
-    told = tables.figures(found, 2)
+    told = spread.figures(found, 2)
     assert "How sharp the weights are" in told and "How far the numbers spread" not in told
 
 

@@ -13,7 +13,7 @@ from attention.arithmetic import cell, walk
 from attention.exports.code import to_python
 from attention.figures.panes import panes
 from attention.frameworks.records import CONVENTIONS
-from attention.html import walk as tables
+from attention.html import spread
 from attention.limits import BadInput
 from attention.numbers import number
 from attention.parts import PARTS
@@ -108,11 +108,9 @@ def test_pointing_at_m_marks_the_row_of_the_table():
 
 def test_every_walk_arrives_at_the_matrix_form(s):
     now = view(s, run(s))
-    for i, token in enumerate(s.tokens):
-        w = walk(now, i)
-        assert w.difference < 1e-12
-        assert tables.walk(now, w, token, 2)
-    assert tables.figures(now, 2)
+    for i in range(len(s.tokens)):
+        assert walk(now, i).difference < 1e-12
+    assert spread.figures(now, 2)
 
 
 def test_the_sizes_are_known_without_a_run(s):

@@ -21,6 +21,7 @@ from attention.figures.charts import Chart
 from attention.figures.pane import Pane
 from attention.limits import MAX_EDITED
 from attention.pages import scripts, state
+from attention.play import Step
 from attention.session import board_edits
 from attention.session.about import About
 from attention.session.board_edits import Operation, Refusal
@@ -49,7 +50,6 @@ def show(
     *,
     formula: Sequence[tuple[str, str | None]] | None = None,
     remark: str = "",
-    lit: str = "",
     spoken_of: Collection[str] = (),
     tag: str = "",
     about: About | None = None,
@@ -60,23 +60,23 @@ def show(
     steady: bool = False,
     card: Card | None = None,
     strip: Strip | None = None,
+    play: Sequence[Step] = (),
     on_picked: Callable[[object], None] | None = None,
     on_asked: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
 ) -> None:
-    """Draw the panes in place; the stage that is spoken of elsewhere on the page is ``lit``.
-
-    Where several are ``spoken_of``, the others are dimmed; of those that share a place, the last
-    one is in front. A ``steady`` board has the same places with a mask and without, and its
-    inputs are open, unless it has no room for them and they are not spoken of.
+    """Draw the panes in place. Stages that are not ``spoken_of`` are dimmed, where some are; of
+    those that share a place, the last one is in front. A ``steady`` board has the same places with
+    a mask and without, and its inputs are open, unless it has no room for them and they are not
+    spoken of.
 
     ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
-    ``strip`` that is to be the query. ``on_edited`` gets the operations that were not counted yet,
-    and whether a stroke goes on that will be one step of Back; it returns what it refuses; each
-    operation says what was ``edited`` when it was made. Each pane carries a digest of
-    what is drawn, and only those that changed are drawn anew. When all are painted, the board's
-    ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it say what they are by
-    ``about``.
+    ``strip`` that is to be the query; ``play`` are the steps of that which is. ``on_edited`` gets
+    the operations that were not counted yet, and whether a stroke goes on that will be one step of
+    Back; it returns what it refuses; each operation says what was ``edited`` when it was made. Each
+    pane carries a digest of what is drawn, and only those that changed are drawn anew. When all are
+    painted, the board's ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it
+    say what they are by ``about``.
     """
     moves: dict[str, Any] = {}
     if on_picked:
@@ -92,7 +92,6 @@ def show(
         "palettes": PALETTES,
         "formula": formula,
         "remark": remark,
-        "lit": lit,
         "query": query,
         "cell": cell,
         "planned": planned,
@@ -100,6 +99,7 @@ def show(
         "order": LOWER,
         "card": asdict(card) if card else None,
         "strip": asdict(strip) if strip else None,
+        "play": [asdict(step) for step in play],
         "spokenOf": list(spoken_of),
         "about": "; ".join(about.lines()) if about else "",
         "edits": _answer(key) | {"edited": edited} if on_edited else None,

@@ -96,7 +96,7 @@ type Labels = Record<'rows' | 'columns' | 'corner' | 'bar', Label[]>
 
 /**
  * How panes are painted: `query` is the row that is lit, `key` that of the chosen cell, `presented`
- * the row of a query that is presented, or −1.
+ * the row of a query that is presented, or −1; `isPlayed`, whether Play is on.
  */
 interface Look {
   palette: Palette
@@ -107,6 +107,7 @@ interface Look {
   query: number
   key: number
   presented?: number
+  isPlayed?: boolean
 }
 
 /** The words over a picture, with low indices; y is the middle of their line. */

@@ -27,6 +27,7 @@ import { glow, paint } from './paint.js'
 import { read, readMarks, waitingOn } from './pane.js'
 import { MENU, create, describe, head } from './panes.js'
 import { areaOf, isSeen } from './part.js'
+import { Player } from './player.js'
 import { Presenter } from './present.js'
 import { fillTable } from './tables.js'
 import { forgetWidths } from './text.js'
@@ -61,6 +62,7 @@ class Board {
       sentence => this.say(sentence)
     )
     this.presenter = new Presenter(this)
+    this.player = new Player(this)
     this.width = 0
     this.byTouch = false // the last click
     this.watch()
@@ -92,7 +94,7 @@ class Board {
     document.fonts?.addEventListener('loadingdone', loaded, { signal })
     window.addEventListener('beforeunload', event => this.leaving(event), { signal })
     window.addEventListener('click', event => this.following(event), { signal, capture: true })
-    const key = event => this.presenter.key(event)
+    const key = event => this.player.key(event) || this.presenter.key(event)
     window.addEventListener('keydown', key, { signal, capture: true }) // before all others
     window.addEventListener('resize', () => this.head && this.soon(false), { signal })
     this.sharpen()
@@ -145,12 +147,14 @@ class Board {
   show(head, emit) {
     const other = head.tag !== this.head?.tag
     if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
+    this.player.heard(head)
     this.head = head
     this.send = emit
     this.edits.heard(head.edits)
     this.around.writeFormula(head)
     this.arrange()
     this.draw(false, true)
+    this.player.arrived()
     if (this.Plotly || head.panes.every(({ rows }) => rows)) return
     plotly(head.plotly)
       .then(Plotly => {
@@ -250,22 +254,12 @@ class Board {
     this.around.band.scrollIntoView({ block: 'nearest' }) // on a phone it is elsewhere then
   }
 
-  // Light the stage that the walk speaks of, and bring it into sight when the walk goes on.
+  // Stages that the page does not speak of are dimmed.
   accompany() {
-    const { lit, spokenOf } = this.head
+    const { spokenOf } = this.head
     for (const [name, { element }] of this.panes) {
       element.classList.toggle('dim', spokenOf.length > 0 && !spokenOf.includes(name))
-      if (name === lit) element.setAttribute('aria-current', 'step')
-      else element.removeAttribute('aria-current')
     }
-    for (const part of this.around.parts)
-      part.classList.toggle('walked', !!lit && part.dataset.stage === lit)
-    if (lit && this.lit && lit !== this.lit) {
-      const pane = this.panes.get(lit)
-      if (pane?.box && !pane.front) this.choose(pane)
-      pane?.element.scrollIntoView({ block: 'nearest' })
-    }
-    this.lit = lit
   }
 
   get lines() {
@@ -347,6 +341,7 @@ class Board {
       ...{ palette, font, measure, query: this.query, presented: this.presenter.query },
       decimals: plan?.decimals ?? Infinity,
       key: this.key,
+      isPlayed: this.player.on,
       waiting: waitingOn(this.edits, pane)
     }
   }
@@ -395,6 +390,7 @@ class Board {
     }
     this.linking.remark()
     if (answered) this.accompany()
+    this.player.draw()
     const { tag } = this // of what is painted now; by the end another state may have come
     const done = () => {
       if (tag === this.tag && this.root.isConnected) this.root.dataset.tag = tag
@@ -440,7 +436,8 @@ class Board {
     const above = this.groups.getBoundingClientRect().top + this.scrolled
     const room = this.presenter.room ?? roomOf(this.root, above, this)
     const shown = panes.filter(pane => this.presenter.shows(pane))
-    const { fronts, measure } = this
+    const { measure } = this
+    const { fronts } = this.player
     const { order, steady } = this.head
     const opens = steady && this.inputs === 'auto' && !room.presenting
     const inputs = this.usesInputs || opens ? 'open' : this.inputs
@@ -538,8 +535,8 @@ class Board {
 
   drawHeatmap(pane, all, changed, before) {
     const look = this.look(pane)
-    const { query, presented, key, decimals } = look
-    const made = JSON.stringify([pane.next, query, presented, key, decimals])
+    const { query, presented, key, isPlayed, decimals } = look
+    const made = JSON.stringify([pane.next, query, presented, key, isPlayed, decimals])
     if (!all && !changed && made === pane.made && !look.waiting.length && !pane.waited) return
     Object.assign(pane, { made, places: pane.next })
     const { top, height, bottom, width } = pane.places
@@ -669,6 +666,7 @@ class Board {
     this.ended.abort()
     this.edits.close()
     cancelAnimationFrame(this.pending)
+    this.player.leave(false)
     for (const pane of this.panes.values()) this.purge(pane)
     this.root.replaceChildren()
     this.tag = null

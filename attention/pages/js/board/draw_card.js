@@ -3,6 +3,9 @@
 import { make } from '../elements.js'
 import { formulaParts } from './notation.js'
 
+const LEAST = 11 // px: letters of the names of steps
+const APART = 6 // px between two of these
+
 /**
  * @typedef {import('./card.js').Setting} Setting
  * @typedef {import('./card.js').Said} Said
@@ -126,5 +129,31 @@ function drawChain(node, { chain }, ledger, pick) {
     if (!ledger) return
     formula(make('span', 'how', button), how)
     make('span', 'is', button, text)
+  })
+}
+
+/**
+ * The names of Play's steps below the arithmetic, of which each is a button; where not all have
+ * room, the numbers of the others.
+ * @param {HTMLElement} node
+ * @param {{ steps: { label: string }[], step: number, goTo: (step: number) => void }} player
+ * @param {{ px: number, w: number, measure: import('./card.js').Measure }} room
+ */
+export function drawSteps(node, player, { px, w, measure }) {
+  const { steps, step } = player
+  const list = make('div', 'steps', node)
+  list.setAttribute('role', 'group')
+  list.setAttribute('aria-label', 'Steps')
+  const size = Math.max(0.88 * px, LEAST)
+  list.style.fontSize = `${size}px`
+  const all = steps.reduce((sum, { label }) => sum + measure(label, size, true) + APART, 0)
+  const isNarrow = all > w - 2 * px
+  steps.forEach(({ label }, k) => {
+    const text = isNarrow && k !== step ? label.split(' ')[0] : label
+    const button = make('button', k < step ? 'done' : '', list, text)
+    Object.assign(button, { type: 'button', title: label, ariaLabel: label })
+    if (k === step) button.setAttribute('aria-current', 'step')
+    button.onclick = () => player.goTo(k)
+    button.onmousedown = event => event.preventDefault() // the focus stays, so Space pauses
   })
 }

@@ -10,6 +10,9 @@ const SIZES = [16, 15, 14, 13, 12] // px: letters of the sentence, the largest t
 const PATIENCE = 3000 // ms for an answer
 const LONGEST = 18 // letters of a word
 const HIDDEN = '–'
+const PHONE = 560 // px: a narrower strip has the words in a line of their own
+const CONTROLS = [196, 146] // px: the buttons of Play, wide or narrow
+const ON_PHONE = [92]
 const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
 
 export class Strip {
@@ -33,7 +36,8 @@ export class Strip {
   show(strip, mode) {
     const { board } = this
     this.root.hidden = !strip
-    const drawn = JSON.stringify([strip, mode, board.root.clientWidth, board.font])
+    const isPlayed = !!board.head.play?.length
+    const drawn = JSON.stringify([strip, isPlayed, mode, board.root.clientWidth, board.font])
     if (!strip || drawn === this.drawn) return
     this.drawn = drawn
     this.strip = strip
@@ -43,14 +47,24 @@ export class Strip {
     this.asking.hidden = !isCrossed
     const width = board.root.clientWidth
     const words = (isCrossed ? strip.keys : strip.queries).map(named)
-    const way = wayOf({ words, width, own: isCrossed || width < 560, measure: board.measure })
+    const isPhone = width < PHONE
+    const controls = isPlayed ? (isPhone ? ON_PHONE : CONTROLS) : []
+    const own = isCrossed || isPhone
+    // the words of keys share their line with the buttons, as those of queries are above them
+    const room = isCrossed ? width - (controls[0] ?? 0) : width
+    const way = wayOf({ words, width: room, own, controls, measure: board.measure })
     this.root.classList.toggle('own', way.own)
+    this.root.classList.toggle('crossed', isCrossed)
+    this.root.classList.toggle('played', isPlayed)
     this.root.classList.toggle('scrolled', !way.all)
     this.root.style.setProperty('--word', `${way.px}px`)
     this.root.style.setProperty('--pad', `${way.pad / 2}px`)
     this.root.style.setProperty('--gap', `${way.gap}px`)
     this.root.style.setProperty('--says', `${way.says}px`)
+    this.root.style.setProperty('--controls', `${way.controls}px`)
+    board.player.controls.narrows(isPhone || way.controls < CONTROLS[0])
     this.all.hidden = way.all // before the sentence is fitted, whose room it would take
+    board.player.showControls() // which take room of the sentence, too
     this.write(strip.sentence)
     this.chips(this.words, words, isCrossed ? 'span' : 'button', true)
     this.chips(this.asking, isCrossed ? strip.queries.map(named) : [], 'button', false)

@@ -2,15 +2,17 @@
 
 import { childrenOf, make, moved, px } from '../elements.js'
 import { setCard } from './card.js'
-import { drawCard } from './draw_card.js'
+import { drawCard, drawSteps } from './draw_card.js'
 import { unmarked } from './notation.js'
 import { pixels } from './shades.js'
 import { mathText } from './text.js'
 
 const SHEET = 176 // px: the height of the card on a phone
+const AWAY = 24 // px: the button that puts it away
 const SHEET_GAP = 12 // px between the chosen cell and the sheet
 const ON_SHEET = [15, 14, 13.5]
 const PRESENTED = [34, 32, 30, 28, 26]
+const PLAYED = [18, 17, 16, 15, 14.25, 13.5]
 const LETTERS = [17, 16, 15, 14, 13, 12] // px of the formula
 const LINE = 1.48 // its height, in letters, with indices
 const BELOW = { px: 13, line: 20 } // px: what is said below it
@@ -97,7 +99,7 @@ export class Around {
       at(node, { x: arrow.x + 4, y, w: arrow.w - 9, h: plan.cell.h })
     }
     this.placeInputs(inputs)
-    this.placeCard(card, plan)
+    if (!this.board.player.on) this.placeCard(card, plan) // Play has its own
   }
 
   // The largest letters with which the formula is on one line, or else all of it is in sight; where
@@ -129,36 +131,50 @@ export class Around {
   // The arithmetic of the chosen cell; on a phone a sheet at the foot.
   placeCard(rect, { phone }) {
     const isSheet = phone && !rect
-    const { head, measure, presenter } = this.board
-    const { stage, row, column } = head.card ?? {}
+    const { head, measure, presenter, player } = this.board
+    const given = player.card ?? head.card
+    const { stage, row, column } = given ?? {}
     const cell = [stage, row, column].join()
+    const isAway = this.away === cell && !player.on
     this.card.classList.toggle('sheet', isSheet)
     if (isSheet) for (const name of ['transform', 'width', 'height']) this.card.style[name] = ''
     else at(this.card, rect)
-    const isAnother = !!head.card && !presenter.isCardOf(head.card)
-    this.card.hidden = !head.card || isAnother || (isSheet ? this.away === cell : !rect)
+    const isAnother = !!given && !presenter.isCardOf(given)
+    this.card.hidden = !given || isAnother || (isSheet ? isAway : !rect)
     if (this.card.hidden) return
-    const sizes = presenter.stage ? PRESENTED : isSheet ? ON_SHEET : undefined
-    const { w, h } = isSheet ? { w: window.innerWidth - 8, h: SHEET } : rect
-    const key = JSON.stringify([head.card, w, h, sizes, this.board.font])
+    const played = player.on ? PLAYED : undefined
+    const sizes = presenter.stage ? PRESENTED : isSheet ? ON_SHEET : played
+    const { w, h } = isSheet ? { w: window.innerWidth - 8 - AWAY, h: SHEET } : rect
+    const key = JSON.stringify([given, w, h, sizes, this.board.font, player.on && player.step])
+    this.card.classList.toggle('unmade', player.on && player.hidesValue)
     if (key === this.set) return // a link in it keeps the focus
     this.set = key
     this.card.dataset.cell = cell
     const links = () => [...this.card.querySelectorAll('button')]
     const focused = links().indexOf(/** @type {any} */ (document.activeElement))
-    drawCard(this.card, setCard(head.card, { w, h }, { measure, sizes }), place => {
+    const setting = setCard(given, { w, h }, { measure, sizes, steps: player.on })
+    drawCard(this.card, setting, place => {
       this.board.emit('picked', { stage: place.stage, i: place.row, j: place.column })
     })
+    if (player.on) drawSteps(this.card, player, { px: setting.px, w, measure })
     links()[focused]?.focus({ preventScroll: true })
+    if (isSheet) this.addClose(cell)
+    if (player.on) return
     const isOther = this.shown !== undefined && this.shown !== cell
     this.shown = cell
     if (isOther) this.announce()
-    if (!isSheet) return
-    if (isOther) this.showAbove()
+    if (isSheet && isOther) this.showAbove()
+  }
+
+  // A sheet can be put away until another cell is chosen; that of Play ends it.
+  addClose(cell) {
+    const { player } = this.board
+    const label = player.on ? 'Leave Play' : 'Put the arithmetic away'
     const close = make('button', 'board-away', this.card.querySelector('header'), '×')
-    Object.assign(close, { type: 'button', ariaLabel: 'Put the arithmetic away' })
+    Object.assign(close, { type: 'button', ariaLabel: label })
     close.onclick = () => {
-      this.away = cell // until another cell is chosen
+      if (player.on) return player.leave()
+      this.away = cell
       this.card.hidden = true
     }
   }

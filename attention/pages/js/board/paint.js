@@ -108,8 +108,7 @@ const paintCells = (context, pane, { palette }, axes, size) => {
   const [top, height] = side(image.height, pane.n, y(-0.5), down * pane.n)
   context.imageSmoothingEnabled = false
   context.drawImage(image, left, top, width, height)
-  const inColumns = pane.spec.role === 'share' && size && down >= COLUMN
-  if (inColumns) paintShares(context, pane, palette, axes)
+  if (isInColumns(pane, size, down)) paintShares(context, pane, palette, axes)
   if (Math.min(across, down) < 6) return
   const [right, bottom] = [x(columns[1] + 0.5), y(rows[1] + 0.5)]
   for (let j = columns[0]; j <= columns[1] + 1; j++) {
@@ -120,10 +119,19 @@ const paintCells = (context, pane, { palette }, axes, size) => {
   }
 }
 
-const tone = (scale, share) => {
+export const tone = (scale, share) => {
   const found = colours(scale)[Math.round(Math.min(Math.max(share, 0), 1) * STEPS)]
   return `rgb(${found.map(Math.round).join()})`
 }
+
+/**
+ * Whether shares are columns in their cells, so high and with numbers of this size.
+ * @param {Pane} pane
+ * @param {number} size
+ * @param {number} down
+ */
+export const isInColumns = ({ spec }, size, down) =>
+  spec.role === 'share' && size > 0 && down >= COLUMN
 
 // A share is seen before it is read: a column in its cell, filled from the foot.
 const paintShares = (context, pane, palette, { x, y, across, down, columns, rows }) => {
@@ -189,7 +197,8 @@ const paintNumbers = (context, pane, look, axes, { texts, size }) => {
 }
 
 /** @type {(context: CanvasRenderingContext2D, pane: Pane, look: Look, axes: Axes) => void} */
-const paintFrames = (context, pane, { palette, presented }, axes) => {
+const paintFrames = (context, pane, { palette, presented, isPlayed }, axes) => {
+  if (isPlayed) return // the chosen cell is another then
   for (const { role, line, x, y, width, height } of framesOf(pane, axes, presented)) {
     Object.assign(context, { strokeStyle: palette[role], lineWidth: line })
     context.strokeRect(x, y, width, height)

@@ -101,7 +101,7 @@ export class Presenter {
     if (this.stage || document.querySelector('.board.presenting')) return
     this.from = /** @type {HTMLElement} */ (document.activeElement)
     const focused = [...board.panes.values()].find(({ element }) => element.contains(this.from))
-    const name = (pane ?? focused)?.spec.name ?? (head.lit || head.spokenOf[0])
+    const name = (pane ?? focused)?.spec.name ?? head.spokenOf[0]
     const spec = head.panes.find(found => found.name === name) ?? head.panes[0]
     if (!spec) return
     this.chosen = head.cell

@@ -13,23 +13,32 @@ const LEAST = { px: 13, pad: 6, gap: 2, room: SAYS }
 /**
  * The first way in which all words have room: next to the sentence or in a line of their own; else
  * they are in a line that is scrolled, and `all` is false.
- * @param {{ words: string[], width: number, own: boolean,
+ * @param {{ words: string[], width: number, own: boolean, controls?: number[],
  *   measure: (text: string, px: number, bold?: boolean) => number }} asked `own` where they are
- *   in a line of their own anyway
- * @returns {{ px: number, pad: number, gap: number, says: number, own: boolean, all: boolean }}
- *   in px; `says` is the width of the sentence
+ *   in a line of their own anyway; `controls` are the widths that the buttons at the end of the
+ *   line of the sentence may have, the widest first
+ * @returns {{ px: number, pad: number, gap: number, says: number, own: boolean, all: boolean,
+ *   controls: number }} in px; `says` is the width of the sentence
  */
-export const wayOf = ({ words, width, own, measure }) => {
+export const wayOf = ({ words, width, own, controls = [], measure }) => {
   const takes = ({ px, pad, gap }) => {
     const wide = word => Math.max(measure(word, px, true), WIDEST * SHARE) + pad
     return words.reduce((sum, word) => sum + wide(word) + gap, -gap)
   }
-  const of = ({ px, pad, gap }, says, all = true) => ({ px, pad, gap, says, own: !says, all })
-  for (const way of own ? [] : [LARGE, MIDDLE, SMALL]) {
+  const [wide = 0, narrow = wide] = controls
+  const of = ({ px, pad, gap }, says, controls, all = true) => {
+    return { px, pad, gap, says, own: !says, all, controls }
+  }
+  // narrow buttons and small words take less than another line does of the board
+  /** @type {[way: typeof SMALL, buttons: number][]} */
+  const ways = [[LARGE, wide], [MIDDLE, wide], [SMALL, wide]]
+  if (narrow < wide) ways.push([SMALL, narrow], [LEAST, narrow])
+  for (const [way, buttons] of own ? [] : ways) {
     const { share, least, most } = way.room
     const says = Math.min(Math.max(share * width, least), most)
-    if (takes(way) <= width - says - APART) return of(way, says)
+    const beside = width - says - APART - (buttons && buttons + APART)
+    if (takes(way) <= beside) return of(way, says, buttons)
   }
   const fits = [MIDDLE, SMALL, LEAST].find(way => takes(way) <= width)
-  return of(fits ?? SMALL, 0, !!fits)
+  return of(fits ?? SMALL, 0, wide, !!fits)
 }

@@ -32,24 +32,30 @@ export const PLACES = found.places
 
 const widest = (texts, measure) => Math.max(0.5, ...texts.map(text => measure(text, 1)))
 
+/** A board of cases.py as the layout takes it, with widths measured by `measure`. */
+export const boardOf = (data, measure) => {
+  const stages = {}
+  for (const [stage, one] of Object.entries(data.stages)) {
+    const { texts, tights } = one
+    stages[stage] = {
+      ...{ ...one, place: found.places[stage], ems: widest(texts, measure) },
+      tight: tights && widest(tights, measure)
+    }
+  }
+  const { stages: shown, front } = needed(stages, data)
+  const places = front.flatMap(stage => [['scaled', stage], ['scores', stage]])
+  const tabs = Object.fromEntries(places)
+  return { ...data, stages: shown, tabs, order: found.order, measure }
+}
+
 /** Cases as the layout takes them, with widths measured by `measure`. */
 export const casesOf = measure =>
   Object.fromEntries(
-    Object.entries(found.cases).map(([name, data]) => {
-      const stages = {}
-      for (const [stage, one] of Object.entries(data.stages)) {
-        const { texts, tights } = one
-        stages[stage] = {
-          ...{ ...one, place: found.places[stage], ems: widest(texts, measure) },
-          tight: tights && widest(tights, measure)
-        }
-      }
-      const { stages: shown, front } = needed(stages, data)
-      const places = front.flatMap(stage => [['scaled', stage], ['scores', stage]])
-      const tabs = Object.fromEntries(places)
-      return [name, { ...data, stages: shown, tabs, order: found.order, measure }]
-    })
+    Object.entries(found.cases).map(([name, data]) => [name, boardOf(data, measure)])
   )
+
+/** What is played of each case, with all numbers of its stages. */
+export const PLAYED = found.played
 
 /** A case with some of its stages only. */
 export const part = (data, names) => ({

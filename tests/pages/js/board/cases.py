@@ -18,6 +18,7 @@ import numpy as np
 from attention.colours import hidden_cells
 from attention.norms import RMSNorm
 from attention.numbers import numbers
+from attention.play import play_of
 from attention.readers.select import SelectedArray
 from attention.rotary import Rotary
 from attention.session import changes, exercise, tour
@@ -210,6 +211,35 @@ def case(s: Settings) -> dict:
     }
 
 
+PLAYED = {
+    **{name: CASES[name] for name in ("default", "own8", "padding", "rotary-norm", "softcap")},
+    **{name: CASES[name] for name in ("heads2", "cross", "pushed", "relative", "everything")},
+    **{name: CASES[name] for name in ("none1", "d16", "t24", "t64", "sinks", "bare-bones")},
+    **{name: CASES[name] for name in ("three-widths", "weights-alone")},
+    "sigmoid": lambda: replace(cat(), softmax="sigmoid"),
+    "sees no key": lambda: replace(cat(), mask="causal", padding=(0,), query=0),
+}
+
+
+def played(s: Settings) -> dict:
+    """Return the steps of the query, and the board and the numbers of which they are."""
+    shown = view(s, run(s))
+    stages = {}
+    for name in shown.stages:
+        matrix = shown.printed(name)
+        hidden = hidden_cells(shown, name)
+        stages[name] = {
+            "values": [
+                [repr(v) if not np.isfinite(v) else v for v in row] for row in matrix.tolist()
+            ],
+            "texts": np.array(numbers(matrix, s.digits)).reshape(matrix.shape).tolist(),
+            "hidden": np.zeros(matrix.shape, bool).tolist() if hidden is None else hidden.tolist(),
+        }
+    steps = [asdict(step) for step in play_of(shown, s.query, s.digits)]
+    more = {"query": s.query, "digits": s.digits, "steps": steps, "stages": stages}
+    return {"board": case(s)} | more
+
+
 def boards() -> dict[str, tuple[str, list[str]]]:
     """Boards of only some stages: a case, and which of its stages."""
     found = {}
@@ -233,6 +263,7 @@ def main(path: Path) -> None:
         "sources": {name: stage.sources for name, stage in STAGES.items()},
         "cases": {name: case(build()) for name, build in CASES.items()},
         "boards": boards(),
+        "played": {name: played(build()) for name, build in PLAYED.items()},
     }
     path.write_text(json.dumps(made, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
 

@@ -41,6 +41,21 @@ test('a word that takes the whole line, and no word at all, have a way', () => {
   assert.equal(way([], 336).all, true)
 })
 
+test('the buttons of Play have room at the end of the line of the sentence', () => {
+  const controls = [196, 146]
+  assert.equal(way(SENTENCE, 1070, { controls }).controls, 196)
+  const narrow = way(words(13), 1070, { controls })
+  assert.deepEqual([narrow.own, narrow.controls], [false, 146])
+  assert.equal(way(words(13), 1070, { controls: [196] }).own, true)
+  for (const width of [700, 904, 1070, 1150, 1624]) {
+    for (let count = 1; count <= 40; count++) {
+      const found = way(words(count), width, { controls })
+      const room = width - found.says - 16 - found.controls - 16
+      assert.ok(found.own || takes(words(count), found) <= room, `${count} in ${width}`)
+    }
+  }
+})
+
 test('what has a line of its own anyway gets it', () => {
   assert.equal(way(SENTENCE, 1070, { own: true }).own, true)
 })

@@ -4,14 +4,12 @@ import math
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import messages
 import numpy as np
 import pytest
 from amount import few
 from build import view_of
 
-from attention.arithmetic import walk
-from attention.html.walk import STEPS, rows_table, statistics_table, walk_sentences, walk_table
+from attention.html.spread import rows_table, statistics_table
 from attention.numbers import number
 from attention.session import changes
 from attention.session.examples import EXAMPLES
@@ -47,23 +45,6 @@ class Reader(HTMLParser):
             self.rows[-1][-1] += data
 
 
-@pytest.mark.parametrize("digits", [0, 2, 6])
-@pytest.mark.parametrize("name", few(CASES))
-def test_the_walk_table_has_a_line_for_each_key_with_the_numbers_of_the_stages(name, digits):
-    now = view_of(CASES[name])
-    for i in range(len(now.stages["Q"])):
-        head, *body, foot = Reader(walk_table(now, walk(now, i), digits)).rows
-        assert [line[0] for line in body] == list(now.labels["keys"])
-        assert {len(line) for line in (head, *body, foot)} == {8}
-        for j, line in enumerate(body):
-            expected = [
-                now.stages[stage][i, j] for stage in ("scores", "scaled", "masked", "weights")
-            ]
-            for text, value in zip([line[2], line[3], line[4], line[6]], expected, strict=True):
-                assert close(text, value, digits), (text, value)
-        assert foot[0] == "sum"
-
-
 def close(text: str, value: float, digits: int) -> bool:
     """The text is that of the value, or of one that differs from it in its last bits only."""
     if text == number(value, digits):
@@ -71,65 +52,6 @@ def close(text: str, value: float, digits: int) -> bool:
     return math.isclose(
         float(text.replace("−", "-").replace("∞", "inf")), value, rel_tol=1e-9, abs_tol=1e-12
     )
-
-
-@pytest.mark.parametrize("steps", range(1, 7))
-def test_a_walk_fills_as_many_columns_as_steps_were_taken(steps):
-    now = view_of(CASES["four-words"])
-    _, *body, foot = Reader(walk_table(now, walk(now, 0), 2, steps)).rows
-    filled = {1: 3, 2: 4, 3: 5, 4: 6, 5: 7, 6: 8}[steps]
-    for line in body:
-        assert [bool(text) for text in line] == [k < filled for k in range(8)]
-    assert len(STEPS) == 6
-    assert foot[7].startswith("Σ = ") == (steps == 6)
-
-
-def test_hidden_keys_are_marked_once_the_mask_was_applied():
-    now = view_of(CASES["random-qkv"])
-    w = walk(now, 1)
-    assert walk_table(now, w, 2, 2).count('class="hidden"') == 0
-    assert walk_table(now, w, 2, 3).count('class="hidden"') == 2
-
-
-def test_the_sentences_of_the_walk_have_its_numbers():
-    now = view_of(CASES["four-words"])
-    *first, last = walk_sentences(now, walk(now, 0), "w1", 2)
-    assert first == [
-        messages.WALK_MULTIPLIES.format(token="w1", query="[1, 2, 8, 8]"),
-        messages.WALK_DIVIDES.format(d_k=4, root=2),
-        messages.WALK_HIDES_NOTHING,
-        messages.WALK_TAKES_EXP.format(largest="42.50", total="1.00"),
-        messages.WALK_SHARES,
-    ]
-    assert last.startswith(messages.WALK_ADDS_UP.format(output="[5.00, 7.00, 5.00, 5.00]"))
-
-
-def test_the_sentences_say_what_the_mask_did():
-    now = view_of(CASES["random-qkv"])
-    said = walk_sentences(now, walk(now, 1), "name", 2)[2]
-    assert said == messages.WALK_HIDES.format(seen=2, keys=4)
-    now = view_of(CASES["minus-1e9"])
-    sentences = [walk_sentences(now, walk(now, i), "c", 2)[2] for i in range(3)]
-    assert sentences[2] == messages.WALK_ADDS_FILL.format(added=3, keys=3)
-
-
-def test_the_sentences_of_a_hidden_row_claim_nothing_that_is_not_done():
-    now = view_of(CASES["hidden row"])
-    sentences = walk_sentences(now, walk(now, 0), "w1", 2)
-    assert sentences[2] == messages.WALK_HIDES.format(seen=0, keys=4)
-    assert sentences[3] == messages.WALK_HAS_NO_KEY
-    assert sentences[4] == messages.WALK_WEIGHTS_ARE_0
-    assert "NaN" not in " ".join(sentences)
-
-
-def test_the_sentences_of_raw_attention_take_no_exp():
-    now = view_of(CASES["bare-bones"])
-    sentences = walk_sentences(now, walk(now, 0), "x1", 2)
-    assert sentences[1] == messages.WALK_SCALES.format(scale=1)
-    assert sentences[3:5] == [
-        messages.WALK_WITHOUT_EXP,
-        messages.WALK_RAW_WEIGHTS,
-    ]
 
 
 @pytest.mark.parametrize("name", few(CASES))
@@ -191,11 +113,10 @@ def test_without_softmax_a_hidden_key_is_never_the_largest():
     assert Reader(rows_table(now, 2)).rows[1][2:4] == [number(now.stages["weights"][0, 0], 2), "w1"]
 
 
-def test_hostile_tokens_are_text_in_every_table():
+def test_hostile_tokens_are_text():
     tokens = ("<b>x</b>", "<img src=x onerror=alert(1)>", "</td><script>", "a&lt;b")
     settings = check(replace(FOUR, tokens=tokens))
     now = view(settings, run(settings))
-    for text in (walk_table(now, walk(now, 0), 2), rows_table(now, 2)):
-        read = Reader(text)
-        assert set(read.tags) <= {"div", "table", "thead", "tbody", "tr", "th", "td"}
-        assert [line[0] for line in read.rows[1:5]] == list(tokens)
+    read = Reader(rows_table(now, 2))
+    assert set(read.tags) <= {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert [line[0] for line in read.rows[1:5]] == list(tokens)
