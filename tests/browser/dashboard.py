@@ -165,7 +165,7 @@ class Dashboard:
     def painted(self, stage: str, what: str):
         """Something of what the canvas of a stage says that it has painted, once it has."""
         script = f"stage => {{ const painted = {PAINTED}; return painted && {{ found: {what} }} }}"
-        pane = f"document.querySelector(`.board-pane[data-stage=${{stage}}]`)"
+        pane = "document.querySelector(`.board-pane[data-stage=${stage}]`)"
         self.wait_for(f"stage => {PAINTED} || {pane}?.hidden", stage)
         found = self.page.evaluate(script, stage)
         if not found and self.is_folded(stage):
