@@ -198,12 +198,12 @@ def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page
 
 def shared(at) -> dict[str, str]:
     """The lines to copy, by their labels."""
-    [lines] = [
-        json.loads(node.proto.bytes)["lines"]
+    return dict(
+        line
         for node in at.get("bidi_component")
         if node.proto.component_name == "attention_copy"
-    ]
-    return dict(lines)
+        for line in json.loads(node.proto.bytes)["lines"]
+    )
 
 
 @pytest.mark.parametrize("example", ["", "batch"])

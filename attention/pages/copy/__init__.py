@@ -22,4 +22,14 @@ _COMPONENT = st.components.v2.component(
 
 def show(key: str, lines: Mapping[str, str]) -> None:
     """Draw a field and a button for each text, by its label."""
-    _COMPONENT(key=key, data=json.dumps({"lines": list(lines.items())}).encode())
+    _draw(key, lines)
+
+
+def button(key: str, label: str, text: str) -> None:
+    """Draw a button that copies the text; the text itself is seen where that fails."""
+    _draw(key, {label: text}, alone=True)
+
+
+def _draw(key: str, lines: Mapping[str, str], alone: bool = False) -> None:
+    data = {"lines": list(lines.items()), "alone": alone}
+    _COMPONENT(key=key, data=json.dumps(data).encode())
