@@ -436,6 +436,9 @@ SCORES_OVERFLOW = "scores reach {most}, more than float16 holds ({limit})"
 INPUT_NOT_FINITE = "{name} holds NaN or infinite numbers"
 DECIMALS_OF_WHAT_IS_NOT_GIVEN = "decimals names {name}; it may name {there}, which are given."
 WHAT_FOLLOWS = "{nothing}. What follows is about the {other} alone. {verdict}"
+CHECK_EXAMPLE = (
+    "An example, until you enter your numbers: the output of code with the mistake chosen above."
+)
 NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
 RIGHT_IN_TYPE = "These numbers are right, to {digits}, as near as {kind} comes."
 RIGHT_WHEN_ROUNDED = (
