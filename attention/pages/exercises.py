@@ -37,6 +37,7 @@ FIND = (
     "Someone’s code computed this from X, W_Q, W_K and W_V, with one mistake. In which stage do"
     " the numbers first differ from the correct ones?"
 )
+FOR_A_CLASS = "Each student enters a number and gets their own exercise."
 WHICH = "Which of these mistakes did the code make?"
 
 s = state.begin()
@@ -84,8 +85,7 @@ def rail(done: Exercise | None) -> None:
         share.button()
         if s.exercise != "state" and s.exercise_seed:
             link = share.to_here(links.address(for_a_class(s))[0])
-            copy.button("exercise_class", "Link for a class", link)
-            parts.note("Each student enters a number and gets their own exercise.")
+            copy.button("exercise_class", "Link for a class", link, FOR_A_CLASS)
         if done and done.blanks:
             worksheet.of_exercise(s, done.shown, done.blanks[0].stage)
 

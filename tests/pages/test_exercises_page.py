@@ -238,7 +238,8 @@ def test_levels_rows_kinds_and_numbers_begin_anew():
 
 def test_a_teachers_link_asks_each_pupil_for_a_number():
     at = opened(asking(5, 2))
-    assert messages.FOR_A_CLASS in words(at)
+    sent = [element.proto.bytes for element in at.get("bidi_component")]
+    assert any(messages.FOR_A_CLASS.encode() in each for each in sent)
     link = shared(at)["Link for a class"]
     at = opened_at(PAGE, **dict(parse_qsl(urlsplit(link).query)))
     assert settings_of(at).exercise_seed == 0 and not panes(at)

@@ -25,11 +25,13 @@ def show(key: str, lines: Mapping[str, str]) -> None:
     _draw(key, lines)
 
 
-def button(key: str, label: str, text: str) -> None:
-    """Draw a button that copies the text; the text itself is seen where that fails."""
-    _draw(key, {label: text}, alone=True)
+def button(key: str, label: str, text: str, says: str) -> None:
+    """Draw a button that copies the text, and below it what it ``says``; where copying fails, the
+    text itself is seen.
+    """
+    _draw(key, {label: text}, alone=True, says=says)
 
 
-def _draw(key: str, lines: Mapping[str, str], alone: bool = False) -> None:
-    data = {"lines": list(lines.items()), "alone": alone}
+def _draw(key: str, lines: Mapping[str, str], alone: bool = False, says: str = "") -> None:
+    data = {"lines": list(lines.items()), "alone": alone, "says": says}
     _COMPONENT(key=key, data=json.dumps(data).encode())

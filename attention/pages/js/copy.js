@@ -14,11 +14,11 @@ class Copy {
     })
   }
 
-  show({ lines, alone = false }) {
+  show({ lines, alone = false, says = '' }) {
     if (JSON.stringify(lines) === this.shown) return
     this.shown = JSON.stringify(lines)
     this.root.replaceChildren()
-    this.done.textContent = ''
+    this.done.textContent = says
     for (const [label, text] of lines) {
       const line = make(alone ? 'div' : 'label', 'copy-line', this.root, alone ? '' : label)
       const row = make('span', 'copy-row', line)
