@@ -122,7 +122,7 @@ if not TYPE_CHECKING:  # a checker sees the imports above, and refuses any other
             return getattr(import_module(UPPER[name]), name)
         except ModuleNotFoundError as missing:
             raise ModuleNotFoundError(
-                f"attention.{name} wants the package {missing.name}, which is not installed;"
+                f"attention.{name} needs the package {missing.name}, which is not installed;"
                 " the extra brings it: pip install 'attention-stage-by-stage[app]'."
             ) from None
 

@@ -24,7 +24,7 @@ def as_floats(**arguments: ArrayLike) -> list[np.ndarray]:
     for name, value in arguments.items():
         array = as_numbers(name, value)
         if array.ndim < 2:
-            raise ValueError(f"{name} has shape {array.shape}; (tokens, features) is wanted.")
+            raise ValueError(f"{name} has shape {array.shape}; expected (tokens, features).")
         arrays.append(array)
     types = {a.dtype if a.dtype.kind == "f" else np.dtype(np.float64) for a in arrays}
     return [in_type(a, np.result_type(*types)) for a in arrays]
@@ -39,7 +39,7 @@ def with_axes(name: str, value: ArrayLike, least: int, wanted: str) -> np.ndarra
     """The argument as an array with at least so many axes, in the type it has."""
     array = as_array(name, value)
     if array.ndim < least:
-        raise ValueError(f"{name} has shape {array.shape}; {wanted} is wanted.")
+        raise ValueError(f"{name} has shape {array.shape}; expected {wanted}.")
     return array
 
 
@@ -90,7 +90,7 @@ def check_mask(
     seen = np.ones((), bool) if allowed is None else as_array("allowed", allowed)
     if seen.dtype != bool:
         raise TypeError(
-            f"allowed {held(seen)}; booleans are wanted, True where a query may look at a key"
+            f"allowed {held(seen)}; expected booleans, True where a query may look at a key"
             " (write `mask == 1` or `mask == 0`)."
         )
     added = None if bias is None else _check_bias(bias, dtype)
@@ -104,7 +104,7 @@ def check_mask(
 
 def _check_bias(bias: ArrayLike, dtype: np.dtype) -> np.ndarray:
     """Numbers to add, in the scores' float type."""
-    wanted = "numbers to add to the scores are wanted"
+    wanted = "expected numbers to add to the scores"
     added = as_numbers("bias", bias, wanted)
     if added.dtype == bool:
         raise TypeError(f"bias holds bool; {wanted}.")
@@ -179,7 +179,7 @@ def check_positive(name: str, given: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0 < value < math.inf:
-        raise ValueError(f"{name} is {shown(given)}; a positive number is wanted.")
+        raise ValueError(f"{name} is {shown(given)}; expected a positive number.")
     return value
 
 
@@ -188,14 +188,14 @@ def check_count(name: str, given: Any, least: int = 1) -> int:
 
     >>> check_count("heads", 2.0)
     Traceback (most recent call last):
-    ValueError: heads is 2.0; a whole number from 1 is wanted.
+    ValueError: heads is 2.0; expected a whole number from 1.
     """
     try:
         count = -1 if isinstance(given, (bool, np.bool_)) else operator.index(given)
     except TypeError:
         count = -1
     if count < least:
-        raise ValueError(f"{name} is {shown(given)}; a whole number from {least} is wanted.")
+        raise ValueError(f"{name} is {shown(given)}; expected a whole number from {least}.")
     if count > MOST:
         raise ValueError(f"{name} is {shown(given)}; at most {MOST:,} is allowed.")
     return count
@@ -204,7 +204,7 @@ def check_count(name: str, given: Any, least: int = 1) -> int:
 def check_switch(name: str, given: Any) -> bool:
     """An argument that is True or False."""
     if not isinstance(given, (bool, np.bool_)):
-        raise TypeError(f"{name} is {shown(given)}; True or False is wanted.")
+        raise TypeError(f"{name} is {shown(given)}; expected True or False.")
     return bool(given)
 
 
@@ -215,10 +215,10 @@ def check_vector(record: object, name: str) -> None:
         return
     numbers = as_numbers(name, given)
     if numbers.ndim != 1:
-        raise ValueError(f"{name} has shape {numbers.shape}; numbers in one row are wanted.")
+        raise ValueError(f"{name} has shape {numbers.shape}; expected numbers in one row.")
     if not numbers.size or not np.isfinite(numbers).all():
         what = "holds NaN or ∞" if numbers.size else "holds no number"
-        raise ValueError(f"{name} {what}; finite numbers in one row are wanted.")
+        raise ValueError(f"{name} {what}; expected finite numbers in one row.")
     object.__setattr__(record, name, tuple(numbers.astype(np.float64).tolist()))
 
 

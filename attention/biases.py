@@ -72,7 +72,7 @@ def relative_buckets(
     buckets, bidirectional, max_distance = check_buckets(buckets, bidirectional, max_distance)
     behind = lead(n_q, n_k, past)  # how far the key stands before the query
     if behind.dtype.kind not in "iu":
-        raise TypeError(f"past is {shown(past)}; whole numbers of cached keys are wanted.")
+        raise TypeError(f"past is {shown(past)}; expected whole numbers of cached keys.")
     return buckets_of(behind, buckets, bidirectional, max_distance)
 
 
@@ -81,10 +81,10 @@ def check_buckets(
 ) -> tuple[int, bool, int]:
     """The arguments of :func:`relative_buckets`, or a sentence."""
     if not isinstance(bidirectional, (bool, np.bool_)):
-        raise TypeError(f"bidirectional is {shown(bidirectional)}; True or False is wanted.")
+        raise TypeError(f"bidirectional is {shown(bidirectional)}; expected True or False.")
     buckets = check_count("buckets", buckets, 4 if bidirectional else 2)
     if bidirectional and buckets % 2:
-        raise ValueError(f"buckets is {buckets}; an even number is wanted, half for each side.")
+        raise ValueError(f"buckets is {buckets}; expected an even number, half for each side.")
     near = buckets // 4 if bidirectional else buckets // 2
     return buckets, bool(bidirectional), check_count("max_distance", max_distance, near + 1)
 
@@ -171,10 +171,10 @@ class RelativeBias:
     def __post_init__(self) -> None:
         table = check_table(self.table, self.bidirectional)
         if not np.isfinite(table).all():
-            raise ValueError("table holds NaN or ∞; finite numbers are wanted.")
+            raise ValueError("table holds NaN or ∞; expected finite numbers.")
         object.__setattr__(self, "table", kept(table))
         if np.ndim(self.past):
-            raise ValueError(f"past is {shown(self.past)}; one number for all items is wanted.")
+            raise ValueError(f"past is {shown(self.past)}; expected one number for all items.")
         self.rows(1, 1)  # refuses what is no such number
         _, both, far = check_buckets(len(table), self.bidirectional, self.max_distance)
         plain = {"bidirectional": both, "max_distance": far, "past": int(self.past)}
@@ -202,8 +202,8 @@ class RelativeBias:
         if self.columns not in (1, heads):
             raise ValueError(
                 f"the table of relative has {self.columns} columns and there"
-                f" {'is 1 head' if heads == 1 else f'are {heads} heads'}; one column for each head"
-                " is wanted, or one for all."
+                f" {'is 1 head' if heads == 1 else f'are {heads} heads'}; expected one column for"
+                " each head, or one for all."
             )
 
     def of(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -240,7 +240,7 @@ class RelativeBias:
 def check_relative(given: RelativeBias) -> RelativeBias:
     """The argument ``relative``, or one sentence."""
     if not isinstance(given, RelativeBias):
-        raise TypeError(f"relative is {shown(given)}; attention.RelativeBias(table) is wanted.")
+        raise TypeError(f"relative is {shown(given)}; expected attention.RelativeBias(table).")
     return given
 
 

@@ -57,7 +57,7 @@ def as_array(name: str, value: Any) -> np.ndarray:
     return locked(array) if isinstance(value, (list, tuple)) else array
 
 
-def as_numbers(name: str, value: Any, wanted: str = "real numbers are wanted") -> np.ndarray:
+def as_numbers(name: str, value: Any, wanted: str = "expected real numbers") -> np.ndarray:
     """The array in a type that NumPy computes with: booleans, integers, or floats from float32 on.
 
     float16, bfloat16 and the narrower floats become float32, so that no score overflows.
@@ -162,7 +162,7 @@ def _plain(name: str, value: Any, above: tuple[int, ...] = ()) -> Any:
         return value
     if id(value) in above or len(above) >= MOST_AXES:
         found = "holds itself" if id(value) in above else f"is more than {MOST_AXES} lists deep"
-        raise TypeError(f"{name} {found}; an array, or a list of rows, is wanted.")
+        raise TypeError(f"{name} {found}; expected an array or a list of rows.")
     inside = (*above, id(value))
     return [
         as_array(name, each) if _is_foreign(each) else _plain(name, each, inside) for each in value
@@ -204,7 +204,7 @@ def _of_objects(name: str, array: np.ndarray) -> np.ndarray:
         return locked(found.astype(np.float64) if found.dtype == object else found)
     except OverflowError:
         raise ValueError(
-            f"{name} holds a number beyond ±1.8e308; numbers that fit into float64 are wanted."
+            f"{name} holds a number beyond ±1.8e308; expected numbers that fit into float64."
         ) from None
 
 

@@ -295,7 +295,7 @@ def added_positions(
     P = as_numbers("positions", positions)
     wanted = X.shape[-2:]
     if P.shape[-2:] != wanted or P.ndim > X.ndim:
-        raise ValueError(f"positions has shape {P.shape}; {wanted} is wanted, as X has it.")
+        raise ValueError(f"positions has shape {P.shape}; expected {wanted}, as X has it.")
     try:
         with np.errstate(all="ignore"):
             P = kept(in_type(P, X.dtype))  # a table of waves widens no float32
@@ -312,7 +312,7 @@ def as_bias(name: str, given: ArrayLike | None) -> np.ndarray | None:
         return None
     bias = as_numbers(name, given)
     if bias.ndim != 1 and (bias.ndim != 2 or len(bias) != 1):
-        raise ValueError(f"{name} has shape {bias.shape}; one number for each column is wanted.")
+        raise ValueError(f"{name} has shape {bias.shape}; expected one number for each column.")
     return kept(bias).reshape(1, -1)
 
 
@@ -326,10 +326,10 @@ def project(
     """X W, and a bias of one row if there is one; or a sentence that says what did not fit."""
     weights = as_numbers(name, W)
     if weights.ndim != 2:
-        raise ValueError(f"{name} has shape {weights.shape}; two axes are wanted, (rows, columns).")
+        raise ValueError(f"{name} has shape {weights.shape}; expected two axes, (rows, columns).")
     if weights.shape[0] != X.shape[-1]:
         raise ValueError(
-            f"{name} has {weights.shape[0]} rows; {X.shape[-1]} are wanted,"
+            f"{name} has {weights.shape[0]} rows; expected {X.shape[-1]},"
             f" one for each column {meets}."
         )
     if bias is None:
@@ -339,7 +339,7 @@ def project(
     added = name.replace("W_", "b_")
     if bias.shape[-1] != weights.shape[-1]:
         raise ValueError(
-            f"{added} holds {bias.shape[-1]} numbers; {weights.shape[-1]} are wanted, one for each"
+            f"{added} holds {bias.shape[-1]} numbers; expected {weights.shape[-1]}, one for each"
             f" column of {name}."
         )
     X, weights, bias = as_floats(**{"X": X, name: weights, added: bias})

@@ -106,12 +106,12 @@ class LongAttention:
         >>> long_attention([[2.0]], [[1.0], [3.0]]).rows([0]).round(4)
         array([[0.018, 0.982]])
         """
-        chosen = as_numbers("queries", queries, "numbers of queries are wanted")
+        chosen = as_numbers("queries", queries, "expected numbers of queries")
         n_q = self.shape[-2]
         if not chosen.size:
             chosen = chosen.astype(int)  # an empty list is one of floats
         if chosen.dtype.kind not in "iu" or chosen.ndim > 1:
-            raise TypeError(f"queries is {shown(queries)}; numbers of queries are wanted.")
+            raise TypeError(f"queries is {shown(queries)}; expected numbers of queries.")
         chosen = np.atleast_1d(chosen)
         if chosen.size and not (chosen.min() >= 0 and chosen.max() < n_q):
             raise ValueError(f"queries is {shown(queries)}; 0 to {n_q - 1} are there.")
@@ -156,7 +156,7 @@ class LongAttention:
         (array([[0.982]]), array([1, 2]))
         """
         if not isinstance(of, str) or of not in ("mean", "largest"):
-            raise ValueError(f'of is {shown(of)}; "mean" or "largest" is wanted.')
+            raise ValueError(f'of is {shown(of)}; expected "mean" or "largest".')
         _check_calls(progress, cancelled)
         cells, at = check_count("cells", cells), self.place(item, head)
         (top, bottom), (left, right) = (
@@ -368,7 +368,7 @@ def _allowed(allowed: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray | 
     seen = as_array("allowed", allowed)
     if seen.dtype != bool:
         raise TypeError(
-            f"allowed {held(seen)}; booleans or a mask of attention.places are wanted, such as"
+            f"allowed {held(seen)}; expected booleans or a mask of attention.places, such as"
             " places.causal()."
         )
     check_fits("allowed", seen, shape)
@@ -378,7 +378,7 @@ def _allowed(allowed: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray | 
 def _bias(bias: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray | None:
     if bias is None:
         return None
-    wanted = "numbers to add to the scores are wanted, or a function (b, h, q, k)"
+    wanted = "expected numbers to add to the scores, or a function (b, h, q, k)"
     added = as_numbers("bias", bias, wanted)
     if added.dtype == bool:
         raise TypeError(f"bias holds bool; {wanted}.")
@@ -392,7 +392,7 @@ def _is_sigmoid(softmax: Any, sinks: ArrayLike | None) -> bool:
         return False
     if not isinstance(softmax, str) or softmax != SIGMOID:
         raise ValueError(
-            f'softmax is {shown(softmax)}; True or "{SIGMOID}" is wanted: any other is what'
+            f'softmax is {shown(softmax)}; expected True or "{SIGMOID}": any other is what'
             " scaled_dot_product_attention takes."
         )
     if sinks is not None:
@@ -402,7 +402,7 @@ def _is_sigmoid(softmax: Any, sinks: ArrayLike | None) -> bool:
 
 def _function(name: str, given: Any, of: str) -> Any:
     if given is not None and not callable(given):
-        raise TypeError(f"{name} is {shown(given)}; a function of {of} is wanted.")
+        raise TypeError(f"{name} is {shown(given)}; expected a function of {of}.")
     return given
 
 
@@ -414,14 +414,14 @@ def _check_calls(progress: Any, cancelled: Any) -> None:
 def _check_executor(executor: Any) -> None:
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(
-            f"executor is {shown(executor)}; one with submit(function, argument) is wanted, such as"
+            f"executor is {shown(executor)}; expected one with submit(function, argument), such as"
             " concurrent.futures.ThreadPoolExecutor()."
         )
 
 
 def _range(name: str, given: Any, count: int) -> tuple[int, int]:
     """From the first to before the last, of so many."""
-    wanted = f"{name} is {shown(given)}; a slice or two numbers from 0 to {count} are wanted"
+    wanted = f"{name} is {shown(given)}; expected a slice or two numbers from 0 to {count}"
     try:
         if given is None or isinstance(given, slice):
             begin, end, step = (given or slice(None)).indices(count)

@@ -66,7 +66,7 @@ def sliding_window(
             bound is None or check_count(name, bound, 0)
         except ValueError:
             raise ValueError(
-                f"{name} is {shown(bound)}; a whole number from 0 is wanted, or None for no bound."
+                f"{name} is {shown(bound)}; expected a whole number from 0, or None for no bound."
             ) from None
     seen = np.ones(ahead.shape, bool) if before is None else ahead <= before
     return seen if after is None else seen & (-ahead <= after)
@@ -109,7 +109,7 @@ def real_tokens(lengths: ArrayLike, n_k: int) -> np.ndarray:
     array([[1, 0, 0],
            [1, 1, 1]])
     """
-    known = as_numbers("lengths", lengths, "numbers of tokens are wanted")
+    known = as_numbers("lengths", lengths, "expected numbers of tokens")
     check_lengths(lengths, known)
     return np.arange(check_count("n_k", n_k, 0)) < known[..., None]
 
@@ -117,7 +117,7 @@ def real_tokens(lengths: ArrayLike, n_k: int) -> np.ndarray:
 def truth_of_tokens(real: ArrayLike) -> np.ndarray:
     """(…, n_k) booleans, also where they came as 0 and 1."""
     tokens = with_axes("real", real, 1, "(…, n_k)")
-    wanted = "booleans are wanted, True for a real token"
+    wanted = "expected booleans, True for a real token"
     numbers = as_numbers("real", tokens, wanted)
     if not ((numbers == 0) | (numbers == 1)).all():
         raise ValueError(f"real is {shown(real)}; {wanted}.")
@@ -127,7 +127,7 @@ def truth_of_tokens(real: ArrayLike) -> np.ndarray:
 def check_lengths(given: ArrayLike, known: np.ndarray) -> None:
     """Refuse a sequence of fewer than no tokens."""
     if not (known >= 0).all():
-        raise ValueError(f"lengths is {shown(given)}; numbers of tokens from 0 are wanted.")
+        raise ValueError(f"lengths is {shown(given)}; expected numbers of tokens from 0.")
 
 
 def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
@@ -138,7 +138,7 @@ def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
     >>> lengthened([[True]], 2)
     array([[ True, False]])
     """
-    mask = as_numbers("the mask", mask, "booleans or numbers to add are wanted")
+    mask = as_numbers("the mask", mask, "expected booleans or numbers to add")
     mask, n_k = with_axes("the mask", mask, 1, "(…, n_k)"), check_count("n_k", n_k, 0)
     missing = n_k - mask.shape[-1]
     if missing < 0:
@@ -157,9 +157,9 @@ def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
 def lead(n_q: int, n_k: int, past: ArrayLike) -> np.ndarray:
     """How far each query stands behind each key: (…,) → (…, n_q, n_k)."""
     n_q, n_k = check_count("n_q", n_q, 0), check_count("n_k", n_k, 0)
-    cached = as_numbers("past", past, "numbers of cached keys are wanted")
+    cached = as_numbers("past", past, "expected numbers of cached keys")
     if not np.isfinite(cached).all():
-        raise ValueError(f"past is {shown(past)}; numbers of cached keys are wanted.")
+        raise ValueError(f"past is {shown(past)}; expected numbers of cached keys.")
     return cached[..., None, None] + np.arange(n_q)[:, None] - np.arange(n_k)
 
 

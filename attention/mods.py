@@ -81,7 +81,7 @@ def mask_of(mask_mod: MaskMod, shape: tuple[int, ...], places: Grids | None = No
     made = as_array("what mask_mod returned", _called("mask_mod", mask_mod, *places))
     if made.dtype != bool:
         raise TypeError(
-            f"what mask_mod returned {held(made)}; booleans are wanted, True where a query may"
+            f"what mask_mod returned {held(made)}; expected booleans, True where a query may"
             " look at a key."
         )
     return _spread("mask_mod", made, shape)
@@ -97,7 +97,7 @@ def _called(name: str, mod: Callable[..., Any], *cells: np.ndarray) -> Any:
     """What the caller's function returns for all scores, or a sentence on how it is called."""
     wanted = "(b, h, q, k)" if len(cells) == 4 else "(score, b, h, q, k)"
     if not callable(mod):
-        raise TypeError(f"{name} is {shown(mod)}; a function of {wanted} is wanted.")
+        raise TypeError(f"{name} is {shown(mod)}; expected a function of {wanted}.")
     try:
         return mod(*cells)
     except ValueError as error:

@@ -78,7 +78,7 @@ class RMSNorm:
         if gain.size == d_k:
             return gain.reshape(1, d_k)
         if gain.size != heads * d_k:
-            each = f"{d_k} are wanted, one for each column of a head of {name}"
+            each = f"expected {d_k}, one for each column of a head of {name}"
             more = f", or {heads * d_k}, one for each of all" if heads > 1 else ""
             raise ValueError(f"gain_{name} holds {gain.size} numbers; {each}{more}.")
         return gain.reshape(heads, 1, d_k)

@@ -88,7 +88,7 @@ class Paper:
                 object.__setattr__(self, "tick_size", max(7 / 8 * self.font_size, PT[0]))
             _check(one.name, getattr(self, one.name), one.metadata["allowed"])
         if self.limits == "own" and self.lowest >= self.highest:
-            raise BadInput(f"lowest is {self.lowest:g}; less than {self.highest:g} is wanted.")
+            raise BadInput(f"lowest is {self.lowest:g}; expected less than {self.highest:g}.")
 
     def differing(self) -> dict[str, Any]:
         """What is not as :class:`Paper` has it, for a link."""
@@ -108,9 +108,9 @@ def _check(name: str, value: Any, allowed: Any) -> None:
     if isinstance(allowed, type):
         fits = type(value) is allowed and len(str(value)) <= MAX_CAPTION
         wanted = (
-            "True or False is wanted"
+            "expected True or False"
             if allowed is bool
-            else f"at most {MAX_CAPTION:,} letters are wanted"
+            else f"expected at most {MAX_CAPTION:,} letters"
         )
     elif isinstance(allowed[0], str):
         fits = isinstance(value, str) and value in allowed
@@ -119,6 +119,6 @@ def _check(name: str, value: Any, allowed: Any) -> None:
         least, most, unit = allowed
         fits = isinstance(value, Real) and type(value) is not bool and least <= value <= most
         names = f"{', '.join(SIZES)}, or " if name == "width" else ""
-        wanted = f"{names}{least:g} to {most:g}{unit} are wanted"
+        wanted = f"expected {names}{least:g} to {most:g}{unit}"
     if not fits:
         raise BadInput(f"{name} is {shown(value)}; {wanted}.")

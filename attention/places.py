@@ -203,9 +203,9 @@ def sliding_window(
             bound is None or check_count(name, bound, 0)
         except ValueError:
             raise ValueError(
-                f"{name} is {shown(bound)}; a whole number from 0 is wanted, or None for no bound."
+                f"{name} is {shown(bound)}; expected a whole number from 0, or None for no bound."
             ) from None
-    return _Band(before, after, _numbers("past", past, "whole numbers of cached keys are wanted"))
+    return _Band(before, after, _numbers("past", past, "expected whole numbers of cached keys"))
 
 
 def window(seen: int, past: ArrayLike = 0) -> Allowed:
@@ -227,7 +227,7 @@ def prefix(length: int, past: ArrayLike = 0) -> Allowed:
            [1, 1, 0],
            [1, 1, 1]])
     """
-    wanted = _numbers("past", past, "whole numbers of cached keys are wanted")
+    wanted = _numbers("past", past, "expected whole numbers of cached keys")
     return _Band(None, 0, wanted, check_count("length", length, 0))
 
 
@@ -244,7 +244,7 @@ def real_tokens(lengths: ArrayLike) -> Allowed:
     array([[1, 0],
            [1, 0]])
     """
-    known = _numbers("lengths", lengths, "numbers of tokens are wanted")
+    known = _numbers("lengths", lengths, "expected numbers of tokens")
     check_lengths(lengths, known)
     return _Lengths(known)
 
@@ -260,7 +260,7 @@ def documents(ids: ArrayLike, key_ids: ArrayLike | None = None) -> Allowed:
            [1, 1, 0],
            [0, 0, 1]])
     """
-    found = _numbers("ids", ids, wanted := "a whole number for each token is wanted", least=1)
+    found = _numbers("ids", ids, wanted := "expected a whole number for each token", least=1)
     keys = found if key_ids is None else _numbers("key_ids", key_ids, wanted, least=1)
     return _Documents(*(each.reshape(-1, each.shape[-1]) for each in (found, keys)))
 
@@ -291,10 +291,10 @@ def of_queries(allowed: Allowed, queries: ArrayLike, n_q: int) -> Allowed:
     array([[1, 0, 0],
            [1, 1, 1]])
     """
-    chosen = _numbers("queries", queries, "numbers of queries are wanted", least=1)
+    chosen = _numbers("queries", queries, "expected numbers of queries", least=1)
     rising = chosen.ndim == 1 and (np.diff(chosen) > 0).all()
     if not rising or chosen[0] < 0 or chosen[-1] >= n_q:
-        raise ValueError(f"queries is {shown(queries)}; rising numbers below {n_q} are wanted.")
+        raise ValueError(f"queries is {shown(queries)}; expected rising numbers below {n_q}.")
     return _Chosen(allowed, chosen, check_count("n_q", n_q))
 
 
@@ -331,7 +331,7 @@ def alibi(heads: int, past: ArrayLike = 0) -> Bias:
            [-0.00390625, -0.        ]])
     """
     return _Alibi(
-        alibi_slopes(heads), _numbers("past", past, "whole numbers of cached keys are wanted")
+        alibi_slopes(heads), _numbers("past", past, "expected whole numbers of cached keys")
     )
 
 
@@ -351,7 +351,7 @@ def relative_bias(
     """
     table = kept(check_table(table, bidirectional))
     _, both, most = check_buckets(len(table), bidirectional, max_distance)
-    past = _numbers("past", past, "whole numbers of cached keys are wanted")
+    past = _numbers("past", past, "expected whole numbers of cached keys")
     return _Relative(table, both, most, past)
 
 

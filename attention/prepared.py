@@ -48,4 +48,4 @@ def check_parts(norm: RMSNorm | None, rotary: Rotary | None) -> None:
     """Refuse what is no such record."""
     for name, given, kind in (("norm", norm, RMSNorm), ("rotary", rotary, Rotary)):
         if given is not None and not isinstance(given, kind):
-            raise TypeError(f"{name} is {shown(given)}; attention.{kind.__name__}(…) is wanted.")
+            raise TypeError(f"{name} is {shown(given)}; expected attention.{kind.__name__}(…).")

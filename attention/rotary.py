@@ -58,7 +58,7 @@ class Rotary:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", check_positive("base", self.base))
         if not isinstance(self.pairs, str) or self.pairs not in PAIRS:
-            raise ValueError(f"pairs is {shown(self.pairs)}; 'halves' or 'interleaved' is wanted.")
+            raise ValueError(f"pairs is {shown(self.pairs)}; expected 'halves' or 'interleaved'.")
         if self.width is not None:
             object.__setattr__(self, "width", _check_width("width", self.width))
         object.__setattr__(self, "offset", check_count("offset", self.offset, 0))
@@ -66,7 +66,7 @@ class Rotary:
         given: Any = self.frequencies
         if given is not None and self.width is not None and 2 * len(given) != self.width:
             raise ValueError(
-                f"frequencies holds {len(given)} numbers; {self.width // 2} are wanted, one for"
+                f"frequencies holds {len(given)} numbers; expected {self.width // 2}, one for"
                 f" each pair of {self.width} columns."
             )
         object.__setattr__(self, "factor", check_positive("factor", self.factor))
@@ -185,7 +185,7 @@ def yarn_frequencies(
     """
     plain, scaling = _longer(width, scaling, trained, base, fast, slow)
     if base == 1:
-        raise ValueError("base is 1; another number is wanted, as all pairs would be alike.")
+        raise ValueError("base is 1; expected another number, as all pairs would be alike.")
 
     def pair_turning(times: float) -> float:
         """Which pair, as a fraction, turns so often within the trained positions."""
@@ -253,5 +253,5 @@ def _longer(
 def _check_width(name: str, given: Any) -> int:
     width = check_count(name, given, 2)
     if width % 2:
-        raise ValueError(f"{name} is {width}; an even number is wanted, as columns turn in pairs.")
+        raise ValueError(f"{name} is {width}; expected an even number, as columns turn in pairs.")
     return width

@@ -58,7 +58,7 @@ def softmax_in(dtype: DTypeLike) -> Softmax:
     except TypeError:
         known = False
     if not known:
-        raise TypeError(f"dtype is {shown(dtype)}; a float type such as np.float32 is wanted.")
+        raise TypeError(f"dtype is {shown(dtype)}; expected a float type such as np.float32.")
     return _SoftmaxIn(np.dtype(dtype))
 
 
@@ -85,13 +85,13 @@ class _SoftmaxIn:
 
 def check_sinks(sinks: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Finite numbers that broadcast to the leading axes of the scores, in their float type."""
-    found = as_numbers("sinks", sinks, "a number is wanted, or one for each head")
+    found = as_numbers("sinks", sinks, "expected a number, or one for each head")
     if found.dtype == bool or not np.isfinite(found).all():
-        raise ValueError(f"sinks is {shown(sinks)}; finite numbers are wanted.")
+        raise ValueError(f"sinks is {shown(sinks)}; expected finite numbers.")
     with np.errstate(over="ignore"):
         numbers = kept(in_type(found.reshape(()) if found.size == 1 else found, dtype))
     if not np.isfinite(numbers).all():
-        raise ValueError(f"sinks is {shown(sinks)}; numbers that fit into {dtype} are wanted.")
+        raise ValueError(f"sinks is {shown(sinks)}; expected numbers that fit into {dtype}.")
     try:
         fits = np.broadcast_shapes(numbers.shape, shape[:-2]) == shape[:-2]
     except ValueError:
@@ -99,7 +99,7 @@ def check_sinks(sinks: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype
     if not fits:
         raise ValueError(
             f"sinks has shape {numbers.shape}, which does not fit the leading axes {shape[:-2]} of"
-            " the scores; a number is wanted, or one for each head."
+            " the scores; expected a number, or one for each head."
         )
     return numbers
 
@@ -169,8 +169,8 @@ def softmax_of(softmax: AnySoftmax) -> Callable[..., np.ndarray]:
 
     >>> softmax_of("none")
     Traceback (most recent call last):
-    TypeError: softmax is 'none'; True, False, "sigmoid" or a function (masked, allowed) → weights \
-is wanted.
+    TypeError: softmax is 'none'; expected True, False, "sigmoid" or a function of (masked, \
+allowed) → weights.
     """
     if isinstance(softmax, (bool, np.bool_)):
         return softmax_rows if softmax else raw
@@ -180,8 +180,8 @@ is wanted.
         return softmax
     if not callable(softmax):
         raise TypeError(
-            f'softmax is {shown(softmax)}; True, False, "{SIGMOID}" or a function'
-            " (masked, allowed) → weights is wanted."
+            f"softmax is {shown(softmax)}; expected True, False,"
+            f' "{SIGMOID}" or a function of (masked, allowed) → weights.'
         )
     _refuse_fewer_arguments(softmax)
     return lambda masked, allowed, out=None, sinks=None: _watched(softmax, masked, allowed)
@@ -204,7 +204,7 @@ def _refuse_fewer_arguments(softmax: Softmax) -> None:
         taken.bind(None, None)
     except TypeError:
         raise TypeError(
-            f"softmax is a function of {taken}; one of (masked, allowed) → weights is wanted."
+            f"softmax is a function of {taken}; expected one of (masked, allowed) → weights."
         ) from None
 
 
@@ -213,11 +213,11 @@ def _watched(softmax: Softmax, masked: np.ndarray, allowed: np.ndarray) -> np.nd
     weights = as_array("what softmax returned", softmax(masked.copy(), allowed.copy()))
     if weights.dtype != masked.dtype:
         raise TypeError(
-            f"what softmax returned {held(weights)}; {masked.dtype} is wanted, as the scores are."
+            f"what softmax returned {held(weights)}; expected {masked.dtype}, as the scores are."
         )
     if weights.shape != masked.shape:
         raise ValueError(
             f"what softmax returned has shape {weights.shape};"
-            f" that of the scores is wanted, {masked.shape}."
+            f" expected that of the scores, {masked.shape}."
         )
     return locked(weights.copy())

@@ -81,7 +81,7 @@ def ladder(d_k: int) -> tuple[int, ...]:
     (1, 2, 4, 8, 10)
     """
     if d_k < 1:
-        raise ValueError(f"d_k is {d_k}; a whole number from 1 on is wanted.")
+        raise ValueError(f"d_k is {d_k}; expected a whole number from 1 on.")
     return (*(2**p for p in range(d_k.bit_length()) if 2**p < d_k), d_k)
 
 
@@ -101,7 +101,7 @@ def draw_scores(distribution: str, d_k: int, seed: int, queries: int, keys: int 
         )
     for name, count in (("d_k", d_k), ("queries", queries), ("keys", keys)):
         if count < 1:
-            raise ValueError(f"{name} is {count}; a whole number from 1 on is wanted.")
+            raise ValueError(f"{name} is {count}; expected a whole number from 1 on.")
     draw = DISTRIBUTIONS[distribution]
     q_rng, k_rng = (np.random.default_rng([seed, d_k, keys, which]) for which in (0, 1))
     scores = np.empty((queries, keys))

@@ -95,11 +95,11 @@ class View:
         """
         if not isinstance(trace, AttentionTrace):
             raise TypeError(
-                "a trace is wanted, such as attention.scaled_dot_product_attention gives;"
-                f" {type(trace).__name__} came."
+                "expected a trace, such as attention.scaled_dot_product_attention gives;"
+                f" got {type(trace).__name__}."
             )
         if not isinstance(context, (bool, np.bool_)):
-            raise TypeError(f"context is {shown(context)}; True or False is wanted.")
+            raise TypeError(f"context is {shown(context)}; expected True or False.")
         items, heads = axes_of(trace)
         item, head = place_of("item", item, items), place_of("head", head, heads)
         pick = _Pick(trace, item, head, heads)
@@ -310,7 +310,7 @@ def whole_number(argument: str, given: Any) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise TypeError(f"{argument} is {shown(given)}; a whole number is wanted.") from None
+        raise TypeError(f"{argument} is {shown(given)}; expected a whole number.") from None
 
 
 def _added(allowed: np.ndarray, bias: np.ndarray | None, dtype: np.dtype) -> np.ndarray | None:
@@ -348,8 +348,7 @@ def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[st
     found = _words(argument, words)
     if len(found) != count:
         have = "1 word" if len(found) == 1 else f"{len(found)} words"
-        are = "1 is" if count == 1 else f"{count} are"
-        raise ValueError(f"{argument} has {have}; {are} wanted, one for each.")
+        raise ValueError(f"{argument} has {have}; expected {count}, one for each.")
     return distinct(found)
 
 
@@ -357,7 +356,7 @@ def _named(names: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ..
     """The labels of dimensions, or one sentence."""
     if not isinstance(names, Mapping | None):
         raise TypeError(
-            f"names is {shown(names)}; labels of dimensions are wanted, such as"
+            f"names is {shown(names)}; expected labels of dimensions, such as"
             " {'d_v': ['yes', 'no']}."
         )
     return {axis: _words(f"names[{axis!r}]", words) for axis, words in (names or {}).items()}
@@ -369,7 +368,7 @@ def _words(argument: str, words: Iterable[str]) -> tuple[str, ...]:
     except TypeError:  # it cannot be gone through
         found = None
     if found is None:
-        raise TypeError(f"{argument} is {shown(words)}; a list of words is wanted.")
+        raise TypeError(f"{argument} is {shown(words)}; expected a list of words.")
     for k, word in enumerate(found):
         whole_text(f"{argument}[{k}]", word)
     return found

@@ -100,7 +100,7 @@ def _real(name: str, given: float) -> float:
             raise TypeError
         return float(given)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} is {shown(given)}; a number is wanted.") from None
+        raise TypeError(f"{name} is {shown(given)}; expected a number.") from None
 
 
 def _rows_and_columns(shape: Sequence[int]) -> Shape:
@@ -109,7 +109,7 @@ def _rows_and_columns(shape: Sequence[int]) -> Shape:
         return check_count("rows", rows, 0), check_count("columns", columns, 0)
     except (TypeError, ValueError):
         raise ValueError(
-            f"shape is {shown(shape)}; the numbers of rows and columns are wanted, such as (4, 3)."
+            f"shape is {shown(shape)}; expected the numbers of rows and columns, such as (4, 3)."
         ) from None
 
 
@@ -120,7 +120,7 @@ def _seed(given: int | list[int]) -> int | list[int]:
         return _whole(given)
     except TypeError:
         raise ValueError(
-            f"seed is {shown(given)}; a whole number from 0 is wanted, or a list of them."
+            f"seed is {shown(given)}; expected a whole number from 0, or a list of them."
         ) from None
 
 

@@ -13,18 +13,18 @@ ODD_WIDTH = (
 )
 ROTARY_TOO_WIDE = "rotary turns {columns} columns; a head of Q and K has {d_k}."
 UNKNOWN_DISTRIBUTION = "there is no distribution {name}; choose one of {known}."
-NUMBER_EXPECTED = "{name} is {given}; a number is wanted."
+NUMBER_EXPECTED = "{name} is {given}; expected a number."
 HEADS_DO_NOT_SHARE = (
     "{heads} heads of queries cannot share {given} heads of keys and values evenly."
 )
 PACKAGE_MISSING = (
-    "attention.{name} wants the package {name_2}, which is not installed; the extra brings "
+    "attention.{name} needs the package {name_2}, which is not installed; the extra brings "
     "it: pip install 'attention-stage-by-stage[app]'."
 )
-TOKENS_AND_FEATURES = "{name} has shape {shape}; (tokens, features) is wanted."
+TOKENS_AND_FEATURES = "{name} has shape {shape}; expected (tokens, features)."
 D_K_DIFFERS = "Q has {q} columns and K has {k}; both need the same d_k."
 GAIN_LENGTH = (
-    "gain_{name} holds {length} numbers; {d_k} are wanted, one for each column of a head of {name}"
+    "gain_{name} holds {length} numbers; expected {d_k}, one for each column of a head of {name}"
     ", or {columns}, one for each of all."
 )
 FINISHED_WEIGHT = "a finished weight, as it was brought"
@@ -34,7 +34,7 @@ NO_COLUMNS = "Q and K have no columns; d_k needs to be at least 1."
 ONE_VALUE_FOR_EACH_KEY = "K has {keys} rows and V has {values}; there is one value for each key."
 LEADING_AXES_DIFFER = "the leading axes {q} of Q, {k} of K and {v} of V do not broadcast."
 BOOLEANS_EXPECTED = (
-    "allowed {seen}; booleans are wanted, True where a query may look at a key (write `mask"
+    "allowed {seen}; expected booleans, True where a query may look at a key (write `mask"
     " == 1` or `mask == 0`)."
 )
 BIAS_LIKE_A_MASK = (
@@ -42,10 +42,10 @@ BIAS_LIKE_A_MASK = (
     " they are to be added, bias - 1 gives the same weights."
 )
 SHAPE_DOES_NOT_FIT = "{name} has shape {shape}, which does not fit the scores {scores}."
-POSITIVE_EXPECTED = "{name} is {given}; a positive number is wanted."
-INTEGER_EXPECTED = "{name} is {given}; a whole number from {least} is wanted."
-TRUE_OR_FALSE_EXPECTED = "{name} is {given}; True or False is wanted."
-ONE_ROW_EXPECTED = "{name} has shape {numbers}; numbers in one row are wanted."
+POSITIVE_EXPECTED = "{name} is {given}; expected a positive number."
+INTEGER_EXPECTED = "{name} is {given}; expected a whole number from {least}."
+TRUE_OR_FALSE_EXPECTED = "{name} is {given}; expected True or False."
+ONE_ROW_EXPECTED = "{name} has shape {numbers}; expected numbers in one row."
 TABLE_SHAPE = "table must have shape (buckets, heads) with {rule}, got shape {shape}."
 ROWS_OF_DIFFERENT_LENGTHS = "{name} has rows of different lengths; every row needs the same."
 UNREADABLE_BY_NUMPY = "{name} is a {name_2} that NumPy cannot read ({said})."
@@ -53,8 +53,8 @@ MASKED_ARRAY = (
     "{name} is a masked array with {hidden} hidden cell{plural}; give {again}.filled(…), "
     "and say by allowed= which keys a query may look at."
 )
-ARRAY_EXPECTED = "{name} {found}; an array, or a list of rows, is wanted."
-BEYOND_FLOAT64 = "{name} holds a number beyond ±1.8e308; numbers that fit into float64 are wanted."
+ARRAY_EXPECTED = "{name} {found}; expected an array or a list of rows."
+BEYOND_FLOAT64 = "{name} holds a number beyond ±1.8e308; expected numbers that fit into float64."
 WARNINGS_LEFT_OUT = "{left} more such warnings are left out."
 NOT_EQUAL_HEADS = "{what} cannot be split into {heads} heads of equal width."
 B_O_WITHOUT_W_O = "b_O is given without W_O; it is added to joined W_O."
@@ -67,56 +67,54 @@ HEAD_WIDTHS_DIFFER = (
     "both need the same d_k."
 )
 MEMORY_DOES_NOT_BROADCAST = "the leading axes {x} of X and {memory} of memory do not broadcast."
-POSITIONS_SHAPE = "positions has shape {p}; {wanted} is wanted, as X has it."
-TWO_AXES_EXPECTED = "{name} has shape {shape}; two axes are wanted, (rows, columns)."
-ROWS_DO_NOT_MEET = "{name} has {rows} rows; {columns} are wanted, one for each column {meets}."
-BIAS_LENGTH = "{bias} holds {length} numbers; {columns} are wanted, one for each column of {name}."
+POSITIONS_SHAPE = "positions has shape {p}; expected {wanted}, as X has it."
+TWO_AXES_EXPECTED = "{name} has shape {shape}; expected two axes, (rows, columns)."
+ROWS_DO_NOT_MEET = "{name} has {rows} rows; expected {columns}, one for each column {meets}."
+BIAS_LENGTH = "{bias} holds {length} numbers; expected {columns}, one for each column of {name}."
 NO_ARGUMENT = "there is no argument {name}; {name_2}."
 CACHE_DOES_NOT_FIT = "the cached {past} and the new {new} differ in more than their tokens."
-QUERIES_EXPECTED = "queries is {queries}; numbers of queries are wanted."
-MEAN_OR_LARGEST = 'of is {of}; "mean" or "largest" is wanted.'
+QUERIES_EXPECTED = "queries is {queries}; expected numbers of queries."
+MEAN_OR_LARGEST = 'of is {of}; expected "mean" or "largest".'
 OUTPUT_WITHOUT_V = "the output is asked for without V; give V, or leave it out of results."
 LONG_MASK_EXPECTED = (
-    "allowed {seen}; booleans or a mask of attention.places are wanted, such as places.causal()."
+    "allowed {seen}; expected booleans or a mask of attention.places, such as places.causal()."
 )
 EXECUTOR_EXPECTED = (
-    "executor is {executor}; one with submit(function, argument) is wanted, such as "
+    "executor is {executor}; expected one with submit(function, argument), such as "
     "concurrent.futures.ThreadPoolExecutor()."
 )
-BOUND_EXPECTED = "{name} is {bound}; a whole number from 0 is wanted, or None for no bound."
+BOUND_EXPECTED = "{name} is {bound}; expected a whole number from 0, or None for no bound."
 MORE_COLUMNS_THAN_KEYS = "the mask has {mask} columns; there are only {n_k} keys."
 MASK_MOD_BOOLEANS = (
-    "what mask_mod returned {made}; booleans are wanted, True where a query may look at a key."
+    "what mask_mod returned {made}; expected booleans, True where a query may look at a key."
 )
 ASKS_WHETHER_TRUE = "{name} asks whether an array is true; {at_once}."
 INDEX_OF_A_LIST = "{name} takes an index of a list; write np.array(…)[q]."
-ROTARY_PAIRS = "pairs is {pairs}; 'halves' or 'interleaved' is wanted."
+ROTARY_PAIRS = "pairs is {pairs}; expected 'halves' or 'interleaved'."
 SINKS_NEED_SOFTMAX = "sinks are scores in a softmax's sum; give them with softmax=True."
-FLOAT_TYPE_EXPECTED = "dtype is {dtype}; a float type such as np.float32 is wanted."
-FINITE_SINKS = "sinks is {sinks}; finite numbers are wanted."
+FLOAT_TYPE_EXPECTED = "dtype is {dtype}; expected a float type such as np.float32."
+FINITE_SINKS = "sinks is {sinks}; expected finite numbers."
 SINKS_SHAPE = (
     "sinks has shape {numbers}, which does not fit the leading axes {shape} of the scores; "
-    "a number is wanted, or one for each head."
+    "expected a number, or one for each head."
 )
 SOFTMAX_EXPECTED = (
-    'softmax is {softmax}; True, False, "{sigmoid}" or a function (masked, allowed) → '
-    "weights is wanted."
+    'softmax is {softmax}; expected True, False, "{sigmoid}" or a function of (masked, allowed)'
+    " → weights."
 )
-SOFTMAX_ARGUMENTS = (
-    "softmax is a function of {taken}; one of (masked, allowed) → weights is wanted."
-)
-SOFTMAX_TYPE = "what softmax returned {weights}; {dtype} is wanted, as the scores are."
-SOFTMAX_SHAPE = "what softmax returned has shape {weights}; that of the scores is wanted, {masked}."
-D_K_EXPECTED = "d_k is {d_k}; a whole number from 1 on is wanted."
+SOFTMAX_ARGUMENTS = "softmax is a function of {taken}; expected one of (masked, allowed) → weights."
+SOFTMAX_TYPE = "what softmax returned {weights}; expected {dtype}, as the scores are."
+SOFTMAX_SHAPE = "what softmax returned has shape {weights}; expected that of the scores, {masked}."
+D_K_EXPECTED = "d_k is {d_k}; expected a whole number from 1 on."
 TRACE_EXPECTED = (
-    "a trace is wanted, such as attention.scaled_dot_product_attention gives; {name} came."
+    "expected a trace, such as attention.scaled_dot_product_attention gives; got {name}."
 )
-WHOLE_NUMBER_EXPECTED = "{argument} is {given}; a whole number is wanted."
-LABELS_COUNT = "{argument} has {have}; {are} wanted, one for each."
+WHOLE_NUMBER_EXPECTED = "{argument} is {given}; expected a whole number."
+LABELS_COUNT = "{argument} has {have}; expected {count}, one for each."
 NAMES_EXPECTED = (
-    "names is {names}; labels of dimensions are wanted, such as {{'d_v': ['yes', 'no']}}."
+    "names is {names}; expected labels of dimensions, such as {{'d_v': ['yes', 'no']}}."
 )
-WORDS_EXPECTED = "{argument} is {words}; a list of words is wanted."
+WORDS_EXPECTED = "{argument} is {words}; expected a list of words."
 HALF_A_CHARACTER_IN = "{name} holds {half}, half of a character; the other half is missing."
 EMPTY_RANGE = "the range {low} … {high} is empty; the first number needs to be the smaller one."
 HIDDEN_FROM_QUERY = "this query may not look at this key"
@@ -125,26 +123,26 @@ EVERY_KEY_HIDDEN = "every key of this query is hidden"
 OUTPUT_IS_0 = "the output is 0"
 COLUMN_NOT_ROTATED = "only the first {columns} columns are rotated; this one stays"
 EACH_BY_ITSELF = "each weight by itself"
-NUMBERS_EXPECTED = "{name} {seen}; real numbers are wanted."
-BIAS_NUMBERS_EXPECTED = "bias {seen}; numbers to add to the scores are wanted."
-SHAPE_EXPECTED = "{name} has shape {shape}; {wanted} is wanted."
+NUMBERS_EXPECTED = "{name} {seen}; expected real numbers."
+BIAS_NUMBERS_EXPECTED = "bias {seen}; expected numbers to add to the scores."
+SHAPE_EXPECTED = "{name} has shape {shape}; expected {wanted}."
 ITEM_OR_HEAD = (
     "{name} has shape {shape} and the scores {scores}; write {item} (one per item) or {head} (one"
     " per head)."
 )
 COUNT_TOO_LARGE = "{name} is {given}; at most {most} is allowed."
-FINITE_ROW_EXPECTED = "{name} {seen}; finite numbers in one row are wanted."
+FINITE_ROW_EXPECTED = "{name} {seen}; expected finite numbers in one row."
 TWO_BUCKETS = "at least 2 buckets"
 FOUR_BUCKETS = "an even number of buckets, at least 4"
 TABLE_FOR_OTHER_HEADS = (
-    "the table of relative has {columns} columns and there are {heads} heads; one column for each"
-    " head is wanted, or one for all."
+    "the table of relative has {columns} columns and there are {heads} heads; expected one column"
+    " for each head, or one for all."
 )
 TABLE_FOR_ONE_HEAD = (
-    "the table of relative has {columns} columns and there is 1 head; one column for each head is"
-    " wanted, or one for all."
+    "the table of relative has {columns} columns and there is 1 head; expected one column for"
+    " each head, or one for all."
 )
-RELATIVE_EXPECTED = "relative is {given}; attention.RelativeBias(table) is wanted."
+RELATIVE_EXPECTED = "relative is {given}; expected attention.RelativeBias(table)."
 CANCELLED = "cancelled after {done} of {total} blocks."
 BIAS_FOR_EACH_SCORE = "Added: a bias for each score."
 BIAS_AND_FILL = "Added: a bias for each score, and −1e9 where the key is hidden."
@@ -183,37 +181,36 @@ GIVE_MASK_MOD = "give mask_mod=, a function (b, h, q, k)"
 LEAVE_DROPOUT_OUT = "leave it out, as no weight is dropped here"
 REPEAT_HEADS = "repeat the heads of K and V by attention.repeat_heads(K, heads)"
 OUT_OF_RECORD = "{name} is {given}; 0 to {last} are there."
-SLICE_EXPECTED = "{name} is {given}; a slice or two numbers from 0 to {count} are wanted."
+SLICE_EXPECTED = "{name} is {given}; expected a slice or two numbers from 0 to {count}."
 RISING_SLICE_EXPECTED = (
-    "{name} is {given}; a slice or two numbers from 0 to {count} are wanted, the first below the"
+    "{name} is {given}; expected a slice or two numbers from 0 to {count}, the first below the"
     " second."
 )
 UNKNOWN_RESULT = "there is no result {name}; choose among {known}."
 LONG_SOFTMAX_EXPECTED = (
-    'softmax is {softmax}; True or "{sigmoid}" is wanted: any other is what'
+    'softmax is {softmax}; expected True or "{sigmoid}": any other is what'
     " scaled_dot_product_attention takes."
 )
 SIGMOID_WITHOUT_SINKS = "sinks stand in the sum of a softmax; a sigmoid has none."
-FUNCTION_EXPECTED = "{name} is {given}; a function of {arguments} is wanted."
-TOKEN_COUNTS_EXPECTED = "lengths is {lengths}; numbers of tokens from 0 are wanted."
-REAL_TOKENS_EXPECTED = "real {seen}; booleans are wanted, True for a real token."
-MASK_OR_BIAS_EXPECTED = "the mask {seen}; booleans or numbers to add are wanted."
-CACHED_KEYS_EXPECTED = "past is {past}; numbers of cached keys are wanted."
+FUNCTION_EXPECTED = "{name} is {given}; expected a function of {arguments}."
+TOKEN_COUNTS_EXPECTED = "lengths is {lengths}; expected numbers of tokens from 0."
+REAL_TOKENS_EXPECTED = "real {seen}; expected booleans, True for a real token."
+MASK_OR_BIAS_EXPECTED = "the mask {seen}; expected booleans or numbers to add."
+CACHED_KEYS_EXPECTED = "past is {past}; expected numbers of cached keys."
 CALLED_AT_ONCE = "it is called once for all scores, so write &, | and np.where for and, or and if"
 UNKNOWN_PATTERN = "there is no pattern {name}; choose one of {known}."
 TOKENS_DO_NOT_FIT = "{name} has {tokens} tokens; there are {count} {what}."
 ITEMS_DO_NOT_FIT = "{name} is given for {given} items; there are {items}."
-RECORD_EXPECTED = "{name} is {given}; attention.{record}(…) is wanted."
+RECORD_EXPECTED = "{name} is {given}; expected attention.{record}(…)."
 FREQUENCIES_LENGTH = (
-    "frequencies holds {length} numbers; {pairs} are wanted, one for each pair of {columns}"
-    " columns."
+    "frequencies holds {length} numbers; expected {pairs}, one for each pair of {columns} columns."
 )
-EVEN_WIDTH_EXPECTED = "{name} is {width}; an even number is wanted, as columns turn in pairs."
-SINKS_TOO_LARGE = "sinks is {sinks}; numbers that fit into {dtype} are wanted."
+EVEN_WIDTH_EXPECTED = "{name} is {width}; expected an even number, as columns turn in pairs."
+SINKS_TOO_LARGE = "sinks is {sinks}; expected numbers that fit into {dtype}."
 OUT_OF_RANGE = "{word} is {place}; there are {count} {word}s, counted from 0."
 ONLY_ONE = "{word} is {place}; there is 1 {word}, number 0."
-SIZES_EXPECTED = "shape is {shape}; the numbers of rows and columns are wanted, such as (4, 3)."
-SEED_EXPECTED = "seed is {seed}; a whole number from 0 is wanted, or a list of them."
+SIZES_EXPECTED = "shape is {shape}; expected the numbers of rows and columns, such as (4, 3)."
+SEED_EXPECTED = "seed is {seed}; expected a whole number from 0, or a list of them."
 NO_MASK = "No mask: nothing is hidden."
 FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
 OTHER_COLOURS_THAN_V = "colours have another range than V's"
@@ -242,7 +239,7 @@ KEYS_ON_OWN_PAGES = (
     " the first sheet from the first seed, the others from the next seeds. The answer keys are on"
     " separate pages at the end."
 )
-NO_LAYERS_NAMED = "layers names none; at least one is wanted."
+NO_LAYERS_NAMED = "layers names none; expected at least one."
 STAGES_TOO_LARGE = (
     "these stages hold {numbers} numbers{place}; at most {most} fit. NPZ holds them all."
 )
@@ -252,7 +249,7 @@ TOO_MANY_DOTS = (
 )
 NPZ_HOLDS_ALL = "stages cannot be chosen for a '.npz', which holds all of them."
 REPORT_IS_HTML = "{name} does not end in '.html'; a report is HTML."
-FILE_NAME_EXPECTED = "path is {path}; the name of a file is wanted."
+FILE_NAME_EXPECTED = "path is {path}; expected the name of a file."
 OTHER_ENDING = "{name} ends in {ending}; {known} can be written."
 NO_ENDING = "{name} has no ending; {known} can be written."
 HEAD_NOT_CAPTURED = "head is {head}; captured were {there}."
@@ -270,7 +267,7 @@ HEAD_OF_THE_MODEL = "head={head} of the arrays is the model's head {number}"
 
 # ---- figures -------------------------------------------------------------------------------------
 
-NO_HEADS_NAMED = "heads names none; at least one is wanted."
+NO_HEADS_NAMED = "heads names none; expected at least one."
 PANELS_TOO_LARGE = (
     "these panels hold {cells} cells; at most {max_printed} can be printed. Choose fewer "
     "stages or heads, or trace fewer tokens."
@@ -289,18 +286,18 @@ COLOURS_STAY_LINEAR = (
 MOST_SHARES_DARK = "Most shares of {dark} are below {dark_2}: a logarithmic range shows them."
 COLOUR_BAR_TITLE_CUT = "The title of the colour bar is cut: it is too long for it."
 NO_FONT = "No font of this machine has {listed}{more}; boxes stand for them."
-NAMES_OF_STAGES_EXPECTED = "stages is {stages}; a list of names is wanted, such as ['weights']."
+NAMES_OF_STAGES_EXPECTED = "stages is {stages}; expected a list of names, such as ['weights']."
 NOTHING_TO_DRAW = "nothing to draw: no stage that was asked for has a cell ({listed})."
 CELLS_TOO_MANY = (
     "these stages hold {cells} cells; at most {max_drawn} can be drawn. Choose fewer "
     "stages, or trace fewer tokens."
 )
-TEXT_EXPECTED = "{name} is {given}; text is wanted."
-RANGE_EXPECTED = "{name} is {given}; {least} to {most} are wanted."
-RANGE_WITH_UNIT_EXPECTED = "{name} is {given}; {least} to {most} {unit} are wanted."
-NAME_OR_RANGE_EXPECTED = "{name} is {given}; {names}, or {least} to {most} {unit} are wanted."
-LETTERS_EXPECTED = "{name} is {given}; at most {most} letters are wanted."
-LESS_EXPECTED = "{name} is {given}; less than {most} is wanted."
+TEXT_EXPECTED = "{name} is {given}; expected text."
+RANGE_EXPECTED = "{name} is {given}; expected {least} to {most}."
+RANGE_WITH_UNIT_EXPECTED = "{name} is {given}; expected {least} to {most} {unit}."
+NAME_OR_RANGE_EXPECTED = "{name} is {given}; expected {names}, or {least} to {most} {unit}."
+LETTERS_EXPECTED = "{name} is {given}; expected at most {most} letters."
+LESS_EXPECTED = "{name} is {given}; expected less than {most}."
 PANELS_DO_NOT_FIT = (
     "{count} panels do not fit on {wide} × {high} cm with letters of {size} pt: choose fewer "
     "panels, smaller letters, or a larger width or height."
@@ -337,7 +334,7 @@ NO_SPREAD = "has variance 0"
 
 # ---- frameworks ----------------------------------------------------------------------------------
 
-ANSWER_SHAPE = "{name}: the shape is {shape}; {wanted} is wanted for these inputs."
+ANSWER_SHAPE = "{name}: the shape is {shape}; expected {wanted} for these inputs."
 NO_ANSWER_GIVEN = "neither output nor weights is given; give the numbers of the other code."
 SIZES_DIFFER = "{name} is {a} in A and {b} in B."
 ONLY_ONE_HAS = "Only {side} has {name}."
@@ -367,7 +364,7 @@ NAN_OR_INFINITE = (
     "{sum} of the {lost} numbers of the {name} {hold} NaN or infinite where right attention"
     " is finite, the first at [{first}]."
 )
-FUNCTION_OF_A_SENTENCE = "announce is {announce}; a function of a sentence is wanted."
+FUNCTION_OF_A_SENTENCE = "announce is {announce}; expected a function of a sentence."
 NOTHING_TO_COMPARE = "There is no finite number to compare: {nothing}. Likely cause: {cause}."
 COUNTED_AS_ROUNDED = "Counted as rounded: {each}; to compare more digits, {how}."
 COUNT_AS_EXACT = (
@@ -377,7 +374,7 @@ COUNT_AS_EXACT = (
 NOT_TRIED = "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
 INPUTS_MISSING = "{missing} missing; give Q, K and V, or X, W_Q, W_K and W_V."
 BOTH_GIVEN = "both X and Q, K or V are given; give one of the two."
-ONE_FOR_EACH_COLUMN = "{name} has shape {row}; one number for each column is wanted."
+ONE_FOR_EACH_COLUMN = "{name} has shape {row}; expected one number for each column."
 KV_HEADS_WITHOUT_HEADS = (
     "kv_heads is {kv_heads} and heads is 1; several heads of queries share one of keys and values."
 )
@@ -394,9 +391,7 @@ LOWER_RIGHT_ALONE = (
 )
 NO_FEWER_HEADS = "It has no argument for fewer heads of keys and values."
 NOT_IN_THE_TABLE = "{name} is not in the table; the names are {names}."
-BOOLEAN_MASK_EXPECTED = (
-    "mask holds {dtype}; booleans are wanted (write `mask == 1` or `mask == 0`)."
-)
+BOOLEAN_MASK_EXPECTED = "mask holds {dtype}; expected booleans (write `mask == 1` or `mask == 0`)."
 ROUNDING_TRIED_ON = "What rounding the inputs changes was tried on {queries} of the {n_q} queries."
 MIXED_QUERIES_NOT_TRIED = "Mistakes that mix queries were not tried: there are too many scores."
 MIXED_QUERIES_ALONE = "Mistakes that mix queries were tried alone, not with others."
@@ -499,7 +494,7 @@ OURS_WAS_GIVEN_MORE = "ours has no softmax, or has a bias or a soft cap that was
 HIDES_OTHERWISE = "it hides with the mask, and ours in another way, such as adding −1e9"
 LEAVES_A_PART_OUT = "leaves the {part} out: {why}"
 BIAS_WITHOUT_MATRIX = "{name} is given without {matrix}; it belongs to it."
-SIGMOID_EXPECTED = 'softmax is {softmax}; True or "{sigmoid}" is wanted.'
+SIGMOID_EXPECTED = 'softmax is {softmax}; expected True or "{sigmoid}".'
 NOT_SCALED = "the scores are not scaled"
 MULTIPLY_BY_SCALE = (
     "Multiply the scores by the scale, by default 1/√d_k, before they are masked and become"
@@ -574,7 +569,7 @@ GUESS_IS_WRONG = "Not this one."
 
 # ---- launch --------------------------------------------------------------------------------------
 
-NOT_A_PORT = "{port} is not a port; a number up to 65535 is wanted"
+NOT_A_PORT = "{port} is not a port; expected a number up to 65535"
 CANNOT_BE_OPENED = "{path} cannot be opened: {why}."
 SAVED_STATE_TOO_LARGE = "{path} has more than {max_state} bytes; a saved state has fewer."
 CANNOT_BE_USED = "{path} cannot be used: {why}"
@@ -588,14 +583,14 @@ WITHOUT_TORCH = (
     "attention.capture listens to a model of torch, which is not installed here; it is run where "
     "the model runs."
 )
-NOT_A_MODULE = "model is a {kind}; a torch.nn.Module is wanted."
+NOT_A_MODULE = "model is a {kind}; expected a torch.nn.Module."
 COMPILED_MODEL = (
     "A compiled model hides its attention; give capture the model from before torch.compile, such"
     " as model._orig_mod."
 )
-NUMBERS_FROM_0 = "{name} is {given}; numbers from 0 are wanted, such as [0, 3]."
-RANGE_WITHOUT_GAPS = "{name} is {given}; a range without gaps is wanted: range(8)."
-LAYERS_EXPECTED = "layers is {given}; numbers from 0 are wanted, or parts of modules' names."
+NUMBERS_FROM_0 = "{name} is {given}; expected numbers from 0, such as [0, 3]."
+RANGE_WITHOUT_GAPS = "{name} is {given}; expected a range without gaps: range(8)."
+LAYERS_EXPECTED = "layers is {given}; expected numbers from 0, or parts of modules' names."
 NOTHING_CHOSEN_CALLED = "Nothing that was chosen was called: the layers are {there}."
 NO_ATTENTION_RUN = "No attention was run while the block ran: {names} was not."
 NO_KNOWN_DOOR = (
@@ -621,7 +616,7 @@ TOKENS_NAME_NOTHING = (
 )
 LISTS_DO_NOT_FIT = "{name} holds {found} lists of words, and the batch {items} items."
 WORDS_DO_NOT_FIT = (
-    "{name} has {found} words, and the model read {expected} tokens: one word for each is wanted,"
+    "{name} has {found} words, and the model read {expected} tokens; expected one word for each,"
     " special and padding tokens among them."
 )
 WEIGHTS_AND_NO_CAPTURE = (
@@ -649,9 +644,9 @@ NO_CAPTURE = "{place} holds no capture: attention.capture writes one."
 TOO_MANY_CAPTURED_HEADS = (
     "holds {found} heads of all layers, calls and items; at most {limit} are shown"
 )
-TOKENS_EXPECTED = "tokens is {tokens}; a list of words is wanted, one for each."
+TOKENS_EXPECTED = "tokens is {tokens}; expected a list of words, one for each."
 TOKENS_ARE_WORDS = (
-    "tokens holds {found}; words are wanted, as tokenizer.convert_ids_to_tokens(…) gives them."
+    "tokens holds {found}; expected words, as tokenizer.convert_ids_to_tokens(…) gives them."
 )
 CAPTURE_CUT_OFF = "{place} is no .safetensors file, or cut off."
 LOOK_AHEAD_AGREES = (
@@ -1070,6 +1065,7 @@ STANDS_BETWEEN_ROWS = "{place}: unexpected “{text}” between its rows; every 
 
 CHANGED_BY_HAND = "{source}, changed by hand since"
 NO_RECORD = "given; source not recorded"
+NOT_RECORDED = "layers.3 has no {name}; it has {there}."
 ROTATION_IN_WORDS = "rotary positions of Q and K, {pairs}, base {base}, {turned} of {d_k} columns"
 NORM_IN_WORDS = "RMS norm of Q and K, each head, ε {eps}, with a gain, after the rotation"
 OF_AN_EXAMPLE = "example “{title}”"
@@ -1234,13 +1230,13 @@ SHARE_OF_ONE = "Its share is {share}, and all shares of the row add up to {total
 SHARE_OF_EACH = "Each has the share {share}, and all shares of the row add up to {total}."
 VALUES_GIVE = "and so on, which gives {row}."
 HALF_OF_THE_COLUMNS = "Of the {columns} columns of Q each of two heads gets {half}."
-WHOLE_NUMBER_WANTED = "a whole number is wanted"
+WHOLE_NUMBER_WANTED = "expected a whole number"
 TOO_MANY_DIGITS = "it has {digits} digits; at most {limit} are read"
-SOFTMAX_WANTED = "0, 1 or sigmoid is wanted"
-QUOTED_WORDS_WANTED = "words in quotation marks are wanted"
-LABELS_WANTED = "labels of {dimensions} are wanted"
-LABELS_TOO_LONG = "labels of at most {limit} characters are wanted"
-FIELDS_WANTED = "{names} are wanted"
+SOFTMAX_WANTED = "expected 0, 1 or sigmoid"
+QUOTED_WORDS_WANTED = "expected words in quotation marks"
+LABELS_WANTED = "expected labels of {dimensions}"
+LABELS_TOO_LONG = "expected labels of at most {limit} characters"
+FIELDS_WANTED = "expected {names}"
 UNKNOWN_EXAMPLE = (
     "The link asks for an example “{name}” that does not exist; this is the first one."
 )
@@ -1249,7 +1245,7 @@ STATE_NOT_KEPT = (
     "and this one has none under it; open a saved state under “Your data” on Explore, or "
     "bring them again."
 )
-UNKNOWN_PARAMETER = "The link's parameter “{name}”{verb} unknown and {were} passed over."
+UNKNOWN_PARAMETER = "The link's parameter “{name}”{verb} unknown and {were} ignored."
 PARAMETER_BEGINS = "The link's parameter {name} "
 PULLED_BACK = (
     "The link's parameter {name} is {asked}; {least} to {most} are allowed, so {taken} was taken."
@@ -1265,7 +1261,7 @@ CELL_NOT_THERE = "{stage} has {size} cells, and none at {row}, {column} counted 
 UNREADABLE_PARAMETER = "it cannot be read"
 DAMAGED_PARAMETER = "{name} is damaged; part of the link may be missing."
 ITEMS_DIFFER = "the items of {name} have different shapes."
-NOT_FINITE = "{name} holds NaN or inf; numbers are wanted."
+NOT_FINITE = "{name} holds NaN or inf; expected numbers."
 STATE_TOO_LARGE = "a saved state of {size} cannot be opened; at most {limit} are read."
 NOT_A_STATE_FILE = "this is not a state file of this page; save one with “Save state (.json)”."
 OTHER_FORMAT = "this state file has format {written}; this page reads format {read}."
@@ -1296,15 +1292,15 @@ NOTHING_TO_ADD_TO = "{names} {has} nothing to be added to, and {verb} removed."
 GAIN_REFITTED = "The gain of {name} now has {d_k} numbers, one for each column of a head."
 NAMELESS_TOKEN = "{token} has no name; type a word."
 CONTROL_CHARACTER = "{token} holds a line break or another character that cannot be shown."
-SCALE_OUT_OF_RANGE = "the scale is {scale}; a positive number up to 1e6 is wanted."
-SOFT_CAP_OUT_OF_RANGE = "the soft cap is {softcap}; a positive number up to 1e6 is wanted."
+SCALE_OUT_OF_RANGE = "the scale is {scale}; expected a positive number up to 1e6."
+SOFT_CAP_OUT_OF_RANGE = "the soft cap is {softcap}; expected a positive number up to 1e6."
 SINKS_AND_HEADS_DIFFER = (
-    "there are {sinks} sinks and {heads} heads; one for all is wanted, or one for each."
+    "there are {sinks} sinks and {heads} heads; expected one for all, or one for each."
 )
 SINK_BEYOND_LIMIT = "a sink is beyond ±1e6, which this page does not take."
 SINKS_NEED_THE_SUM = "sinks stand in the sum of the softmax; switch it on, or take them away."
-UNKNOWN_SOFTMAX = "softmax is “{softmax}”; on, off or a sigmoid is wanted."
-R_DOES_NOT_FIT = "R is {shape}; {fitting} is wanted."
+UNKNOWN_SOFTMAX = "softmax is “{softmax}”; expected on, off or a sigmoid."
+R_DOES_NOT_FIT = "R is {shape}; expected {fitting}."
 R_SHAPE = (
     "R must have shape (buckets, heads) with an even number of buckets, at least 4, got shape"
     " {shape}."
@@ -1313,9 +1309,7 @@ RELATIVE_TOO_LARGE = (
     "R has {rows} rows and the furthest distance is {distance}; at most 512 rows and 1,000,000"
     " are allowed."
 )
-WINDOW_OUT_OF_RANGE = (
-    "a window of {window} keys is wanted; 1 to 131,072 are allowed, 0 is no window."
-)
+WINDOW_OUT_OF_RANGE = "the window is {window} keys; expected 1 to 131,072, or 0 for no window."
 UNKNOWN_FILL = "hidden cells cannot get “{fill}”; choose {fills}."
 UNKNOWN_SAMPLE_DISTRIBUTION = (
     "there is no distribution “{name}” to sample from; choose one of {known}."
@@ -1332,7 +1326,7 @@ HEADS_DO_NOT_DIVIDE = (
     "{heads} heads do not divide the columns of the weights; choose {possible_heads}."
 )
 TOO_MANY_SCORES = "{cells} scores are too many for this page; at most {limit} fit."
-PASSED_OVER = "The link's {what} passed over: {why}"
+PASSED_OVER = "The link's {what} ignored: {why}"
 TOO_MANY_ITEMS = "{name} has {found} items; at most {limit} fit."
 INFLATES_TOO_FAR = "{name} is too large; {limit} bytes fit."
 SAVED_ONE_BY_ONE = (
@@ -1385,14 +1379,14 @@ QUERIES_SEE_NO_KEY = "Queries {queries} see no key: their weights and their outp
 QUERY_SEES_NO_KEY = "Query {query} sees no key: its weights and its output are 0."
 EQUAL_COLUMNS = "columns {first} and {second} of {name} are equal"
 OPPOSITE_COLUMNS = "column {second} of {name} is minus column {first}"
-DRAWN_MASK_SIZE = "the drawn mask is {size}; {queries} queries × {keys} keys are wanted."
+DRAWN_MASK_SIZE = "the drawn mask is {size}; expected {queries} queries × {keys} keys."
 NO_SUCH_KEY = "padding names key {key}; there are {keys} keys."
 TOKEN_TOO_LONG = "{token} has {found} characters; at most {limit} fit."
 UNKNOWN_MASK = "there is no mask “{name}”; choose one of {known}."
-MATRICES_EXPECTED = "the matrices {wanted} are wanted; {present} came."
+MATRICES_EXPECTED = "expected the matrices {wanted}; got {present}."
 PART_BEYOND_LIMIT = "{name} holds numbers beyond ±{limit}."
 COLUMNS_OUT_OF_RANGE = "{name} has {columns} columns; 1 to {most} are allowed."
-SIZE_EXPECTED = "{name} is {size}; {wanted} is wanted."
+SIZE_EXPECTED = "{name} is {size}; expected {wanted}."
 CAPPED_SCORES = "scores kept within ±{softcap} by tanh"
 SINK_OF_EACH_ROW = "{sink}, in the sum of each row and of no key"
 GIVEN_FROM_PYTHON = "given from Python"
@@ -1427,7 +1421,7 @@ ORDER_IS_KEPT = "largest, and softmax keeps the order"
 THIS_SERVER_HOLDS = "this server already holds"
 NO_MEMORY = "this server does not have enough memory for this many tokens."
 WAY_HAS_NO_PARTS = "The way is for attention without more parts; here is {parts}."
-SETTINGS_WANTED = "settings by their names are wanted"
+SETTINGS_WANTED = "expected settings by their names"
 CAPTURED_FROM = "captured from {model}, {head}"
 
 # ---- the card of a cell --------------------------------------------------------------------------

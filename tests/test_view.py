@@ -118,7 +118,7 @@ REFUSED = [
     ({"item": 1.0}, messages.WHOLE_NUMBER_EXPECTED.format(argument="item", given="1.0")),
     (
         {"tokens": ["a"]},
-        messages.LABELS_COUNT.format(argument="tokens", have="1 word", are="3 are"),
+        messages.LABELS_COUNT.format(argument="tokens", have="1 word", count=3),
     ),
     (
         {"key_tokens": "abcde"},

@@ -65,7 +65,7 @@ def across_layers(
     taken = taken if isinstance(taken, Taken) else Taken.load(taken)
     paper = Paper(numbers=False) if paper is None else paper
     if not isinstance(paper, Paper):
-        raise TypeError(f"paper is {shown(paper)}; an attention.Paper is wanted.")
+        raise TypeError(f"paper is {shown(paper)}; expected an attention.Paper.")
     item = place_of("item", item, max((len(call.Q) for call in taken), default=0))
     head, wanted = whole_number("head", head), _numbers(layers)
     found: list[tuple[Call, int]] = []
@@ -127,7 +127,7 @@ def _numbers(layers: Any) -> list[int] | None:
     except TypeError:
         numbers = [whole_number("layers", layers)]
     if not numbers:
-        raise ValueError("layers names none; at least one is wanted.")
+        raise ValueError("layers names none; expected at least one.")
     return numbers
 
 

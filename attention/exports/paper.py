@@ -49,7 +49,7 @@ def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool =
     if form not in FORMS:
         raise BadInput(f"form is {form!r}; choose one of {', '.join(FORMS)}.")
     if not 50 <= dpi <= MAX_DPI:
-        raise BadInput(f"dpi is {dpi!r}; 50 to {MAX_DPI} are wanted.")
+        raise BadInput(f"dpi is {dpi!r}; expected 50 to {MAX_DPI}.")
     if form == "png" and (problem := too_many_dots(figure, dpi)):
         raise BadInput(problem)
     return figure.content(form, dpi=dpi, outlines=outlines)

@@ -150,7 +150,7 @@ def _about(
     ``sink``: that of the head, where the file holds a single one.
     """
     if not isinstance(source, str):
-        raise TypeError(f"source is {shown(source)}; text is wanted.")
+        raise TypeError(f"source is {shown(source)}; expected text.")
     words = one_line(source, LONGEST_SOURCE) or "given from Python"
     names = [name for name in MATRICES if name not in ("Q", "K", "V")]
     names = [name for name in names if getattr(trace, name, None) is not None]
@@ -171,4 +171,4 @@ def _file(path: str | PathLike[str]) -> Path:
     try:
         return Path(path)
     except TypeError:
-        raise TypeError(f"path is {shown(path)}; the name of a file is wanted.") from None
+        raise TypeError(f"path is {shown(path)}; expected the name of a file.") from None

@@ -15,7 +15,7 @@ def need(package: str, name: str) -> None:
     """One sentence where a package that draws is not installed."""
     if find_spec(package) is None:
         raise ModuleNotFoundError(
-            f"attention.{name} wants the package {package}, which is not installed;"
+            f"attention.{name} needs the package {package}, which is not installed;"
             " the extra brings it: pip install 'attention-stage-by-stage[app]'."
         )
 
@@ -24,14 +24,14 @@ def checked_digits(digits: int) -> int:
     """How many digits to print, or one sentence."""
     digits = whole_number("digits", digits)
     if not 0 <= digits <= MAX_FIGURE_DIGITS:
-        raise ValueError(f"digits is {digits}; 0 to {MAX_FIGURE_DIGITS} are wanted.")
+        raise ValueError(f"digits is {digits}; expected 0 to {MAX_FIGURE_DIGITS}.")
     return digits
 
 
 def checked_title(title: str) -> str:
     """The words over a figure or a page, or one sentence."""
     if not isinstance(title, str):
-        raise TypeError(f"title is {shown(title)}; text is wanted.")
+        raise TypeError(f"title is {shown(title)}; expected text.")
     return whole_text("title", title)
 
 
@@ -42,7 +42,7 @@ def named_stages(stages: Collection[str] | None, there: Collection[str], what: s
         names = {stages} if isinstance(stages, str) else set(there if stages is None else stages)
     except TypeError:
         raise TypeError(
-            f"stages is {shown(stages)}; a list of names is wanted, such as ['weights']."
+            f"stages is {shown(stages)}; expected a list of names, such as ['weights']."
         ) from None
     for name in sorted(names - set(there), key=str):
         why = f"this {what} does not have it" if name in STAGES else "there is no such stage"

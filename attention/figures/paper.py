@@ -83,7 +83,7 @@ def paper_figure(
     need("matplotlib", "paper_figure")
     given, paper = paper, Paper() if paper is None else paper
     if not isinstance(paper, Paper):
-        raise TypeError(f"paper is {shown(paper)}; an attention.Paper is wanted.")
+        raise TypeError(f"paper is {shown(paper)}; expected an attention.Paper.")
     if isinstance(trace, LongAttention):
         return long_paper_figure(trace, item=item, head=whole_number("heads", heads), paper=given)
     words = _tuple(tokens), _tuple(key_tokens)
@@ -123,7 +123,7 @@ def of_views(
     ``words``: of queries and keys, as they were typed.
     """
     if not views:
-        raise BadInput("heads names none; at least one is wanted.")
+        raise BadInput("heads names none; expected at least one.")
     of_any = {name: matrix.size for view in views for name, matrix in view.stages.items()}
     there = {name: of_any[name] for name in STAGES if name in of_any}
     chosen = chosen_stages(stages, there, "trace")

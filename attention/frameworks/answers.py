@@ -133,7 +133,7 @@ def numbers_of(
         if values.shape not in [*right[name], *(more if name == "output" else [])]:
             wanted = " or ".join(map(str, sorted(set(right[name]), key=len)))
             raise ValueError(
-                f"{name}: the shape is {values.shape}; {wanted} is wanted for these inputs."
+                f"{name}: the shape is {values.shape}; expected {wanted} for these inputs."
             )
         if not values.size:
             raise ValueError(

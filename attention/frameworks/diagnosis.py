@@ -204,7 +204,7 @@ def _explained(
     announce: Callable[[str], object] | None,
 ) -> Diagnosis:
     if announce is not None and not callable(announce):
-        raise TypeError(f"announce is {shown(announce)}; a function of a sentence is wanted.")
+        raise TypeError(f"announce is {shown(announce)}; expected a function of a sentence.")
     search = Search(given, theirs, decimals)
     lost = {t.name: nothing for t in search.targets if (nothing := nothing_to_compare(t))}
     if 0 < len(lost) < len(search.targets):

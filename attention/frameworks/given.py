@@ -96,7 +96,7 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
             values[name] = check_positive(name, getattr(g, name))
     check_parts(g.norm, g.rotary)
     if not (g.softmax is True or isinstance(g.softmax, str) and g.softmax == SIGMOID):
-        raise ValueError(f'softmax is {shown(g.softmax)}; True or "{SIGMOID}" is wanted.')
+        raise ValueError(f'softmax is {shown(g.softmax)}; expected True or "{SIGMOID}".')
     if g.sinks is not None and g.softmax is not True:
         raise ValueError(NO_SINKS)
     for name in (*wanted, "memory", "W_O", "positions"):
@@ -122,7 +122,7 @@ def _vector(name: str, given: Any) -> np.ndarray:
     """A bias as a row of numbers."""
     row = as_numbers(name, given)
     if row.ndim != 1:
-        raise ValueError(f"{name} has shape {row.shape}; one number for each column is wanted.")
+        raise ValueError(f"{name} has shape {row.shape}; expected one number for each column.")
     return row.astype(np.float64)
 
 
@@ -184,7 +184,7 @@ def _projected(X: np.ndarray, W: np.ndarray, b: np.ndarray | None, name: str) ->
 
 def _check_bias(name: str, b: np.ndarray | None, columns: int) -> None:
     if b is not None and len(b) != columns:
-        raise ValueError(f"{name} has {len(b)} numbers; {columns} are wanted, one for each column.")
+        raise ValueError(f"{name} has {len(b)} numbers; expected {columns}, one for each column.")
 
 
 def _masks(g: Given, scores: tuple[int, ...]) -> Given:

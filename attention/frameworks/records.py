@@ -571,7 +571,7 @@ def checked_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray |
     mask = as_mask("mask", mask)
     if mask.dtype != bool:
         raise TypeError(
-            f"mask holds {mask.dtype}; booleans are wanted (write `mask == 1` or `mask == 0`)."
+            f"mask holds {mask.dtype}; expected booleans (write `mask == 1` or `mask == 0`)."
         )
     check_fits("mask", mask, shape)
     return np.broadcast_to(mask, shape)

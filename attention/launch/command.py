@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65_535):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port; a number up to 65535 is wanted")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; expected a number up to 65535")
     return int(text)
 
 

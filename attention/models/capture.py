@@ -104,7 +104,7 @@ def _check_model(model: Any) -> None:
             " run where the model runs."
         ) from None
     if not isinstance(model, torch.nn.Module):
-        raise TypeError(f"model is a {type(model).__name__}; a torch.nn.Module is wanted.")
+        raise TypeError(f"model is a {type(model).__name__}; expected a torch.nn.Module.")
     for module in model.modules():
         if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None):
             raise ValueError(
@@ -124,7 +124,7 @@ def _chosen(name: str, given: Chosen) -> list[int] | None:
         return None
     numbers = [given] if isinstance(given, int) else list(given)
     if not numbers or not all(type(each) is int and each >= 0 for each in numbers):
-        raise ValueError(f"{name} is {shown(given)}; numbers from 0 are wanted, such as [0, 3].")
+        raise ValueError(f"{name} is {shown(given)}; expected numbers from 0, such as [0, 3].")
     return sorted(set(numbers))
 
 
@@ -133,7 +133,7 @@ def _run(name: str, given: Chosen) -> slice | None:
     if numbers is None:
         return None
     if numbers[-1] - numbers[0] != len(numbers) - 1:
-        raise ValueError(f"{name} is {shown(given)}; a range without gaps is wanted: range(8).")
+        raise ValueError(f"{name} is {shown(given)}; expected a range without gaps: range(8).")
     return slice(numbers[0], numbers[-1] + 1)
 
 
@@ -145,7 +145,7 @@ def _layers(given: Any) -> list[int | str] | None:
         type(each) is int and each >= 0 or isinstance(each, str) and each for each in chosen
     ):
         raise ValueError(
-            f"layers is {shown(given)}; numbers from 0 are wanted, or parts of modules' names."
+            f"layers is {shown(given)}; expected numbers from 0, or parts of modules' names."
         )
     return chosen
 

@@ -394,8 +394,8 @@ def _misfit(taken: Taken, words: list[Any], sides: list[Side], name: str) -> str
             longest = max(side.end for side in sides)
             return (
                 f"{which} has {len(each)} words, and the model read {_of_counts(counts)}"
-                f"{'' if longest in counts else f', {longest} in all'}: one word for each is"
-                " wanted, special and padding tokens among them."
+                f"{'' if longest in counts else f', {longest} in all'}; expected one word for"
+                " each, special and padding tokens among them."
             )
     return ""
 

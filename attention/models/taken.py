@@ -106,8 +106,24 @@ class Call:
     def trace(self, item: int | None = None, head: int | None = None) -> AttentionTrace:
         """Every stage in float64: (b, h, n_q, n_k), or of one item and one head.
 
-        ``head`` counts the heads that were recorded.
+        ``item`` and ``head`` count what was recorded; ``heads`` has the model's own numbers.
+
+        Raises
+        ------
+        BadInput
+            Where that item or head was not recorded.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> taken = Taken.load(Path(__file__).parent / "captures" / "pronoun.safetensors")
+        >>> taken[3].heads
+        (1, 2, 5, 8, 11)
+        >>> taken[3].trace(item=0, head=2).weights.shape
+        (15, 15)
         """
+        self._check("item", item, self.Q.shape[0])
+        self._check("head", head, self.Q.shape[1])
         shared = self.Q.shape[1] // self.K.shape[1]
         masks: dict[str, Any] = {"allowed": self.allowed, "bias": self.bias}
         if item is None or head is None:
@@ -136,6 +152,14 @@ class Call:
         heads = tuple(map(self.number_of, which))
         place = Recorded(self.layer, heads, self.module, self.kind, self.when)
         return replace(trace, recorded=place)
+
+    def _check(self, name: str, given: int | None, count: int) -> None:
+        if given is None or 0 <= given < count:
+            return
+        there = f"{name}s 0 to {count - 1}" if count > 1 else f"only {name} 0"
+        if name == "head" and self.heads:
+            there += f" ({', '.join(map(str, self.heads))} of the model)"
+        raise BadInput(f"{self.name} has no {name} {given}; it has {there}.")
 
 
 def one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:
@@ -274,7 +298,7 @@ class Taken:
             One sentence, where there is no such file, or it is another or damaged.
         """
         if not isinstance(path, str | PathLike):
-            wanted = "what was captured is wanted, or the path of its file."
+            wanted = "expected what was captured, or the path of its file."
             raise TypeError(f"{shown(path)} is no capture; {wanted}")
         if not Path(path).is_file():
             raise BadInput(f"there is no file {path}.")
@@ -302,7 +326,7 @@ class Taken:
         for name, facts in about["layers"].items():
             said = {"module": ""} | {key: facts[key] for key in facts.keys() & known}
             if any(isinstance(said.get(key), str) for key in TUPLES):
-                raise ValueError("a list is wanted")
+                raise ValueError("expected a list")
             said |= {key: tuple(said[key]) for key in TUPLES if key in said}
             if "kind" not in said:  # where it was not known, or by the snippet
                 said |= _guessed(said["module"], arrays[f"{name}.K"], calls)
@@ -498,22 +522,22 @@ def checked_tokens(tokens: Any) -> list[Any] | dict[str, Any]:
     if isinstance(tokens, Mapping):
         if not all(isinstance(part, str) for part in tokens):
             odd = next(part for part in tokens if not isinstance(part, str))
-            raise TypeError(f"tokens names {shown(odd)}; a part of a module's name is wanted.")
+            raise TypeError(f"tokens names {shown(odd)}; expected a part of a module's name.")
         return {part: _checked_words(words) for part, words in tokens.items()}
     return _checked_words(tokens)
 
 
 def _checked_words(tokens: Any) -> list[Any]:
     if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
-        raise TypeError(f"tokens is {shown(tokens)}; a list of words is wanted, one for each.")
+        raise TypeError(f"tokens is {shown(tokens)}; expected a list of words, one for each.")
     words = [each if isinstance(each, str) else list(each) for each in tokens]
     flat = [word for each in words for word in ([each] if isinstance(each, str) else each)]
     if not all(isinstance(word, str) for word in flat):
         odd = next(word for word in flat if not isinstance(word, str))
         raise TypeError(
-            f"tokens holds {shown(odd)}; words are wanted, as"
+            f"tokens holds {shown(odd)}; expected words, as"
             " tokenizer.convert_ids_to_tokens(…) gives them."
         )
     if len({isinstance(each, str) for each in words}) > 1:
-        raise TypeError("tokens holds words and lists of words; one or the other is wanted.")
+        raise TypeError("tokens holds words and lists of words; expected one or the other.")
     return words

@@ -64,7 +64,7 @@ def norm(s: Settings) -> None:
 def _gain(name: str, s: Settings, text: str) -> Settings:
     found = read_matrix(text, f"the gain of {name}")
     if len(found) != 1:
-        raise BadInput(f"the gain of {name} has {len(found)} rows; numbers in a line are wanted.")
+        raise BadInput(f"the gain of {name} has {len(found)} rows; expected numbers in a line.")
     return prepared.set_gain(s, name, tuple(found[0].tolist()))
 
 

@@ -30,4 +30,17 @@
     if (wentBack) dispatchEvent(new PopStateEvent('popstate'))
   })
   watch.observe(document, { childList: true, subtree: true })
+
+  // Back at a restart is asked of the server that ends, and Streamlit does not ask the next one.
+  let unanswered = false
+  addEventListener('popstate', () => { unanswered = true })
+  const [script, connection] = ['data-test-script-state', 'data-test-connection-state']
+  new MutationObserver(changes => {
+    for (const { target, attributeName: name } of changes) {
+      const value = target.getAttribute(name)
+      if (name === script && value === 'running') unanswered = false
+      if (name === connection && value === 'CONNECTED' && unanswered)
+        dispatchEvent(new PopStateEvent('popstate'))
+    }
+  }).observe(document, { attributes: true, attributeFilter: [script, connection], subtree: true })
 }

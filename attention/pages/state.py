@@ -669,8 +669,10 @@ def _unheard(key: str) -> bool:
     After a restart of the server the browser goes on with a new session, and Streamlit calls nobody
     for the move of a control that this session has not drawn yet. So until one run has reached its
     end, a control is left as the browser sent it, and what differs from the settings is a move.
+    Back sends no controls, and may take back a move that the browser still shows: they are told.
     """
-    return not _visit().ended and key not in _visit().controls_heard
+    visit = _visit()
+    return not visit.ended and key not in visit.controls_heard and not internals.went_back()
 
 
 def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, Any]:

@@ -113,7 +113,7 @@ class Codec:
 def _whole(text: str) -> int:
     number = re.fullmatch(r"-?([0-9]+)", text)
     if not number:
-        raise BadInput("a whole number is wanted")
+        raise BadInput("expected a whole number")
     if len(number[1]) > MAX_WHOLE_DIGITS:
         raise BadInput(f"it has {len(number[1])} digits; at most {MAX_WHOLE_DIGITS} are read")
     return int(text)
@@ -133,13 +133,13 @@ def _raw_or_short(text: str) -> str:
 
 def _flag(text: str) -> bool:
     if text not in ("0", "1"):
-        raise BadInput("0 or 1 is wanted")
+        raise BadInput("expected 0 or 1")
     return text == "1"
 
 
 def _softmax(text: str) -> bool | str:
     if text not in ("0", "1", SIGMOID):
-        raise BadInput(f"0, 1 or {SIGMOID} is wanted")
+        raise BadInput(f"expected 0, 1 or {SIGMOID}")
     return text if text == SIGMOID else _flag(text)
 
 
@@ -158,7 +158,7 @@ def _scale(text: str) -> float | None:
 def _tokens(text: str) -> tuple[str, ...]:
     tokens = json.loads("[" + text + "]") if text else []
     if not all(isinstance(t, str) for t in tokens):
-        raise BadInput("words in quotation marks are wanted")
+        raise BadInput("expected words in quotation marks")
     return tuple(tokens)
 
 
@@ -176,19 +176,19 @@ def _drawn(text: str) -> tuple[tuple[bool, ...], ...]:
 def _paper(text: str) -> Paper:
     differing = json.loads(text)
     if not isinstance(differing, dict):
-        raise BadInput("settings by their names are wanted")
+        raise BadInput("expected settings by their names")
     return Paper.of(differing)
 
 
 def _names(text: str) -> dict[str, tuple[str, ...]]:
     names = json.loads(text)
     if not isinstance(names, dict) or names.keys() - set(DIMENSIONS):
-        raise BadInput(f"labels of {', '.join(DIMENSIONS)} are wanted")
+        raise BadInput(f"expected labels of {', '.join(DIMENSIONS)}")
     for label in (label for labels in names.values() for label in labels):
         if not isinstance(label, str) or not (
             label.isprintable() and len(label) <= MAX_TOKEN_LENGTH
         ):
-            raise BadInput(f"labels of at most {MAX_TOKEN_LENGTH} characters are wanted")
+            raise BadInput(f"expected labels of at most {MAX_TOKEN_LENGTH} characters")
     return {axis: tuple(labels) for axis, labels in names.items()}
 
 
@@ -208,7 +208,7 @@ def _record(kind: type, optional: bool = True) -> Codec:
         if differs is None and optional:
             return None
         if not isinstance(differs, dict) or differs.keys() - known.keys():
-            raise BadInput(f"{', '.join(known)} are wanted")
+            raise BadInput(f"expected {', '.join(known)}")
         try:
             return kind(**differs)
         except (ValueError, TypeError) as refused:
@@ -453,7 +453,7 @@ def _changed(
 def _not_known(unknown: list[str]) -> str:
     more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
     were = "were" if len(unknown) > 1 else "was"
-    return f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} passed over."
+    return f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} ignored."
 
 
 def _turn(parameter: str) -> int:
@@ -562,7 +562,7 @@ def _existing(settings: Settings) -> Settings:
 def _passed_over(names: list[str], problem: Exception) -> str:
     why = _short(str(problem), 160) if isinstance(problem, BadInput) else "it cannot be read"
     what = f"parameter {names[0]} was" if len(names) == 1 else f"parameters {', '.join(names)} were"
-    return f"The link's {what} passed over: {why}"
+    return f"The link's {what} ignored: {why}{'' if why.endswith(('.', '…')) else '.'}"
 
 
 def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
@@ -665,7 +665,7 @@ def _raw(text: str, name: str, beside: int) -> Matrix:
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     values = np.frombuffer(content, "<f8").reshape(sides)
     if not np.isfinite(values).all():
-        raise BadInput(f"{name} holds NaN or inf; numbers are wanted.")
+        raise BadInput(f"{name} holds NaN or inf; expected numbers.")
     return Matrix(values)
 
 

@@ -41,7 +41,7 @@ class Origin:
 
     def __post_init__(self) -> None:
         if not isinstance(self.mark, str) or not _MARK.fullmatch(self.mark):
-            raise BadInput("a mark of 12 hexadecimal digits is wanted")
+            raise BadInput("expected a mark of 12 hexadecimal digits")
         object.__setattr__(self, "source", one_line(self.source, LONGEST_SOURCE))
         object.__setattr__(self, "behind", one_line(self.behind, LONGEST_BEHIND))
 

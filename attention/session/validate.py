@@ -63,7 +63,7 @@ def check(settings: Settings) -> Settings:
     if settings.mask == DRAWN and np.shape(settings.drawn) != (n_q, n_k):
         rows, columns = (np.shape(settings.drawn) + (0, 0))[:2]
         raise BadInput(
-            f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted."
+            f"the drawn mask is {rows} × {columns}; expected {n_q} queries × {n_k} keys."
         )
     if any(not 0 <= key < n_k for key in settings.padding):
         raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
@@ -141,7 +141,7 @@ def _check_choices(settings: Settings) -> None:
         )
     if settings.scale is not None and not (0 < settings.scale <= MAX_SCALE):
         scale = brief(settings.scale)
-        raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
+        raise BadInput(f"the scale is {scale}; expected a positive number up to 1e6.")
     _check_rules(settings)
     if settings.fill not in FILLS:
         raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose {' or '.join(FILLS)}.")
@@ -183,21 +183,19 @@ def _check_choices(settings: Settings) -> None:
 def _check_rules(s: Settings) -> None:
     """Refuse parts of real layers that are out of bounds, or do not go together."""
     if s.softmax not in SOFTMAX:
-        raise BadInput(f"softmax is “{s.softmax}”; on, off or a sigmoid is wanted.")
+        raise BadInput(f"softmax is “{s.softmax}”; expected on, off or a sigmoid.")
     if s.softcap is not None and not 0 < s.softcap <= MAX_SCALE:
-        raise BadInput(
-            f"the soft cap is {brief(s.softcap)}; a positive number up to 1e6 is wanted."
-        )
+        raise BadInput(f"the soft cap is {brief(s.softcap)}; expected a positive number up to 1e6.")
     if not 0 <= s.window <= MAX_LONG_TOKENS:
         raise BadInput(
-            f"a window of {s.window:,} keys is wanted; 1 to {MAX_LONG_TOKENS:,} are allowed, 0 is"
-            " no window."
+            f"the window is {s.window:,} keys; expected 1 to {MAX_LONG_TOKENS:,}, or 0 for no"
+            " window."
         )
     if s.sinks and s.softmax is not True:
         raise BadInput("sinks stand in the sum of the softmax; switch it on, or take them away.")
     if len(s.sinks) not in (0, 1, s.heads):
         raise BadInput(
-            f"there are {len(s.sinks)} sinks and {s.heads} heads; one for all is wanted, or one"
+            f"there are {len(s.sinks)} sinks and {s.heads} heads; expected one for all, or one"
             " for each."
         )
     if any(not abs(sink) <= MAX_SCALE for sink in s.sinks):
@@ -216,8 +214,7 @@ def _check_matrices(s: Settings) -> None:
     present = set(s.matrices) - may
     if present != wanted:
         raise BadInput(
-            f"the matrices {', '.join(sorted(wanted))} are wanted;"
-            f" {', '.join(sorted(present))} came."
+            f"expected the matrices {', '.join(sorted(wanted))}; got {', '.join(sorted(present))}."
         )
     check_numbers(sum(matrix.values.size for matrix in s.matrices.values()))
     if s.batch > MAX_BATCH:
@@ -226,7 +223,7 @@ def _check_matrices(s: Settings) -> None:
         *lead, rows, columns = matrix.shape
         batch = (s.batch,) if s.batch and not STAGES[name].is_shared else ()
         if tuple(lead) != batch:
-            raise BadInput(f"{name} has shape {matrix.shape}; {(*batch, rows, columns)} is wanted.")
+            raise BadInput(f"{name} has shape {matrix.shape}; expected {(*batch, rows, columns)}.")
         if not np.abs(matrix.values).max(initial=0) <= LIMIT:
             raise BadInput(
                 f"{name} holds numbers beyond ±{LIMIT:g}, which this page does not take."
@@ -310,7 +307,7 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
         shape = wanted.get(name, (width, matrix.shape[-1]))
         if matrix.shape[-2:] != shape:
             (r, c), (a, b) = matrix.shape[-2:], shape
-            raise BadInput(f"{name} is {r} × {c}; {a} × {b} is wanted.")
+            raise BadInput(f"{name} is {r} × {c}; expected {a} × {b}.")
         check_columns(name, matrix.shape[-1])
     _check_heads(s)
     _check_parts(s)

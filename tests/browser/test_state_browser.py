@@ -147,6 +147,20 @@ def test_large_states_outlive_back_reload_and_a_restart_under_an_open_page(pages
     assert dashboard.page.locator(".said.refused").count() == 0
 
 
+def test_back_while_the_server_restarts_is_answered_by_the_next_one(pages, server):
+    dashboard = pages().open()
+    before, size = dashboard.tag(), dashboard.page.locator(".st-key-set_d_k_number input")
+    d_k = size.input_value()
+    size.fill("7")
+    dashboard.after(lambda: size.press("Enter"))
+    server.kill()
+    dashboard.page.evaluate("history.back()")
+    connected(dashboard, False)
+    server.start()
+    shows(dashboard, before)
+    assert size.input_value() == d_k != "7"
+
+
 def test_no_move_sends_the_matrices_unless_they_are_lost_and_another_page_asks_for_them(visit):
     dashboard, state, frames = visit(), large(4), []
     numbers = links.write_matrix(state.matrices["W_Q"])[-200:].encode()

@@ -116,7 +116,7 @@ def test_a_trace_without_queries_can_be_written(tmp_path, ending):
         (
             "a.npz",
             {"tokens": ["x"]},
-            messages.LABELS_COUNT.format(argument="tokens", have="1 word", are="3 are"),
+            messages.LABELS_COUNT.format(argument="tokens", have="1 word", count=3),
         ),
         (
             "a.md",

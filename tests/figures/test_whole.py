@@ -165,7 +165,7 @@ REFUSED = [
     ({"digits": "x"}, messages.WHOLE_NUMBER_EXPECTED.format(argument="digits", given="'x'")),
     (
         {"tokens": ["a"]},
-        messages.LABELS_COUNT.format(argument="tokens", have="1 word", are="2 are"),
+        messages.LABELS_COUNT.format(argument="tokens", have="1 word", count=2),
     ),
     ({"head": 1}, messages.ONLY_ONE.format(word="head", place=1)),
 ]

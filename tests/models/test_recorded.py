@@ -15,7 +15,7 @@ import pytest
 
 import attention
 from attention.limits import BadInput
-from attention.models import opening
+from attention.models import examples, opening
 from attention.models import taken as models_taken
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.taken import Call, Taken, checked_tokens
@@ -100,6 +100,20 @@ def test_what_a_model_answered_is_what_the_package_and_plain_loops_compute(file)
             np.testing.assert_allclose(trace.output, wanted, rtol=0, atol=1e-12)
             whole = call.trace().output[item, head]
             np.testing.assert_allclose(whole, wanted, rtol=0, atol=1e-12)
+
+
+def test_an_item_or_a_head_that_was_not_recorded_is_refused_with_those_that_were():
+    call = examples.load("pronoun")[3]
+    refused = {
+        (0, 5): messages.NOT_RECORDED.format(
+            name="head 5", there="heads 0 to 4 (1, 2, 5, 8, 11 of the model)"
+        ),
+        (1, 0): messages.NOT_RECORDED.format(name="item 1", there="only item 0"),
+    }
+    for (item, head), sentence in refused.items():
+        with pytest.raises(BadInput) as problem:
+            call.trace(item, head)
+        assert str(problem.value) == sentence
 
 
 def test_what_families_do_besides_was_recorded():
