@@ -28,6 +28,15 @@ TOO_LARGE = "These matrices are too large for a link, and for this browser to ke
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 
 
+def code() -> str:
+    """Return the address of the QR code of what is set; "" where it has none."""
+    parameters, whole = state.link()
+    home, _ = addresses(st.context.url or "")
+    link = to_here(parameters)
+    why = why_no_code(link, works_here_alone(home), whole)
+    return "" if why else f"{home}{QR_URL}?{urlencode({'text': link})}"
+
+
 def button() -> None:
     """“Share”, for what is set."""
     parameters, whole = state.link()
@@ -50,8 +59,7 @@ def button() -> None:
         if why := why_no_code(link, is_local, whole):
             parts.note(f"No QR code: {why}")
         else:
-            code = f"{home}{QR_URL}?{urlencode({'text': link})}"
-            st.image(code, caption="The link as a QR code", width=240)
+            st.image(code(), caption="The link as a QR code", width=240)
 
 
 def to_here(parameters: Mapping[str, str]) -> str:
