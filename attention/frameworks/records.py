@@ -160,7 +160,7 @@ def _bias_or_mask(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
 
 def _nothing_beside_the_corner(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
     if parts.window is not None:
-        return "Its attn_mask is causal_lower_right, which has no window and no mask beside it."
+        return "Its attn_mask is causal_lower_right, which takes neither a window nor another mask."
     both = parts.bias is not None and causal
     return "Its attn_mask is a bias or causal_lower_right, not both." if both else ""
 
@@ -295,7 +295,7 @@ _FLOAT32_MAX = float(np.finfo(np.float32).max)
 _SDPA = Convention(
     title="F.scaled_dot_product_attention",
     version="torch 2.13.0",
-    when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ answers alike",
+    when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ gives the same",
     source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below"
     " 16 in float32, 8 in float64; not imitated)",
     layout="(B, H, L, D)",
@@ -383,7 +383,7 @@ CONVENTIONS = {
         when="attn_mask=causal_lower_right(n_q, n_k) in the place of is_causal=True",
         source="torch/nn/attention/bias.py; run on the CPU",
         causal="lower right",
-        window="none: nothing can stand beside causal_lower_right",
+        window="none: causal_lower_right takes no other mask",
         refuses=_wants_one_attn_mask,
         refuses_parts=_nothing_beside_the_corner,
     ),

@@ -66,7 +66,7 @@ def example_open() -> str:
 def open_file(file: UploadedFile) -> None:
     """Open the file in place of what was open; where it is refused, all stays."""
     try:
-        with st.spinner("Recomputing every head …", show_time=True):
+        with st.spinner("Recomputing every head", show_time=True):
             found = survey(opened(file.content(), file.name))
     except (ValueError, MemoryError) as problem:
         refusal = problem if isinstance(problem, BadInput) else BadInput(sentence_of(problem))

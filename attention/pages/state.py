@@ -41,7 +41,7 @@ SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
 DATA = "Your data"  # the part below the board where a saved state is opened
 UNSEEN = (
-    "Nothing was changed: “{}” was pressed before the page had shown what it now stands for. Look"
+    "Nothing was changed: “{}” was pressed before the page had shown what it applies to now. Look"
     " below the board, and press again."
 )
 GO = "go_to"  # a value of the page: the path of the one that the next run turns to
@@ -303,7 +303,7 @@ def _wait(visit: Visit) -> None:
         if waited < SHORTLY:
             words.empty()
         else:
-            words.html("<p class='awaiting'>Fetching your numbers from this browser …</p>")
+            words.html("<p class='awaiting'>Fetching your numbers from this browser</p>")
     words.empty()
     _lose(visit, "it did not answer")
 
