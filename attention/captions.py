@@ -83,7 +83,10 @@ def _prepared(view: View, name: str) -> tuple[str, str]:
     letter, _, step = name.partition("_")
     whole = step == "normed" and view.norm is not None and view.norm.whole and view.heads > 1
     formula = f"{_FUNCTIONS[step]}({prepared(view, letter, name)})"
-    return formula, "Divided by the root of the mean square of all heads, times the gain." * whole
+    return (
+        formula,
+        "All heads together, divided by their root mean square and multiplied by the gain." * whole,
+    )
 
 
 def _scores(view: View, name: str) -> tuple[str, str]:
@@ -99,17 +102,17 @@ def _scaled(view: View, name: str) -> tuple[str, str]:
 
 def _mask(view: View, name: str) -> tuple[str, str]:
     if "masked" not in view.stages:
-        return "", "−∞ where the weights of every head are 0."
+        return "", "−∞ = hidden: the weights of every head are 0."
     if view.bias is None:
         return "", ""
     if fills(view):
-        return "0 or −1e9", "Added: 0 where allowed, −1e9 elsewhere."
+        return "0 or −1e9", "0 = visible, −1e9 = hidden."
     hidden = "" if view.allowed.all() else ", −∞ where the key is hidden"
     if not hidden and pushed(view).any():
         hidden = ", and −1e9 where the key is hidden"
     added = ["R by distance"] * (view.relative is not None)
     added += ["−slope × distance"] * (by_distance(view) is not None)
-    return " + ".join(added) or "the bias", f"Added: a bias for each score{hidden}."
+    return " + ".join(added) or "the bias", f"A bias to add to each score{hidden}."
 
 
 def _masked(view: View, name: str) -> tuple[str, str]:
@@ -120,7 +123,7 @@ def _masked(view: View, name: str) -> tuple[str, str]:
             return formula, "Hidden keys get −1e9 added, as tutorials do."
         hidden = "" if view.allowed.all() else "; hidden keys get −∞"
         if not hidden and pushed(view).any():
-            hidden = "; hidden keys get −1e9 besides"
+            hidden = "; hidden keys also get −1e9"
         return formula, f"The bias is added{hidden}."
     return formula, "No mask: nothing is hidden." if view.allowed.all() else ""
 
@@ -129,11 +132,11 @@ def _weights(view: View, name: str) -> tuple[str, str]:
     if "masked" not in view.stages:
         return "finished weights", ""
     if view.softmax == FUNCTION:
-        return "a function of masked", "What the given function makes of each row."
+        return "a function of masked", "The given function, applied to each row."
     if view.softmax == SIGMOID:
         return "1 / (1 + exp(−masked))", "Each weight by itself: rows need not add up to 1."
     if not view.softmax:
-        return "masked, as it is", "Softmax is off: raw scores weigh the values."
+        return "masked, as it is", "Softmax is off: the scores are the weights."
     if view.sunk is None or not view.sunk.size:
         return "", ""
     least, most = (number(100 * share, 0) for share in (view.sunk.min(), view.sunk.max()))
@@ -156,7 +159,7 @@ def _output(view: View, name: str) -> tuple[str, str]:
 
 
 def _context(view: View, name: str) -> tuple[str, str]:
-    return "", "The outputs of this head added up." if view.heads > 1 else ""
+    return "", "The sum of the outputs of this head." if view.heads > 1 else ""
 
 
 _SPECIAL = {

@@ -66,7 +66,7 @@ _ROWS = (
         "softcap",
         label="Soft cap",
         formula="softcap · tanh(scaled / softcap)",
-        sentence="Large scores are kept within ±softcap.",
+        sentence="The soft cap keeps every score within ±softcap.",
         where="after the scale, before the mask",
         function="soft_cap",
     ),

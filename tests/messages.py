@@ -144,11 +144,11 @@ TABLE_FOR_ONE_HEAD = (
 )
 RELATIVE_EXPECTED = "relative is {given}; expected attention.RelativeBias(table)."
 CANCELLED = "cancelled after {done} of {total} blocks."
-BIAS_FOR_EACH_SCORE = "Added: a bias for each score."
-BIAS_AND_FILL = "Added: a bias for each score, and −1e9 where the key is hidden."
+BIAS_FOR_EACH_SCORE = "A bias to add to each score."
+BIAS_AND_FILL = "A bias to add to each score, and −1e9 where the key is hidden."
 BIAS_IS_ADDED = "The bias is added."
 BIAS_HIDES = "The bias is added; hidden keys get −∞."
-BIAS_FILLS = "The bias is added; hidden keys get −1e9 besides."
+BIAS_FILLS = "The bias is added; hidden keys also get −1e9."
 SINK_TAKES = "Rows add up to less than 1: a sink takes {shares}."
 SINK_TAKES_LITTLE = "A sink takes less than 1 % of each row."
 LIST_IN_ITSELF = "holds itself"
@@ -215,7 +215,7 @@ NO_MASK = "No mask: nothing is hidden."
 FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
 OTHER_COLOURS_THAN_V = "colours have another range than V's"
 COPIED_FROM_HEAD = "column {column} of head {head}, copied"
-ROW_SHARES_OUT_1 = "Each row shares out 1 among the keys."
+ROW_SHARES_OUT_1 = "Each row sums to 1."
 SINK_PATTERN = "Every query gives most of its weight to the first token, which carries no meaning."
 NO_SUCH_SETTING = "a figure has no setting {name}."
 WORKSHEET_HAS_NO_ROOM = (
@@ -1206,29 +1206,6 @@ KEPT_DAMAGED = (
     "What this browser keeps under this address is damaged, or is another state; open a "
     "saved state under “Your data” on Explore, or bring the numbers again."
 )
-WAY_NEEDS_EMBEDDINGS = "The way begins with embeddings and weights, and here are none."
-WAY_NEEDS_WORDS = "The way is for {fewest} to {most} words."
-WAY_NEEDS_ONE_SEQUENCE = "The way is for one sequence, whose words look at each other."
-WAY_NEEDS_EVEN_WIDTH = "The way ends with two heads, which cannot share an odd d_k or d_v."
-WAY_NEEDS_SOFTMAX = "The way is for softmax and a mask of −∞."
-BLIND_QUERY = "This step asks about a query that sees a key; the one that is followed sees none."
-QUERY_ASKS = "{query} asks with its query, its row of X times W_Q: {row} here."
-KEY_ANSWERS = "{key} answers with its key, its row of X times W_K: {row}."
-PRODUCTS_ADDED_UP = "the products are added up: {total}."
-SCORE_IS_LARGE = "The score is large where the two point the same way."
-DIVIDED_BY_ROOT = (
-    "Every score is divided by √d_k = {root}, so that more numbers in a vector do not make larger "
-    "scores."
-)
-LARGEST_WEIGHT_UNDIVIDED = (
-    "The largest weight of {query} is {divided} then; undivided scores make it {undivided}."
-)
-LOOK_AHEAD_HIDES = "Of these {scores} scores the look-ahead mask hides {hidden}."
-KEYS_ARE_ALIKE = "{keys} are alike: their masked score"
-SHARE_OF_ONE = "Its share is {share}, and all shares of the row add up to {total}."
-SHARE_OF_EACH = "Each has the share {share}, and all shares of the row add up to {total}."
-VALUES_GIVE = "and so on, which gives {row}."
-HALF_OF_THE_COLUMNS = "Of the {columns} columns of Q each of two heads gets {half}."
 WHOLE_NUMBER_WANTED = "expected a whole number"
 TOO_MANY_DIGITS = "it has {digits} digits; at most {limit} are read"
 SOFTMAX_WANTED = "expected 0, 1 or sigmoid"
@@ -1396,10 +1373,6 @@ KNOWS_THE_ORDER = "attention depends on word order"
 KNOWS_NO_ORDER = "attention ignores word order"
 SOFTMAX_IS_OFF = "softmax is off on Explore; switch it on there to compare with other attention."
 B_IS_RIGHT = "B has no mistake: {why}"
-LESSON_SETS_HEADS = (
-    "Set Heads in the sidebar to {heads}, and then Head, under View there, to {head}."
-)
-LESSON_SHOWS_HEAD = "These are Q, K, V and weights of head {head} alone."
 READ_AS_D_OUT_D_IN = (
     "{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed."
 )
@@ -1416,10 +1389,8 @@ NO_SUCH_WORD = "{place} has no word “{word}”."
 NEAR_WORDS = "{place} has no word “{word}”; it has {near}."
 ONE_AXIS = "{count} numbers in one axis"
 SLICE_OF_MORE_AXES = "{place} has {axes} axes; the slice “{cut}” has {parts}."
-ORDER_IS_KEPT = "largest, and softmax keeps the order"
 THIS_SERVER_HOLDS = "this server already holds"
 NO_MEMORY = "this server does not have enough memory for this many tokens."
-WAY_HAS_NO_PARTS = "The way is for attention without more parts; here is {parts}."
 SETTINGS_WANTED = "expected settings by their names"
 CAPTURED_FROM = "captured from {model}, {head}"
 
@@ -1453,3 +1424,181 @@ CARD_SINK_TAKES = "The sink takes the rest, {share}."
 OF_HEAD = "Number {column} of head {head}. The heads are side by side."
 WEIGHT_GIVEN = "A weight given directly, not computed here."
 HIDDEN_BY_WEIGHTS = "Hidden, as far as the weights tell: every head gives this key 0."
+
+# ---- the guided tour -----------------------------------------------------------------------------
+
+TOUR_NEEDS_VECTORS = (
+    "The tour needs word vectors and weights; here Q, K and V were entered directly."
+)
+TOUR_NEEDS_MORE = (
+    "The tour needs word vectors and weights; here only the attention weights were given."
+)
+TOUR_NEEDS_ONE_SENTENCE = "The tour uses one sentence; remove the second one."
+TOUR_NEEDS_WORDS = "The tour needs {fewest} to {most} words; this sentence has {count}."
+TOUR_NEEDS_SOFTMAX = "The tour uses plain softmax attention; switch softmax on."
+TOUR_NEEDS_NO_PARTS = "The tour uses plain softmax attention; switch off {parts}."
+TOUR_NEEDS_EVEN_WIDTHS = "The tour ends with two heads; an odd d_k or d_v cannot be split."
+TOUR_ONE_HEAD = "This step uses one head. Set Heads in the sidebar to 1."
+TOUR_BLIND = "{query} sees no key, so its weights are 0. Back and Next remove the mask."
+TOUR_TAKES = "{query} takes {share} from {key}. The next steps show where that number comes from."
+TOUR_QUERY = (
+    "The query of {query} is its row of X times W_Q: {row}. It describes what {query} is looking "
+    "for."
+)
+TOUR_CHANGE = "Change a number in the row of {query} in X: click it, type, press Enter."
+TOUR_QUERY_CHANGED = (
+    "The query of {query} changed from {before} to {after}. No other query changed."
+)
+TOUR_QUERY_STAYED = (
+    "The query of {query} is still {after}: W_Q makes the same query of the new numbers. Try "
+    "another number in the row."
+)
+TOUR_QUERY_HARDLY = (
+    "The query of {query} changed, but by less than {after} shows. No other changed."
+)
+TOUR_OTHER_CHANGED = "You changed {other}, so its query changed. Try the row of {query}."
+TOUR_OTHER_STAYED = (
+    "You changed {other}, but W_Q makes the same query of it. Try the row of {query}."
+)
+TOUR_ROWS_CHANGED = (
+    "You changed {rows} rows of X, and {queries} queries changed. Now change a single number of "
+    "{query}."
+)
+TOUR_ROWS_CHANGED_ONE = (
+    "You changed {rows} rows of X, and only one query changed. Now change a single number of "
+    "{query}."
+)
+TOUR_KEY = (
+    "The key of {key} is its row of X times W_K: {row}. It describes what {key} offers. Queries "
+    "and keys use different weights, so what a word looks for and what it offers are independent."
+)
+TOUR_SAME_KEY = (
+    "The key of {key} is its row of X times W_K: {row}. It describes what {key} offers. Here W_Q "
+    "and W_K are equal, so each word offers what it looks for; with other weights the two are "
+    "independent."
+)
+TOUR_QUERY_IS = "The query changed from {before} to {after}. All keys stayed the same."
+TOUR_SCORE = (
+    "How well does the query of {query} match the key of {key}? Multiply them entry by entry and "
+    "add: {work}. The score is large when both point the same way."
+)
+TOUR_SUM = "the {count} products add up to {total}"
+TOUR_CLICK = "Click a number in scores: the row of {query}, the column of {key}."
+TOUR_CARD = "The card shows how it is computed: row of Q times column of Kᵀ."
+TOUR_OTHER_STAGE = (
+    "That number is in {stage}. Find, in scores, the row of {query}, the column of {key}."
+)
+TOUR_OTHER_SCORE = (
+    "That is the score of {row} with {column}. Find the row of {query}, the column of {key}."
+)
+TOUR_SCALE = (
+    "Longer vectors add up more products, so their scores spread further apart. Dividing by √d_k "
+    "{root} keeps them in check. With it, the largest weight of {query} is {divided}; without it, "
+    "{undivided}."
+)
+TOUR_SCALE_SAME = (
+    "Longer vectors add up more products, so their scores spread further apart. Dividing by √d_k "
+    "{root} keeps them in check. The largest weight of {query} is {weight} with it and without it: "
+    "{why}."
+)
+TOUR_ONE = "√1 = 1"
+TOUR_EQUAL_SCORES = "all its scores are equal"
+TOUR_ONE_KEY = "it sees only one key"
+TOUR_TOO_SMALL = "the change is too small to show"
+TOUR_UNSCALED = (
+    "Largest weight of {query}: {divided} → {undivided}. Without scaling, weights get more "
+    "extreme. The next step restores it."
+)
+TOUR_UNSCALED_SAME = (
+    "The largest weight of {query} is still {weight}: {why}. The next step restores it."
+)
+TOUR_UNSCALED_HARDLY = (
+    "The largest weight of {query} is still {weight}: {why}. Without scaling, weights get more "
+    "extreme. The next step restores it."
+)
+TOUR_OTHER_SCALE = "Now the scores are multiplied by {scale}. Choose “none (× 1)”."
+TOUR_FUTURE = (
+    "A model that predicts the next word must not look ahead. A look-ahead mask replaces the "
+    "scores of later words with −∞, so their weights are exactly 0: {hidden} of these {scores} "
+    "scores."
+)
+TOUR_SEES = (
+    "Each word now sees only itself and earlier words: {query} saw {before} words and now sees "
+    "{after}. The next step removes the mask."
+)
+TOUR_SEES_ALL = (
+    "Each word now sees only itself and earlier words: {query} is the last word and still sees all "
+    "{after}. The next step removes the mask."
+)
+TOUR_OTHER_MASK = (
+    "This mask hides {hidden} of {scores} scores, but not exactly the later words. Choose "
+    "“look-ahead (causal)”."
+)
+TOUR_SOFTMAX = (
+    "Softmax raises e to each score and divides by the sum of the row. {sign} and {rows} sums to 1."
+)
+TOUR_RANGE = (
+    "In masked, the scores of {query} range from {low} to {high}. Which key gets the largest "
+    "weight?"
+)
+TOUR_ALL_SCORES = (
+    "In masked, the scores of {query} are all {high}. Which key gets the largest weight?"
+)
+TOUR_RIGHT = (
+    "Right. {key} has the largest score, {score}, and gets the weight {weight}. Softmax keeps the "
+    "order."
+)
+TOUR_RIGHT_EACH = (
+    "Right. {keys} have the largest score, {score}, and get the weight {weight} each. Softmax "
+    "keeps the order."
+)
+TOUR_RIGHT_SHOWN = (
+    "Right. {keys} show the largest score, {score}, and get the weights {weights}. Softmax keeps "
+    "the order."
+)
+TOUR_RIGHT_ALL = "Right. All scores are equal, so every key gets the same weight, {weight}."
+TOUR_WRONG = "No. The score of {key} is {score}. Look for the largest score in the row of {query}."
+TOUR_OUTPUT = (
+    "The output of {query} adds up all values, each times its weight: {weight} × {value} of {key} "
+    "+ … = {output}."
+)
+TOUR_OUTPUT_0 = "The output of {query} adds up all values, each times its weight: here all are 0."
+TOUR_HIDE = (
+    "Hide {key} from {query}: click that cell of masked and press Space (on a touch screen: tap "
+    "it, then Draw mask, then the cell again)."
+)
+TOUR_HIDDEN = (
+    "Weight of {key}: {weight} → 0. The other weights grew so that the row sums to 1 again; the "
+    "output changed from {before} to {after}."
+)
+TOUR_HIDDEN_SAME = (
+    "Weight of {key}: {weight} → 0. The other weights grew so that the row sums to 1 again; the "
+    "output is still {after}."
+)
+TOUR_HIDDEN_MORE = "The weights that are not hidden grew so that the row sums to 1 again"
+TOUR_HIDDEN_ALL = "Weight of {key}: {weight} → 0. Now {query} sees no key: its output is 0."
+TOUR_HID_OTHER = (
+    "You hid {other} from {query}. Its weight was {weight}. Try {key}, which has the largest, "
+    "{largest}."
+)
+TOUR_HID_OTHERS = (
+    "You hid {others} from {query}. Their weights were {weights}. Try {key}, which has the "
+    "largest, {largest}."
+)
+TOUR_HID_ELSEWHERE = "You hid {key} from {row}. Find the row of {query} and hide {other} there."
+TOUR_HEADS = (
+    "One head gives each word a single row of weights. Two heads split the columns of Q, K and V: "
+    "each gets {half} of {all} and computes its own scores and weights. Their outputs are joined "
+    "side by side."
+)
+TOUR_WIDE_HEADS = (
+    "One head gives each word a single row of weights. Two heads split the columns of Q, K and V: "
+    "each gets {half} of {all} columns of Q and K, {v_half} of {v_all} of V, and computes its own "
+    "scores and weights. Their outputs are joined side by side."
+)
+TOUR_ASKS_HEADS = "Set Heads in the sidebar to {heads}, then choose {head} under Head there."
+TOUR_HEAD_NEXT = "There are two heads now. Choose 1 under Head in the sidebar."
+TOUR_OTHER_HEADS = "Now there are {heads} heads. Set Heads in the sidebar to 2."
+TOUR_LOOKS = "{query} looks {first} in head 0 and {second} in head 1."
+TOUR_LOOKS_BOTH = "{query} looks {first} in both heads."
+TOUR_HEADS_BLIND = "{query} sees no key in either head. Back and Next remove the mask."

@@ -208,7 +208,7 @@ def panes_along(
         (
             "long_first",
             "Weight on the first token",
-            "What each query gives it",
+            "What each query gives the first token",
             record.first,
         ),
         (

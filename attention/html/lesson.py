@@ -8,6 +8,7 @@ from html import escape
 from attention.numbers import number
 
 YES_OR_NO = ("✓ Yes.", "Not this one.")
+MARKS = {"ask": ("→", ""), "done": ("✓", "Done: "), "missed": ("✗", "Not yet: ")}
 
 
 def head(count: str, title: str, idea: str) -> str:
@@ -16,14 +17,16 @@ def head(count: str, title: str, idea: str) -> str:
     return f"<h2 class='step'>{counted}{escape(title)}</h2><p class='idea'>{escape(idea)}</p>"
 
 
-def step(k: int, of: int, title: str, idea: str, ask: str, is_done: bool) -> str:
-    """A step, counted from 1: its idea and what it asks for, with a tick once that was done."""
-    mark, state = ("✓", "Done: ") if is_done else ("→", "")
+def tour_step(idea: str, kind: str, text: str) -> str:
+    """Return the idea of a step, and what it asks for ("ask") or says of what was tried."""
+    mark, state = MARKS[kind]
     asked = (
-        f"<p class='ask{' done' * is_done}' role='status'><b aria-hidden='true'>{mark}</b>"
-        f" <span class='unseen-text'>{state}</span>{escape(ask)}</p>"
+        f"<p class='ask {kind}' role='status'><b aria-hidden='true'>{mark}</b>"
+        f" <span class='unseen-text'>{state}</span>{escape(text)}"
     )
-    return head(f"{k} of {of}", title, idea) + (asked if ask else "")
+    if "in the sidebar" in text:  # closed on a phone
+        asked += " <span class='on-phone'>(To open the sidebar: » at the top left.)</span>"
+    return f"<p class='idea'>{escape(idea)}</p>" + (f"{asked}</p>" if text else "")
 
 
 def answer(

@@ -70,7 +70,7 @@ SIZES = ("d_model", "d_k", "d_v")
 
 
 def rail(s: Settings, notice: str) -> None:
-    """All controls, in the sidebar, under their headings; ``notice`` is HTML on the example."""
+    """Draw all controls in the sidebar, under their headings; ``notice`` is HTML on the example."""
     with st.sidebar:
         _example(s)
         if notice:
@@ -80,6 +80,17 @@ def rail(s: Settings, notice: str) -> None:
             controls(s)
         if not s.weights_alone:
             real_layers.panel(s)
+
+
+def tour_rail(s: Settings) -> None:
+    """Draw the controls that the tour asks for: without the others all are in sight on a laptop."""
+    with st.sidebar:
+        _example(s)
+        st.html("<h2 class='rail'>Attention</h2>")
+        _scale(s)
+        _mask(s)
+        _heads(s)
+        _view(s)
 
 
 def _example(s: Settings) -> None:
@@ -186,6 +197,30 @@ def _view(s: Settings) -> None:
 
 
 def _attention(s: Settings) -> None:
+    _scale(s)
+    _mask(s)
+    keys = distinct(s.key_tokens)
+    state.setting_control(
+        st.multiselect,
+        "Padding tokens",
+        "padding",
+        list(s.padding),
+        lambda s, chosen: replace(s, padding=tuple(sorted(chosen))),
+        options=range(len(keys)),
+        format_func=lambda k: keys[min(k, len(keys) - 1)],
+        placeholder="none",
+        help="Padding fills up a short sentence; no query looks at it.",
+    )
+    if s.fill != TRUE_MASK or not inputs.allowed(s).all():
+        _choice(
+            "Masked scores become",
+            "fill",
+            s.fill,
+            FILLS,
+        )
+
+
+def _scale(s: Settings) -> None:
     kind = "sqrt" if s.scale is None else "none" if s.scale == 1 else "number"
     _choice(
         "Scale",
@@ -207,6 +242,9 @@ def _attention(s: Settings) -> None:
             step=0.05,
             format="%.6g",
         )
+
+
+def _mask(s: Settings) -> None:
     _choice(
         "Mask",
         "mask",
@@ -216,25 +254,6 @@ def _attention(s: Settings) -> None:
         help="Which keys a query may look at; a hidden key gets weight 0. “Draw mask”, above masked"
         " on the board, hides single cells.",
     )
-    keys = distinct(s.key_tokens)
-    state.setting_control(
-        st.multiselect,
-        "Padding tokens",
-        "padding",
-        list(s.padding),
-        lambda s, chosen: replace(s, padding=tuple(sorted(chosen))),
-        options=range(len(keys)),
-        format_func=lambda k: keys[min(k, len(keys) - 1)],
-        placeholder="none",
-        help="Padding fills up a short sentence; no query looks at it.",
-    )
-    if s.fill != TRUE_MASK or not inputs.allowed(s).all():
-        _choice(
-            "Masked scores become",
-            "fill",
-            s.fill,
-            FILLS,
-        )
 
 
 def _parts(s: Settings) -> None:
@@ -283,6 +302,10 @@ def _sizes(s: Settings) -> None:
             st.html(f"<p class='no-size'>No {name}: Q, K and V were entered directly.</p>")
         else:
             _size(name, size)
+    _heads(s)
+
+
+def _heads(s: Settings) -> None:
     _choice(
         "Heads",
         "heads",

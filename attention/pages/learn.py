@@ -1,144 +1,212 @@
-"""Learn: the guided way over the board, one idea and one thing to do at a time."""
+"""Learn: the guided tour over the board, one idea and one thing to try at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
+from html import escape
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from attention.captions import formula
+from attention.card import Card, Cell, card_of
 from attention.figures import panes as figures
 from attention.html import lesson as tables
 from attention.pages import board, cells, controls, parts, state, words
-from attention.session import lesson
+from attention.session import tour
 from attention.session.about import what_it_is
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.session.settings import Settings
-from attention.stages import STAGES
+from attention.session.examples import FIRST
+from attention.session.settings import LAST_STEP, Settings
+from attention.session.tour import Now
+from attention.strip import Strip
 from attention.view import View
 
-SUITING = "cat-sat"  # an example
-BEGAN, DONE, GUESSED = "lesson_began", "lesson_done", "lesson_guessed"  # values of the page
+COUNT = LAST_STEP - 1  # steps, without the introduction and the end
+BEGAN, CHOSEN = "tour_began", "tour_chosen"  # values of the page
+UNKNOWN = "?"  # a weight that is asked for
+ON = {
+    "Practise in Exercises": "exercises",
+    "Use your own sentence": ".st-key-sentence_box input",
+    "See a trained head": "model",
+}
 
 s = state.begin()
-step, count = lesson.STEPS[s.step - 1], len(lesson.STEPS)
+step = tour.STEPS[s.step]
 
 
-def begin(settings: Settings) -> Settings:
-    """The step with an example that suits the way."""
-    return lesson.go(state.example(settings, SUITING), settings.step)
+def with_example(settings: Settings) -> Settings:
+    """The step with an example that suits the tour."""
+    return tour.go(state.example(settings, FIRST), settings.step)
 
 
-def began() -> Settings:
-    """The settings this step began with, as far as this visit knows."""
-    k, before = state.page_value(BEGAN, (None, s))
-    before = before if k == s.step and before.tokens == s.tokens else s
-    state.set_page_value(BEGAN, (s.step, before))
+def began(now: Now) -> Now:
+    """What this step began with, as far as this session knows."""
+    before: Now = state.page_value(BEGAN, now)
+    if tour.remembered(before.s, now.s) is not before.s:
+        before = now
+    state.set_page_value(BEGAN, before)
     return before
 
 
-def guessed() -> str | None:
-    """What was guessed of the sentence and the query that stand."""
-    about, choice = state.page_value(GUESSED, (None, None))
-    return choice if about == (s.tokens, s.query, s.step) else None
+def about(now: Now) -> tuple:
+    """What an answer is about: another sentence, query or number is another question."""
+    return now.s.step, now.s.tokens, now.s.query, now.shown.stages["masked"][now.i].tobytes()
 
 
-def guess(settings: Settings, choice: str | None) -> Settings:
+def chosen(now: Now) -> str | None:
+    question, choice = state.page_value(CHOSEN, (None, None))
+    return choice if question == about(now) else None
+
+
+def choose(settings: Settings, choice: str | None) -> Settings:
     if choice is not None:
-        about = settings.tokens, settings.query, settings.step
-        state.set_page_value(GUESSED, (about, choice))
+        state.set_page_value(CHOSEN, (about(Now(settings)), choice))
     return settings
 
 
-def card(shown: View, choice: str | None) -> None:
-    """What the step says and asks for, whether it was done, and the ways on and back."""
-    if step.is_done(began(), s) or choice is not None:
-        state.set_page_value(DONE, state.page_value(DONE, frozenset()) | {s.step})
-    done = s.step in state.page_value(DONE, frozenset())
-    with st.container(key="lesson"):
-        with st.container(horizontal=True, gap="small", key="lesson_says"):
-            idea, ask = step.idea(s, shown), step.did if done else step.ask(s, shown)
-            st.html(tables.step(s.step, count, step.title, idea, ask, done), width="stretch")
-            with st.container(horizontal=True, gap="small", width="content"):
-                way("Previous step", -1, "back", "Left")
-                way("Next step", 1, "forward", "Right", "primary" if done else "secondary")
-        if step.guess:
-            asked = step.guess(s, shown)
-            state.setting_control(
-                st.pills, asked.question, "lesson_guess", choice, guess, options=list(asked.options)
-            )
-            if choice is not None:
-                st.html(tables.answer(choice in asked.right, asked.answer))
-
-
-def way(label: str, by: int, arrow: str, key: str, look: str = "secondary") -> None:
-    """A button that goes so many steps on from where the lesson is when it is pressed."""
+def way(label: str, by: int, key: str, look: str = "secondary") -> None:
+    """A button that goes so many steps on from where the tour is when it is pressed."""
     state.button(
         label,
-        f"lesson_{key.lower()}",
+        f"tour_{label.lower()}",
         state.change,
-        (lambda settings: lesson.go(settings, settings.step + by),),
-        icon=f":material/arrow_{arrow}:",
+        (lambda settings: tour.go(settings, settings.step + by),),
         shortcut=key,
-        help="A step of the way.",
-        disabled=not 1 <= s.step + by <= count,
+        disabled=not 0 <= s.step + by <= LAST_STEP,
         type=look,
     )
 
 
-def live_board(shown: View, hidden: Collection[str]) -> None:
-    """The stages of the step, and dim below them the others; but not those ``hidden``."""
-    there = [name for name in shown.stages if name not in hidden]
-    # of hidden stages only what was picked, or it would give the answer away
-    cell = s.cell if hidden else cells.chosen(s, shown, step.stages[-1])
+def ways(is_done: bool) -> None:
+    with st.container(horizontal=True, gap="small", width="content", key="tour_ways"):
+        way("Back", -1, "Left")
+        if s.step < LAST_STEP:
+            way("Next", 1, "Right", "primary" if is_done else "secondary")
+            to, label = LAST_STEP, "Skip the tour"
+        else:
+            to, label = 0, "Start again"
+        go = (lambda settings: tour.go(settings, to),)
+        state.button(label, "tour_skip", state.change, go, type="tertiary")
+
+
+def text(before: Now, now: Now, said: tour.Reply, choice: str | None) -> None:
+    """The idea, and what the step asks for or says of what was done."""
+    with st.container(key="lesson"), st.container(key="tour", gap="xsmall"):
+        st.html(tables.tour_step(tour.idea(before, now), said.kind, said.text))
+        if options := tour.options(now):
+            state.setting_control(
+                st.pills,
+                "The key with the largest weight",
+                "tour_answer",
+                choice,
+                choose,
+                options=list(options),
+                label_visibility="collapsed",
+            )
+        if s.step == LAST_STEP:
+            with st.container(horizontal=True, vertical_alignment="center", key="tour_end"):
+                parts.links_to(ON)
+
+
+def without_numbers(shown: View, hidden: tuple[str, ...]) -> View:
+    """The view without the numbers that would give the answer away."""
+    blank = {name: np.full_like(shown.stages[name], np.nan) for name in hidden}
+    return replace(shown, stages=shown.stages | blank, zeros={}) if hidden else shown
+
+
+def strip(now: Now, hides: bool) -> Strip:
+    found = cells.strip(s, now.shown)
+    if not hides:
+        return found
+    sentence = (("Where does ", ""), (now.q, "query"), (" look most?", ""))
+    count = len(found.shares)
+    return replace(found, sentence=sentence, shares=(UNKNOWN,) * count, shades=(0.0,) * count)
+
+
+def card(now: Now, cell: Cell, hidden: tuple[str, ...]) -> Card:
+    if not hidden:
+        return cells.card(s, now.shown, cell)
+    return replace(card_of(now.shown, cell, s.digits), chain=())
+
+
+def cell_of_card(before: Now, now: Now, hidden: tuple[str, ...]) -> Cell:
+    shown = now.shown.stages
+    if s.cell is not None and s.cell[0] in shown and s.cell[0] not in hidden:
+        name, i, j = s.cell
+        rows, columns = shown[name].shape
+        if i < rows and j < columns:
+            return s.cell
+    return ("masked", s.query, 0) if hidden else step.cell(before, now)
+
+
+def live_board(before: Now, now: Now, is_done: bool) -> None:
+    """All stages; those that the step does not speak of are dimmed."""
+    hidden = () if is_done else tuple(name for name in step.hides if name in now.shown.stages)
+    cell = cell_of_card(before, now, hidden)
+    shown = without_numbers(now.shown, hidden)
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "cell": cell}
+    look["blanks"] = {
+        name: dict.fromkeys(np.ndindex(shown.stages[name].shape), "") for name in hidden
+    }
+    # the mask has its effect in masked; a pane of its own would move the others
+    only = [name for name in shown.stages if name != "mask"]
     panes = [
         replace(cells.let_edit(pane, s), picks=True)
-        for pane in figures.panes(shown, only=there, **look)
+        for pane in figures.panes(shown, only=only, **look)
     ]
 
     def show_cell(clicked: object) -> None:
-        cell = cells.existing(clicked, cells.shapes(shown))
-        if cell:
-            i = cell[1] if STAGES[cell[0]].rows == "queries" else s.query
-            state.change(lambda settings: replace(settings, cell=cell, query=i))
+        """The query stays: the tour goes on about it, also where another row was clicked."""
+        if found := cells.existing(clicked, cells.shapes(now.shown)):
+            state.change(lambda settings: replace(settings, cell=found))
 
     board.show(
         "board",
         panes,
-        formula=formula(shown),
+        formula=formula(now.shown),
         spoken_of=step.stages,
         query=s.query,
         cell=cell,
         planned=True,
-        card=None if hidden or cell is None else cells.card(s, shown, cell),
+        steady=True,
+        card=card(now, cell, hidden),
         about=what_it_is(s),
-        strip=None if "weights" in hidden else cells.strip(s, shown),
+        strip=strip(now, bool(hidden)),
         on_picked=show_cell,
         on_asked=cells.ask,
         on_edited=cells.edit,
     )
 
 
+def refused(why: str) -> None:
+    parts.opening("Guided tour")
+    controls.rail(s, "")
+    words.row(s)
+    parts.sentences(*state.sentences())
+    with st.container(key="lesson"):
+        parts.message_box("flag", why)
+        state.button("Start with the example", "tour_example", state.change, (with_example,))
+
+
 def page() -> None:
-    if why_not := lesson.suits(s):
-        parts.message_box("flag", why_not)
-        title = f"Begin with “{EXAMPLES[SUITING].title}”"
-        state.button(title, "lesson_begin", state.change, (begin,))
-        return
-    shown, choice = view(s, run(s)), guessed()
-    card(shown, choice)
-    hidden = step.hides if step.guess and choice is None else ()
-    live_board(shown, hidden)
+    now = Now(s)
+    before, choice = began(now), chosen(now)
+    said = tour.reply(before, now, choice)
+    is_done = said.kind == "done"
+    count = f"<span>{s.step} of {COUNT}</span>" * (0 < s.step < LAST_STEP)
+    with parts.opening(f"{count}{escape(step.title)}"):
+        ways(is_done)
+    controls.tour_rail(s)
+    text(before, now, said, choice)
+    words.row(s)
+    parts.sentences(*state.sentences())
+    live_board(before, now, is_done)
 
 
-parts.opening(f"Attention in {count} steps", "Each explains one idea and asks you to try it.")
-controls.rail(s, "")
-words.row(s)
-parts.sentences(*state.sentences())
-page()
+if why := tour.tour_problem(s):
+    refused(why)
+else:
+    page()
 parts.address()
 state.end()

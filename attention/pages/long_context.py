@@ -269,7 +269,7 @@ def the_page() -> None:
     parts.note(
         f"{state.capital(inputs.source)}: {inputs.n_q:,} queries × {inputs.n_k:,} keys"
         f"{inputs.said_of_heads},"
-        f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights a head."
+        f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights per head."
     )
     window, work = fitted(c.window, inputs.n_q, inputs.n_k), kept_work(inputs, c)
     left, right = st.columns([5, 4], gap="large")

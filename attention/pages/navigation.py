@@ -16,7 +16,7 @@ SIDEBAR = 256  # px wide: five matrices of six tokens stand beside it at 1440
 PAGES = {
     "": ("explore.py", "Explore", ""),
     "compare": ("compare.py", "Compare", ""),
-    "learn": ("learn.py", "Guided way", "Learn"),
+    "learn": ("learn.py", "Guided tour", "Learn"),
     "why": ("variance.py", "Why √d_k", "Learn"),
     "exercises": ("exercises.py", "Exercises", "Learn"),
     "model": ("real_model.py", "Real model", "Models"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -19,26 +20,32 @@ ONE_LINE = 150  # characters that stand in one line of a laptop
 _ENDS = re.compile(r"(?<=[.?!]) (?=[A-Z“])")  # of sentences
 
 
-def opening(title: str, promise: str = "", links: Mapping[str, str] | None = None) -> None:
-    """The title line of a page, in our own HTML, and with it the style of all that follows.
+def opening(
+    title: str, promise: str = "", links: Mapping[str, str] | None = None
+) -> AbstractContextManager:
+    """Draw the title line of a page, and with it the style of all that follows; return its row.
 
-    ``title`` and ``promise`` are HTML; ``links`` are ways on by their labels: the path of another
-    page, or a control of this one, as CSS names it. Where a press or a link has asked for another
-    page, this run ends and that page is drawn.
+    ``title`` and ``promise`` are HTML, and ``links`` are those of :func:`links_to`. Where a press
+    or a link has asked for another page, this run ends and that page is drawn.
     """
     if (path := state.page_value(state.GO, None)) is not None:
         state.set_page_value(state.GO, None)
         navigation.turn_to(path)
     said = f"<p>{promise}</p>" if promise else ""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="title"):
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="title")
+    with row:
         st.html(f"{dress()}<h1>{title}</h1>{said}", width="stretch", unsafe_allow_javascript=True)
-        for label, to in (links or {}).items():
-            if to in navigation.PAGES:
-                st.page_link(navigation.page(to), label=label, width="content")
-            else:  # menu.js puts the focus there
-                st.html(
-                    f"<button type='button' data-focus='{to}'>{label}</button>", width="content"
-                )
+        links_to(links or {})
+    return row
+
+
+def links_to(links: Mapping[str, str]) -> None:
+    """Draw links by their labels, to the path of a page or to a control of this one, in CSS."""
+    for label, to in links.items():
+        if to in navigation.PAGES:
+            st.page_link(navigation.page(to), label=label, width="content")
+        else:  # menu.js puts the focus there
+            st.html(f"<button type='button' data-focus='{to}'>{label}</button>", width="content")
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:

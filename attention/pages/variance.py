@@ -11,8 +11,8 @@ from attention.html import lesson as lessons
 from attention.html import variance as tables
 from attention.pages import board, paper, parts, state
 from attention.pages.controls import field
-from attention.session import lesson
 from attention.session.about import what_it_is
+from attention.session.guesses import GUESSED_D_K, Guess, guesses
 from attention.session.run import run, view
 from attention.stages import STAGES
 from attention.statistics import variance
@@ -167,7 +167,7 @@ def the_numbers() -> None:
         )
 
 
-def guessed(k: int, asked: lesson.Guess) -> bool:
+def guessed(k: int, asked: Guess) -> bool:
     """Whether one has guessed; then also what is right."""
     with st.container(key=f"lesson_why_{k}"):
         choice = state.page_control(
@@ -181,11 +181,11 @@ def guessed(k: int, asked: lesson.Guess) -> bool:
 
 def sections() -> None:
     """All of the page; where one guesses first, up to the question that is open."""
-    guesses: tuple[lesson.Guess | None, ...] = (None, None)
+    questions: tuple[Guess | None, ...] = (None, None)
     if state.page_control(st.toggle, "Guess first", "guess_first", False, help=GUESS_FIRST):
-        point = maths.measure(s.distribution, lesson.GUESSED_D_K, s.sample_seed, s.samples)
-        guesses = lesson.guesses(point)
-    for k, (asked, show) in enumerate(zip(guesses, (the_spread, the_softmax), strict=True)):
+        point = maths.measure(s.distribution, GUESSED_D_K, s.sample_seed, s.samples)
+        questions = guesses(point)
+    for k, (asked, show) in enumerate(zip(questions, (the_spread, the_softmax), strict=True)):
         if asked and not guessed(k, asked):
             return
         show()

@@ -44,8 +44,8 @@ PARTS = (  # of real layers; the last two of the relative bias, whose table is R
 )
 PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
 COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else
-LAST_STEP = 8  # of the guided way, counted from 1
-GUIDED = ("step",)  # where one is on the guided way
+LAST_STEP = 9  # of the guided tour: 0 is its introduction, the last one its end
+GUIDED = ("step",)  # of the guided tour
 EXERCISE = ("exercise", "exercise_seed", "asked", "answers", "tries")  # on the page Exercises
 LONG = ("long",)  # what the page Long context looks at
 OPENED = ("capture",)  # what is open on the page Real model
@@ -101,7 +101,7 @@ class Settings:
     paper_stages: tuple[str, ...] = ("weights",)  # on it; () for all
     paper_heads: tuple[int, ...] = ()  # on it; () for the one that is shown
 
-    step: int = 1  # of the guided way on the page Learn
+    step: int = 0  # of the guided tour on the page Learn
 
     exercise: str = "made"  # on the page Exercises: a name in KINDS of exercise.py
     exercise_seed: int = 1  # 0: each pupil types a number
@@ -308,7 +308,7 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
         "head": (0, s.heads - 1),
         "query": (0, len(s.tokens) - 1),
         "digits": (0, MAX_DIGITS),
-        "step": (1, LAST_STEP),
+        "step": (0, LAST_STEP),
         "exercise_seed": (0, MAX_EXERCISE),
         "sample_d_k": (1, MAX_SAMPLE_D_K),
         "samples": (10, MAX_SAMPLES),

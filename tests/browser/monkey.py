@@ -63,7 +63,7 @@ LATE = 1.5  # seconds by which a busy machine may begin a run late
 PERMISSIONS = ("clipboard-read", "clipboard-write")  # which a visitor grants the page
 PAGES = (
     "Explore",
-    "Guided way",
+    "Guided tour",
     "Why √d_k",
     "Exercises",
     "Compare",
@@ -75,7 +75,7 @@ PAGES = (
 TAUGHT = {"/learn", "/exercises", "/compare"}  # where any control may change anything
 INTROS = {
     "/": "Attention, stage by stage",
-    "/learn": "Attention in 8 steps",
+    "/learn": "Guided tour",  # or the title of a step
     "/exercises": "Exercises",
     "/compare": "Compare two settings",
     "/why": "Why divide by √dk?",
@@ -310,7 +310,8 @@ LOOK = """() => {
     .filter(group => group.getClientRects().length)
   return {
     url: location.href, panes,
-    intro: intros[location.pathname] === document.querySelector('.st-key-title h1')?.innerText,
+    intro: intros[location.pathname] === document.querySelector('.st-key-title h1')?.innerText
+      || location.pathname === '/learn' && !!document.querySelector('.st-key-tour'),
     tags: [...document.querySelectorAll('.board')].map(board => board.dataset.tag ?? ''),
     errors: [...document.querySelectorAll(
       '[data-testid=stException], [data-testid=stAlert], .board[data-error]')]
@@ -345,7 +346,7 @@ MAY_BE_EMPTY = (  # beginnings of their names: what is asked or may be closed, o
     "set_load_comma",
     "set_head",
     "set_paper_size",
-    "set_lesson_guess",
+    "set_tour_answer",
     "set_preset",
     "set_exercise",
     "set_planted",

@@ -1,77 +1,95 @@
-"""Learn in a real browser: the whole way by clicks and keys, and back to where one was."""
+"""Learn in a real browser: the whole tour by clicks and keys, on a board that stays in place."""
 
-import messages
 import numpy as np
 from browser.dashboard import until
 
-from attention.session import lesson
+from attention.session import tour
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
-from attention.session.run import run, view
+from attention.session.tour import Now
 
 CAT = EXAMPLES["cat-sat"].build()
 DONE = ".st-key-lesson .ask.done"
-DIM = "[...document.querySelectorAll('.board-pane:not(.dim)')].map(pane => pane.dataset.stage)"
+MISSED = ".st-key-lesson .ask.missed"
+LIT = "[...document.querySelectorAll('.board-pane:not(.dim)')].map(pane => pane.dataset.stage)"
+PLACES = """() => Object.fromEntries(
+    [...document.querySelectorAll('.board-pane:not([hidden]) .board-canvas')].map(canvas => {
+        const { x, y, width, height } = canvas.getBoundingClientRect()
+        return [canvas.closest('.board-pane').dataset.stage, [x, y, width, height].map(Math.round)]
+    }))"""
 
 
-def test_the_whole_way_by_clicks_and_keys(visit):
-    dashboard = visit().open("learn", example="cat-sat")
+def test_the_whole_tour_by_clicks_and_keys(visit):
+    dashboard = visit(1366, 768).open("learn", example="cat-sat")
     page = dashboard.page
-    done = page.locator(DONE)
+    done, heading = page.locator(DONE), page.locator("h1")
+    places = page.evaluate(PLACES)
+    assert all(y >= 0 and y + height <= 768 for _, y, _, height in places.values())
+    for key in ("set_scale_kind", "set_mask", "set_heads", "tour"):
+        box = page.locator(f".st-key-{key}").bounding_box()
+        assert box["y"] + box["height"] < 700  # with room for the choice of the head
 
     def on(k):
+        heading.click()  # keys are the page's again
         page.keyboard.press("ArrowRight")
-        until(page.get_by_role("heading", name=f"{k} of 8 {lesson.STEPS[k - 1].title}"))
+        until(page.get_by_role("heading", name=tour.STEPS[k].title))
         dashboard.idle()
         assert done.count() == 0
-        seen = set(page.evaluate(DIM))
-        assert seen == set(lesson.STEPS[k - 1].stages) - set(lesson.STEPS[k - 1].hides)
+        assert set(page.evaluate(LIT)) == set(tour.STEPS[k].stages)
+
+    def is_done(by_two_heads=False):
+        until(done)
+        dashboard.idle()
+        if not by_two_heads:
+            assert page.evaluate(PLACES) == places
+        assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
+
+    def word(k):
+        dashboard.after(page.locator(".board-words button").nth(k).click)
 
     X, query = CAT.matrices["X"].values.copy(), CAT.query
     X[query, 0] = 2
-    typed = CAT.with_matrix("X", Matrix(X))
-    key = lesson.strongest(view(typed, run(typed)), query)
-    assert set(page.evaluate(DIM)) == {"X", "W_Q", "Q"}
-    dashboard.write("X", query, 0, "2")  # 1: another number for the word that asks
-    until(done)
-    page.locator(".st-key-lesson h2").click()  # keys are the page's again
+    key = Now(CAT.with_matrix("X", Matrix(X))).strongest
+    word(1)
+    is_done()
+    word(query)
+    on(1)
+    dashboard.write("X", query, 0, "2")
+    is_done()
     on(2)
-    dashboard.click("Q", 1, 0)
-    until(done)
-    dashboard.click("Q", query, 0)
-    page.locator(".st-key-lesson h2").click()
+    word(1)
+    is_done()
+    word(query)
     on(3)
+    dashboard.click("scores", 1, 1)
+    until(page.locator(MISSED))
     dashboard.click("scores", query, key)
-    until(done)
-    page.locator(".st-key-lesson h2").click()
+    is_done()
     on(4)
     dashboard.menu("set_scale_kind", "none (× 1)")
-    until(done)
-    page.locator(".st-key-lesson h2").click()
+    is_done()
     on(5)
-    until(page.locator(".board-pane[data-stage=masked]:not(.behind)"))  # of which the step speaks
     dashboard.menu("set_mask", "look-ahead (causal)")
-    until(done)
-    page.locator(".st-key-lesson h2").click()
+    is_done()
     on(6)
-    page.locator(".st-key-set_lesson_guess").get_by_text(CAT.tokens[key], exact=True).click()
-    until(done)
-    assert messages.GUESS_IS_RIGHT in done.inner_text()
-    until(page.locator(".board-pane[data-stage=weights]"))
-    page.locator(".st-key-lesson h2").click()
+    assert not any(text for row in dashboard.printed("weights") for text in row)
+    page.locator(".st-key-set_tour_answer").get_by_text(CAT.tokens[key], exact=True).click()
+    is_done()
     on(7)
     dashboard.click("masked", query, key)
     dashboard.after(lambda: page.keyboard.press("Space"))
-    until(done)
+    is_done()
     assert np.isnan(dashboard.numbers("weights")[query, key])
-    page.locator(".st-key-lesson h2").click()
     on(8)
     dashboard.menu("set_heads", "2")
     page.locator(".st-key-set_head").get_by_text("1", exact=True).click()
-    until(done)
+    is_done(by_two_heads=True)
     # leave, and come back where one was
     dashboard.choose_page("Explore")
     until(page.locator(".st-key-set_below"))
-    dashboard.choose_page("Guided way")
-    until(page.get_by_role("heading", name="8 of 8 Two heads"))
+    dashboard.choose_page("Guided tour")
+    until(page.get_by_role("heading", name=tour.STEPS[8].title))
     assert "step=8" in page.url
+    page.locator(".st-key-tour_skip button").click()
+    page.get_by_role("link", name="Practise in Exercises").click()
+    until(page.get_by_role("heading", name="Exercises"))

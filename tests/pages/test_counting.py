@@ -17,7 +17,7 @@ from pages.test_explore import below
 from attention.exports.paper import about, figure_of
 from attention.exports.worksheet import Wanted, sheets_of
 from attention.pages.navigation import PAGES
-from attention.session import changes, lesson, links, pair
+from attention.session import changes, links, pair, tour
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.exercise import faded
 from attention.session.matrix import Matrix
@@ -172,11 +172,10 @@ def test_what_to_notice_in_an_example_names_the_heads_that_are_offered(example):
     assert "counted from" not in notice
 
 
-def test_the_guided_way_asks_for_the_head_that_it_then_finds():
-    step, s = lesson.STEPS[-1], EXAMPLES["four-words"].build()
-    asked = step.ask(s, view(s, run(s)))
-    expected = re.escape(messages.LESSON_SETS_HEADS.format(heads=2, head="HEAD"))
-    wanted = int(re.search(expected.replace("HEAD", r"(\d+)"), asked)[1])
-    two = changes.set_heads(s, 2)
-    assert step.is_done(s, replace(two, head=wanted)) and not step.is_done(s, replace(two, head=0))
-    assert messages.LESSON_SHOWS_HEAD.format(head=wanted) in step.did
+def test_the_tour_asks_for_the_head_that_it_then_finds():
+    begun = tour.Now(tour.go(EXAMPLES["four-words"].build(), 8))
+    expected = re.escape(messages.TOUR_ASKS_HEADS.format(heads=2, head="HEAD"))
+    wanted = int(re.search(expected.replace("HEAD", r"(\d+)"), tour.reply(begun, begun).text)[1])
+    two = changes.set_heads(begun.s, 2)
+    assert tour.reply(begun, tour.Now(replace(two, head=wanted))).kind == "done"
+    assert tour.reply(begun, tour.Now(replace(two, head=0))).kind == "ask"

@@ -4,59 +4,92 @@ from dataclasses import replace
 from html import escape
 
 import messages
+import numpy as np
+import pytest
 from pages.conftest import APP, opened_at, ran, settings_of, words
-from pages.test_check_page import panes
+from pages.test_check_page import card, numbers, panes
 from streamlit.testing.v1 import AppTest
 
 from attention import variance as maths
-from attention.session import lesson, links
+from attention.session import links, tour
+from attention.session.changes import set_tokens
 from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
+from attention.session.guesses import guesses
+from attention.session.settings import LAST_STEP
+from attention.session.tour import Now
 
 PAGE = "attention/pages/learn.py"
 CAT = EXAMPLES["cat-sat"].build()
+HIDDEN = {"weights", "output"}  # before the question of softmax is answered
 
 
 def opened(settings):
     return opened_at(PAGE, **links.write(settings))
 
 
-def test_the_step_of_the_link_stands_with_its_numbers_and_the_ways_lead_on_and_back():
-    at = opened(replace(CAT, step=3))
-    step = lesson.STEPS[2]
-    assert escape(step.idea(CAT, view(CAT, run(CAT)))) in words(at)
-    ran(at.button(key="lesson_right").click())
-    assert settings_of(at).step == 4
-    ran(at.button(key="lesson_left").click())
-    assert settings_of(at) == lesson.go(CAT, 3)
-    last = opened(replace(CAT, step=len(lesson.STEPS)))
-    assert last.button(key="lesson_right").disabled
-    assert opened(CAT).button(key="lesson_left").disabled
+@pytest.mark.parametrize("k", range(LAST_STEP + 1))
+def test_each_step_opens_by_its_link_with_its_text_and_a_card_of_its_stage(k):
+    s = tour.go(CAT, k)
+    at, now = opened(s), Now(s)
+    assert escape(tour.idea(now, now)) in words(at)
+    assert escape(tour.reply(now, now).text) in words(at)
+    stage, i, j = tour.STEPS[k].cell(now, now) if k != 6 else ("masked", CAT.query, 0)
+    shown = card(at)
+    assert (shown["stage"], shown["row"], shown["column"]) == (stage, i, j)
+    assert "mask" not in panes(at)
 
 
-def test_what_a_guess_is_about_is_not_sent_before_it_is_made():
-    at = opened(lesson.go(CAT, 6))
-    assert not {"weights", "output"} & set(panes(at))
-    assert messages.ORDER_IS_KEPT not in words(at)
-    shown = view(CAT, run(CAT))
-    right = shown.labels["keys"][lesson.strongest(shown, CAT.query)]
-    wrong = next(key for key in shown.labels["keys"] if key != right)
-    ran(at.button_group(key="set_lesson_guess").set_value(wrong))
-    assert messages.GUESS_IS_WRONG in words(at)
-    assert {"weights", "output"} <= set(panes(at))
-    ran(at.button_group(key="set_lesson_guess").set_value(right))
-    assert messages.GUESS_IS_RIGHT in words(at)
+def test_the_ways_lead_on_and_back_and_restore_what_a_step_changed():
+    at = opened(replace(tour.go(CAT, 3), scale=1.0, mask="causal"))
+    ran(at.button(key="tour_next").click())
+    assert settings_of(at) == tour.go(CAT, 4)
+    ran(at.button(key="tour_back").click())
+    assert settings_of(at) == tour.go(CAT, 3)
+    ran(at.button(key="tour_skip").click())
+    assert settings_of(at) == tour.go(CAT, LAST_STEP)
+    assert not any(button.key == "tour_next" for button in at.button)
+    ran(at.button(key="tour_skip").click())
+    assert settings_of(at) == tour.go(CAT, 0)
+    assert at.button(key="tour_back").disabled
+
+
+def test_steps_of_other_links_are_those_that_there_are():
+    for step, k in (("-3", 0), ("42", LAST_STEP), ("5", 5)):
+        assert settings_of(opened_at(PAGE, example="cat-sat", step=step)).step == k
+
+
+def test_what_is_asked_is_not_sent_before_it_is_answered():
+    at = opened(tour.go(CAT, 6))
+    assert all(np.isnan(panes(at)[name]["values"]).all() for name in HIDDEN)
+    assert not card(at)["chain"]
+    now = Now(settings_of(at))
+    options = tour.options(now)
+    wrong, right = (options[k] for k in (0, now.strongest))
+    ran(at.button_group(key="set_tour_answer").set_value(wrong))
+    assert escape(tour.reply(now, now, wrong).text) in words(at)
+    assert all(np.isnan(panes(at)[name]["values"]).all() for name in HIDDEN)
+    ran(at.button_group(key="set_tour_answer").set_value(right))
+    assert escape(tour.reply(now, now, right).text) in words(at)
+    assert not any(np.isnan(numbers(panes(at)[name])).any() for name in HIDDEN)
     # another query is another question
     ran(at.selectbox(key="set_query").set_value(0))
-    assert not {"weights", "output"} & set(panes(at))
+    assert all(np.isnan(panes(at)[name]["values"]).all() for name in HIDDEN)
 
 
-def test_a_state_that_does_not_suit_the_way_leads_to_one_that_does():
+def test_a_state_that_does_not_suit_the_tour_leads_to_one_that_does():
     typed = next(e for e in (example.build() for example in EXAMPLES.values()) if e.typed_qkv)
     at = opened(replace(typed, step=2))
-    assert messages.WAY_NEEDS_EMBEDDINGS in words(at)
-    ran(at.button(key="lesson_begin").click())
-    assert settings_of(at) == lesson.go(CAT, 2)
+    assert messages.TOUR_NEEDS_VECTORS in words(at)
+    ran(at.button(key="tour_example").click())
+    assert settings_of(at) == tour.go(CAT, 2)
+
+
+def test_another_sentence_is_no_number_that_was_typed():
+    at = opened(tour.go(CAT, 1))
+    ran(at.text_input(key="set_sentence").set_value("my dog sat"))
+    dog = Now(set_tokens(tour.go(CAT, 1), ("my", "dog", "sat"), [None, None, 2]))
+    assert escape(tour.STEPS[1].ask(dog)) in words(at)
+    assert "class='ask done'" not in words(at)
 
 
 def test_why_asks_before_it_shows_where_one_guesses_first():
@@ -66,7 +99,7 @@ def test_why_asks_before_it_shows_where_one_guesses_first():
     everything = set(panes(at))
     ran(at.toggle(key="set_guess_first").set_value(True))
     assert not panes(at)
-    first, second = lesson.guesses(maths.measure("normal", 64, 0, 1000))
+    first, second = guesses(maths.measure("normal", 64, 0, 1000))
     assert escape(first.answer) not in words(at)
     ran(at.button_group(key="set_why_guess_0").set_value("8"))
     assert messages.GUESS_IS_WRONG in words(at)
@@ -76,12 +109,3 @@ def test_why_asks_before_it_shows_where_one_guesses_first():
     ran(at.button_group(key="set_why_guess_1").set_value(second.right[0]))
     assert escape(second.answer) in words(at)
     assert set(panes(at)) == everything
-
-
-def test_the_first_step_notices_a_change_in_ones_own_sentence_too():
-    at = opened(lesson.go(CAT, 1))
-    ran(at.text_input(key="set_sentence").set_value("my dog sat"))
-    assert lesson.STEPS[0].did not in words(at)
-    at.session_state["numbers"] = True
-    ran(ran(at).selectbox(key="set_vectors").set_value("one-hot"))
-    assert lesson.STEPS[0].did in words(at)

@@ -158,9 +158,9 @@ def test_a_sentence_of_512_words_is_a_state_that_opens_again():
     assert len(settings_of(at).tokens) == N
 
 
-def test_the_guided_way_asks_for_fewer_tokens():
+def test_the_tour_asks_for_fewer_tokens():
     at = ran(opened(**link()).switch_page("attention/pages/learn.py"))
-    begin = messages.WAY_NEEDS_WORDS.partition("{fewest}")[0]
+    begin = messages.TOUR_NEEDS_WORDS.partition("{fewest}")[0]
     assert any(flag.startswith(begin) for flag in said(at, "flag"))
 
 

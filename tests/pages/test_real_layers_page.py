@@ -111,8 +111,7 @@ def test_every_page_goes_on_with_parts_in_use(page, s):
     at = opened(f"attention/pages/{page}.py", s, unfold=False)
     assert settings_of(at).parts == s.parts
     if page == "learn":
-        without_parts = messages.WAY_HAS_NO_PARTS.partition("{parts}")[0]
-        assert without_parts in words(at) or messages.WAY_NEEDS_SOFTMAX in words(at)
+        assert messages.TOUR_NEEDS_NO_PARTS.partition("{parts}")[0] in words(at)
 
 
 def test_compare_shows_what_a_part_changes():

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.limits import BadInput
 from attention.pages import board, controls, parts, state, store
-from attention.session import lesson, links
+from attention.session import links, tour
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.matrix import Matrix
 
@@ -222,8 +222,8 @@ def test_a_press_goes_on_from_the_press_before_though_no_step_of_it_was_drawn_ye
     at.button(key="next_step").click().run()
     assert at.button_group(key="set_steps").value == 6
     at.switch_page("attention/pages/learn.py").run()
-    at.session_state["visit"].settings = lesson.go(settings(at), 3)
-    at.button(key="lesson_right").click().run()
+    at.session_state["visit"].settings = tour.go(settings(at), 3)
+    at.button(key="tour_next").click().run()
     assert settings(at).step == 4
 
 

@@ -57,6 +57,7 @@ def show(
     query: int | None = None,
     cell: tuple[str, int, int] | None = None,
     planned: bool = False,
+    steady: bool = False,
     card: Card | None = None,
     strip: Strip | None = None,
     on_picked: Callable[[object], None] | None = None,
@@ -66,7 +67,8 @@ def show(
     """Draw the panes in place; the stage that is spoken of elsewhere on the page is ``lit``.
 
     Where several are ``spoken_of``, the others are dimmed; of those that share a place, the last
-    one is in front.
+    one is in front. A ``steady`` board has the same places with a mask and without, and its
+    inputs are open, unless it has no room for them and they are not spoken of.
 
     ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
     ``strip`` that is to be the query. ``on_edited`` gets the operations that were not counted yet,
@@ -94,6 +96,7 @@ def show(
         "query": query,
         "cell": cell,
         "planned": planned,
+        "steady": steady,
         "order": LOWER,
         "card": asdict(card) if card else None,
         "strip": asdict(strip) if strip else None,

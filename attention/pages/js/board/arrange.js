@@ -29,8 +29,14 @@ export const measureIn = font => (text, size, bold) => widthIn(font, text, size,
 export const planned = (panes, asked, measure) => {
   const numbered = panes.filter(pane => hasNumbers(pane, asked))
   const found = numbered.map(pane => formsOf(pane, Infinity, measure)?.asked ?? 0)
-  return planIn(panes, asked, Math.max(0, ...found), measure)
+  const plan = planIn(panes, asked, Math.max(0, ...found), measure)
+  if (!asked.yields || !isCrowded(plan, asked)) return plan
+  return planIn(panes, { ...asked, inputs: 'folded' }, Math.max(0, ...found), measure)
 }
+
+// Whether open inputs leave others without numbers, or out of sight.
+const isCrowded = ({ boxes, end }, { height }) =>
+  end > height || boxes.some(box => box.numbers === 'none')
 
 // Whether the numbers of a pane may have room at all; of many cells it takes long to measure them.
 const hasNumbers = ({ n, m }, { width, height, phone }) => {
@@ -66,7 +72,7 @@ export const isMaskless = panes => {
 }
 
 const stagesOf = (panes, asked, decimals, measure) => {
-  const { fronts, order, rowKind } = asked
+  const { fronts, order, rowKind, steady } = asked
   const all = /** @type {Record<string, import('./rules.js').Stage>} */ ({})
   const names = {}
   for (const pane of panes) {
@@ -86,7 +92,8 @@ const stagesOf = (panes, asked, decimals, measure) => {
   }
   const mask = panes.find(({ spec }) => spec.name === 'mask')
   const plainMask = !mask || isPlain(mask)
-  const { stages, front } = needed(all, { plainMask, maskless: isMaskless(panes) })
+  const maskless = !steady && isMaskless(panes)
+  const { stages, front } = needed(all, { plainMask, maskless })
   const { keys = [] } = names
   const queries = (rowKind === 'keys' ? keys : names.queries) ?? []
   // those of a true mask are behind what they are compared with

@@ -335,9 +335,9 @@ class Board {
     return stage === spec.name ? swap(cell) : null
   }
 
-  // Whether nothing is masked: then the masked scores are the scaled ones.
+  // Whether nothing is masked: then the masked scores are the scaled ones, and share their place.
   get isMaskless() {
-    return isMaskless([...this.panes.values()])
+    return !this.head.steady && isMaskless([...this.panes.values()])
   }
 
   // How panes are painted now.
@@ -410,13 +410,17 @@ class Board {
     if (spokenOf.join() !== this.spokenBefore) {
       this.spokenBefore = spokenOf.join()
       spokenOf.forEach(name => this.front(name))
-      const isInput = name => this.panes.get(name)?.spec.place?.line === 'inputs'
-      if (spokenOf.some(isInput)) this.inputs = 'open'
+      if (this.speaksOfInputs) this.inputs = this.head.steady ? 'auto' : 'open'
     }
     const [stage] = this.head.cell ?? []
     if (!stage || stage === this.chosenBefore) return // what was brought there since stays
     this.chosenBefore = stage
     for (const name of [...this.sourcesOf(stage), stage]) this.front(name)
+  }
+
+  get speaksOfInputs() {
+    const isInput = name => this.panes.get(name)?.spec.place?.line === 'inputs'
+    return this.head.spokenOf.some(isInput)
   }
 
   // What a stage is made of; without a mask the scaled scores stand for the masked ones.
@@ -437,9 +441,12 @@ class Board {
     const room = this.presenter.room ?? roomOf(this.root, above, this)
     const shown = panes.filter(pane => this.presenter.shows(pane))
     const { fronts, measure } = this
-    const inputs = this.usesInputs ? 'open' : this.inputs
+    const { order, steady } = this.head
+    const opens = steady && this.inputs === 'auto' && !room.presenting
+    const inputs = this.usesInputs || opens ? 'open' : this.inputs
+    const yields = opens && !this.usesInputs && !this.speaksOfInputs
     const { rowKind } = this.presenter
-    const asked = { ...room, inputs, fronts, order: this.head.order, rowKind }
+    const asked = { ...room, inputs, yields, fronts, order, rowKind, steady }
     if (room.presenting && inputs === 'auto') asked.inputs = 'folded'
     const plan = (this.plan = this.planOf(shown, asked))
     placed(plan, panes)

@@ -21,7 +21,7 @@ const SIGN = 15 // px: + and = between inputs
 // px: a cell of an input that is folded, and all of it; its letters, and what is around
 const MINI = { side: 4, high: 18, wide: 60, px: 13.5, apart: 28, before: 120 }
 export const ALL = 'all'
-const PRESENTS = 'One stage at a time, for a room: P'
+const PRESENTS = 'Full screen, one stage at a time (P)'
 const HOW = 'Click a number and type, or paste a block. The board follows.'
 
 export class Around {

@@ -15,6 +15,8 @@ const KINDS = {
   Q: ['queries', 'd_k'],
   K: ['keys', 'd_k'],
   V: ['keys', 'd_v'],
+  X: ['queries', 'd_model'],
+  W_Q: ['d_model', 'd_k'],
   weights: ['queries', 'keys'],
   output: ['queries', 'd_v']
 }
@@ -38,8 +40,8 @@ const paneOf = (name, words, { value = 1, code = ZERO, large = false } = {}) => 
 }
 
 const NAMES = ['Q', 'K', 'V', 'scores', 'scaled', 'masked', 'weights', 'output']
-const planOf = panes =>
-  planned(panes, { width: 1066, height: 560, order: ORDER, fronts: [], inputs: 'auto' }, widthOf)
+const ASKED = { width: 1066, height: 560, order: ORDER, fronts: [], inputs: 'auto' }
+const planOf = (panes, asked = {}) => planned(panes, { ...ASKED, ...asked }, widthOf)
 const stagesOf = plan => plan.boxes.flatMap(box => box.tabs)
 
 test('a sentence of plain numbers is laid out as one of words is', () => {
@@ -68,4 +70,23 @@ test('without a mask the masked scores are a tab behind the scaled ones', () => 
   const { boxes } = planOf(panes)
   const box = boxes.find(({ tabs }) => tabs.includes('masked'))
   assert.equal(box.name, 'scaled')
+})
+
+test('the places of a steady board are the same with a mask and without', () => {
+  const words = ['a', 'b', 'c', 'd', 'e', 'f']
+  const places = codes => {
+    const panes = NAMES.map(name => paneOf(name, words, name === 'masked' ? codes : {}))
+    const { boxes } = planOf(panes, { steady: true })
+    return boxes.map(({ name, x, y, w, h }) => [name, x, y, w, h])
+  }
+  assert.deepEqual(places({}), places({ code: HIDDEN, value: NaN }))
+})
+
+test('open inputs yield to numbers and to a board that would scroll', () => {
+  const isOpen = (count, yields) => {
+    const words = Array.from({ length: count }, (_, k) => `word${k}`)
+    const panes = ['X', 'W_Q', ...NAMES].map(name => paneOf(name, words))
+    return planOf(panes, { inputs: 'open', steady: true, yields, height: 440 }).inputs.open
+  }
+  assert.deepEqual([isOpen(4, true), isOpen(10, true), isOpen(10, false)], [true, false, true])
 })

@@ -20,7 +20,7 @@ from attention.norms import RMSNorm
 from attention.numbers import numbers
 from attention.readers.select import SelectedArray
 from attention.rotary import Rotary
-from attention.session import changes, exercise, lesson
+from attention.session import changes, exercise, tour
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.finished import with_weights
 from attention.session.matrix import Matrix, Recipe
@@ -213,11 +213,9 @@ def case(s: Settings) -> dict:
 def boards() -> dict[str, tuple[str, list[str]]]:
     """Boards of only some stages: a case, and which of its stages."""
     found = {}
-    for k, step in enumerate(lesson.STEPS, 1):
-        found[f"step {k}"] = ("default", list(step.stages))
-        if step.hides:
-            there = [name for name in STAGES if name not in step.hides]
-            found[f"step {k}, before the guess"] = ("everything", there)
+    for k, step in enumerate(tour.STEPS):
+        if step.stages:
+            found[f"step {k}"] = ("default", list(step.stages))
     levels = exercise.levels(view(s := EXAMPLES["window"].build(), run(s)))
     for k in range(len(levels)):
         gone = {name for level in levels[: k + 1] for name in level}
