@@ -396,7 +396,7 @@ def _is_sigmoid(softmax: Any, sinks: ArrayLike | None) -> bool:
             " scaled_dot_product_attention takes."
         )
     if sinks is not None:
-        raise ValueError("sinks stand in the sum of a softmax; a sigmoid has none.")
+        raise ValueError("sinks are part of the sum of a softmax; a sigmoid has none.")
     return True
 
 

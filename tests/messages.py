@@ -191,7 +191,7 @@ LONG_SOFTMAX_EXPECTED = (
     'softmax is {softmax}; expected True or "{sigmoid}": any other is what'
     " scaled_dot_product_attention takes."
 )
-SIGMOID_WITHOUT_SINKS = "sinks stand in the sum of a softmax; a sigmoid has none."
+SIGMOID_WITHOUT_SINKS = "sinks are part of the sum of a softmax; a sigmoid has none."
 FUNCTION_EXPECTED = "{name} is {given}; expected a function of {arguments}."
 TOKEN_COUNTS_EXPECTED = "lengths is {lengths}; expected numbers of tokens from 0."
 REAL_TOKENS_EXPECTED = "real {seen}; expected booleans, True for a real token."
@@ -344,7 +344,7 @@ DIVIDED_BY_D_K = "The scores are divided by d_k, as where 1/√d_k is applied tw
 OUTPUT_FOLLOWS_FROM_WEIGHTS = (
     "The output follows from the weights given with it: the trouble lies {place}."
 )
-OUTPUT_RIGHT_WEIGHTS_NOT = "The output is right, and was not made with the weights given beside it."
+OUTPUT_RIGHT_WEIGHTS_NOT = "The output is right, but it was not made with the weights given."
 TROUBLE_ON_BOTH_SIDES = (
     "The weights are not right, and the output does not follow from them either: there is "
     "trouble on both sides."
@@ -387,7 +387,7 @@ V_AS_WIDE_AS_K = "It wants V as wide as K; here d_v is {d_v} and d_k is {d_k}."
 MASK_AND_LOOK_AHEAD = "It raises an error for a mask and a look-ahead at once."
 MASK_OR_LOWER_RIGHT = "Its attn_mask is a mask or causal_lower_right, not both."
 LOWER_RIGHT_ALONE = (
-    "Its attn_mask is causal_lower_right, which has no window and no mask beside it."
+    "Its attn_mask is causal_lower_right, which takes neither a window nor another mask."
 )
 NO_FEWER_HEADS = "It has no argument for fewer heads of keys and values."
 NOT_IN_THE_TABLE = "{name} is not in the table; the names are {names}."
@@ -431,6 +431,9 @@ SCORES_OVERFLOW = "scores reach {most}, more than float16 holds ({limit})"
 INPUT_NOT_FINITE = "{name} holds NaN or infinite numbers"
 DECIMALS_OF_WHAT_IS_NOT_GIVEN = "decimals names {name}; it may name {there}, which are given."
 WHAT_FOLLOWS = "{nothing}. What follows is about the {other} alone. {verdict}"
+CHECK_EXAMPLE = (
+    "An example, until you enter your numbers: the output of code with the mistake chosen above."
+)
 NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
 RIGHT_IN_TYPE = "These numbers are right, to {digits}, as near as {kind} comes."
 RIGHT_WHEN_ROUNDED = (
@@ -696,15 +699,15 @@ A_SENTENCE_OF = "This is a sentence of {count}: {tokens}"
 PARTS_IN_USE = "In use: {parts}."
 SINKS_ARE_OFF = "“Sinks” are off: each weight is made by itself, without a sum."
 SINKS_ARE_ON_AGAIN = "“Sinks” are on again, as they were."
-SIGMOID_IS_OFF = "“Sigmoid” is off: a sink stands in the sum of a softmax."
+SIGMOID_IS_OFF = "“Sigmoid” is off: a sink is part of the sum of a softmax."
 PREVIEW_OF = "Preview of {alt}"
-FIGURE_WAITS = "Drawing the figure; figures requested earlier come first …"
-MATPLOTLIB_IS_LOADED = "Loading Matplotlib and listing the fonts (first time only) …"
+FIGURE_WAITS = "Drawing the figure; figures requested earlier come first"
+MATPLOTLIB_IS_LOADED = "Loading Matplotlib and listing the fonts (first time only)"
 PANELS_ARE_DRAWN = "{number} of {count} panels"
 ALIKE_TO_THE_BIT = "Identical in A and B: {stages}."
 NO_CSV = "No CSV: {why}"
 NO_FILE_OF_BOTH = "No file of A and B together: {why}"
-ADDRESS_HOLDS_BOTH = "The page address holds both A and B."
+LINK_HOLDS_BOTH = "The link under “Share” holds both A and B."
 WRONG_IN_B = "in B {title}"
 FILL_IN = "Fill in {stages}"
 ANSWER_IS_RIGHT = "✓ Right."
@@ -712,7 +715,8 @@ ANSWER_IS_WRONG = "✗ Not yet."
 ARITHMETIC_IS_ON_THE_BOARD = "The arithmetic is on the board."
 ALL_OF_THEM = "All {count} are done."
 TO_GO = "{count} to go."
-FOR_A_CLASS = "Copy this link for your class: each student enters a number."
+FOR_A_CLASS = "Each student enters a number and gets their own exercise."
+WHICH_MISTAKE = "Which of these mistakes did the code make?"
 PROGRESS_IS_KEPT = "The link keeps your progress."
 FRAMEWORKS_NEED_INPUTS = (
     "Explore shows only finished weights; frameworks need Q, K and V. Choose an example there, or"
@@ -756,8 +760,8 @@ NOTHING_CHANGES_YET = (
 )
 TICK_AND_PRESS_AGAIN = "Tick “{label}” and press again."
 PRESSED_TOO_EARLY = (
-    "Nothing was changed: “{label}” was pressed before the page had shown what it now stands "
-    "for. Look below the board, and press again."
+    "Nothing was changed: “{label}” was pressed before the page had shown what it applies to "
+    "now. Look below the board, and press again."
 )
 AS_ON_EXPLORE = "“{title}” from Explore"
 NOTICE = "Notice: {notice}"
@@ -803,8 +807,7 @@ UNKNOWN_NPY_VERSION = "{place}: its .npy version is {version}; 1.0, 2.0 and 3.0 
 TOO_MANY_AXES_IN_FILE = "{place} has {found} axes; at most {limit} are read."
 TOO_MANY_NUMBERS_IN_FILE = "{place} is {shape}, {found} numbers; at most {limit} are read."
 EMPTY_ARRAY = (
-    "{place} is {shape}, without a number; beside a 0, sides whose product is at most "
-    "{most} are read."
+    "{place} is {shape}, without any number; the product of its other sides may be at most {most}."
 )
 UNSUPPORTED_DTYPE = (
     "{place} holds {name}; floats up to float64, integers and masks of bool are read."
@@ -992,10 +995,10 @@ AMBIGUOUS_COMMA = (
 COMMAS_ARE_DECIMAL = "The commas are decimal."
 FIRST_LINE_NAMES_COLUMNS = "The first line names the columns; it is skipped."
 COLUMN_NUMBERS_ROWS = "“{first}” numbers the rows; it is read as their labels."
-WRITE_AS_DECIMALS = "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
+WRITE_AS_DECIMALS = "If 0, 1, 2 and so on are numbers, write them as 0.0, 1.0, 2.0 and so on."
 OTHER_COUNT_OF_WORDS = "The first line says {told} words; here are {found}."
 FIRST_COLUMN_COUNTS = "The first column counts; if it numbers the rows, remove it."
-FIRST_LINE_COUNTS = "The first line reads 0, 1, …; if it names the columns, remove it."
+FIRST_LINE_COUNTS = "The first line counts from 0; if it names the columns, remove it."
 EMPTY_TEXT = "{place} is empty; expected numbers."
 TOO_MANY_CELLS = "{place}, line {line} holds {found} words or numbers; at most {limit} are read."
 OPEN_QUOTATION = "{place}, line {line}: a quotation mark is not closed, or is inside a cell."
@@ -1167,6 +1170,7 @@ SCORE_ITSELF = "That is the score before scaling."
 ROUNDED_TOO_FAR = "Too few decimals: give it {precision}."
 NEARLY_RIGHT = "Close. Round only at the end."
 SHOWN_ROUNDED = "These lines are computed with all digits and shown rounded."
+POWERS_ARE_ROUNDED = "The powers of e are rounded."
 LARGEST_TAKEN_AWAY = "Subtracting the largest score first does not change the weights."
 STEP_OF_PROJECTION = (
     "multiply the row of {row} in {rows} and column {column} of {weight} entry by entry and add"
@@ -1208,9 +1212,9 @@ UNKNOWN_EXAMPLE = (
     "The link asks for an example “{name}” that does not exist; this is the first one."
 )
 STATE_NOT_KEPT = (
-    "This address stands for matrices too large for it, kept by the browser that made it, "
-    "and this one has none under it; open a saved state under “Your data” on Explore, or "
-    "bring them again."
+    "This address is of matrices that are too large for it. The browser that made it keeps "
+    "them, and this browser does not have them: open a saved state under “Your data” on "
+    "Explore, or enter them again."
 )
 UNKNOWN_PARAMETER = "The link's parameter “{name}”{verb} unknown and {were} ignored."
 PARAMETER_BEGINS = "The link's parameter {name} "
@@ -1265,7 +1269,7 @@ SINKS_AND_HEADS_DIFFER = (
     "there are {sinks} sinks and {heads} heads; expected one for all, or one for each."
 )
 SINK_BEYOND_LIMIT = "a sink is beyond ±1e6, which this page does not take."
-SINKS_NEED_THE_SUM = "sinks stand in the sum of the softmax; switch it on, or take them away."
+SINKS_NEED_THE_SUM = "sinks are part of the sum of the softmax; switch it on, or remove them."
 UNKNOWN_SOFTMAX = "softmax is “{softmax}”; expected on, off or a sigmoid."
 R_DOES_NOT_FIT = "R is {shape}; expected {fitting}."
 R_SHAPE = (

@@ -541,7 +541,7 @@ class Bench:
         """What ALiBi adds to the scores, of one head or all."""
         n_q, n_k = self.given.shape[-2:]
         if n_q != n_k or n_k < 2:
-            raise NoRoom("how far queries stand from keys is not said")
+            raise NoRoom("the distances between queries and keys are not given")
         M = alibi(n_q, n_k, self.whole.heads)
         return M if self._split else M[self.head or 0]
 
@@ -599,7 +599,7 @@ class Bench:
         elif option == "taken":
             raise NoRoom("it is taken")
         if sinks is not None and chosen["hiding"] == "NaN":
-            raise NoRoom("beside sinks no row is without a sum")
+            raise NoRoom("with sinks every row has a sum")
         if option in ("queries", "both axes") and self.queries is not None:
             raise NoRoom("it mixes queries")
         if option == "twice, masked":

@@ -96,6 +96,34 @@ def _why_not(name: str, a: View, b: View) -> str:
     return ""
 
 
+def repeats_last(found: Sequence[Both]) -> list[Both]:
+    """Return the stages with those last that only repeat the one before them, in A and in B.
+
+    So masked scores, where nothing is masked, do not stand between the scaled ones and the weights.
+
+    >>> eye = np.eye(2)
+    >>> names = ("scaled", "masked", "weights")
+    >>> sides = zip(names, (eye, eye, eye), (2 * eye, 2 * eye, eye), strict=True)
+    >>> [both.name for both in repeats_last([Both(*side, None) for side in sides])]
+    ['scaled', 'weights', 'masked']
+    """
+    before: Both | None = None
+    once: list[Both] = []
+    again: list[Both] = []
+    for both in found:
+        is_again = (
+            before is not None
+            and not both.is_alike
+            and all(
+                M is not None and other is not None and np.array_equal(M, other)
+                for M, other in ((both.a, before.a), (both.b, before.b))
+            )
+        )
+        (again if is_again else once).append(both)
+        before = both
+    return once + again
+
+
 def largest_change(both: Both) -> Change | None:
     """Where B differs most from A; None where nothing but rounding does.
 

@@ -116,7 +116,7 @@ def trouble(
             " follows."
         )
     if not weights_right and near["output"]:
-        return "The output is right, and was not made with the weights given beside it."
+        return "The output is right, but it was not made with the weights given."
     if not weights_right and not follows:
         return (
             "The weights are not right, and the output does not follow from them either: there is"

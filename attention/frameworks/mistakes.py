@@ -132,12 +132,12 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (("split", "reshaped"), "the heads are split by a reshape without a transpose", HEADS, COMMON),
     (
         ("split", "interleaved"),
-        "the heads are split interleaved: head h takes columns h, h + heads, …",
+        "the heads are split interleaved: head h takes columns h, h + heads, h + 2·heads",
         "Let head h take the columns h · d to (h + 1) · d.",
     ),
     (
         (("split", "interleaved"), ("join", "interleaved")),
-        "the heads are split interleaved, and joined so: head h holds columns h, h + heads, …",
+        "the heads are split and joined interleaved: head h has columns h, h + heads, h + 2·heads",
         "Let head h take the columns h · d to (h + 1) · d, and join the heads side by side.",
     ),
     (

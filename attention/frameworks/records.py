@@ -160,7 +160,7 @@ def _bias_or_mask(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
 
 def _nothing_beside_the_corner(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
     if parts.window is not None:
-        return "Its attn_mask is causal_lower_right, which has no window and no mask beside it."
+        return "Its attn_mask is causal_lower_right, which takes neither a window nor another mask."
     both = parts.bias is not None and causal
     return "Its attn_mask is a bias or causal_lower_right, not both." if both else ""
 
@@ -383,7 +383,7 @@ CONVENTIONS = {
         when="attn_mask=causal_lower_right(n_q, n_k) in the place of is_causal=True",
         source="torch/nn/attention/bias.py; run on the CPU",
         causal="lower right",
-        window="none: nothing can stand beside causal_lower_right",
+        window="none: causal_lower_right takes no other mask",
         refuses=_wants_one_attn_mask,
         refuses_parts=_nothing_beside_the_corner,
     ),

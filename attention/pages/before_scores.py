@@ -99,7 +99,7 @@ def rotary(s: Settings) -> None:
         s.rotary.offset,
         lambda s, offset: prepared.turned(s, offset=offset),
         int(MAX_SCALE),
-        help="Keys stand at 0, 1, …: with a cache the first query stands further on.",
+        help="Keys have positions 0, 1, 2 and so on. With a cache the first query has a later one.",
     )
 
 
@@ -130,7 +130,7 @@ def relative(s: Settings) -> None:
         min_value=prepared.nearest_end(s),
         max_value=int(MAX_SCALE),
         step=1,
-        help="Keys that stand further away share the last bucket of their side.",
+        help="Keys that are further away share the last bucket of their side.",
     )
     seed = prepared.seed_of_relative(s)
     if seed is not None:

@@ -28,6 +28,9 @@ MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
 RIGHT = "none (correct)"
 WANTED = "Numbers as text, or arrays saved by your code. Reloading the page removes the file."
 OTHERS = "Continue with the other arrays"
+EXAMPLE = (
+    "An example, until you enter your numbers: the output of code with the mistake chosen above."
+)
 MOST_HEADS, SOFTCAPS = 64, (1e-6, 1e6)
 TYPED = {  # what a reload does not lose
     "check_source": typed.text("explore"),
@@ -151,15 +154,15 @@ def from_explore(s: Settings) -> dict[str, Any]:
     return given
 
 
-def answers(bench: Bench) -> dict[str, str]:
-    """The boxes for the other code's numbers."""
+def answers(bench: Bench) -> tuple[dict[str, str], bool]:
+    """The boxes for the other code's numbers; of an example, and True, where all are empty."""
     shapes = inputs.shapes(bench)
     for (name, label), place in zip(ANSWERS.items(), st.columns(2), strict=True):
         with place:
             box(
                 f"{label}, {shapes[name]}",
                 name,
-                150,
+                110,
                 "Paste what your code prints: NumPy, PyTorch, JSON or plain numbers",
             )
     left, right = st.columns(2, vertical_alignment="bottom")
@@ -189,11 +192,12 @@ def answers(bench: Bench) -> dict[str, str]:
             )
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {mistake.title: mistake for mistake in bench.applicable}
+        first = inputs.first_example(bench)
         title = state.page_control(
             st.selectbox,
             "No numbers yet? Try a known mistake",
             "check_plant",
-            RIGHT,
+            first.title if first else RIGHT,
             options=list(mistakes),
             help="An output with this mistake, to see how the page finds it.",
         )
@@ -204,7 +208,10 @@ def answers(bench: Bench) -> dict[str, str]:
             (bench, mistakes[title]),
             help="Copies it into the box, as if your own code had returned it.",
         )
-    return {name: text(name) for name in ANSWERS}
+    boxes = {name: text(name) for name in ANSWERS}
+    if any(typed.strip() for typed in boxes.values()):
+        return boxes, False
+    return boxes | {"output": inputs.planted(bench, mistakes[title], "output")}, True
 
 
 def plant(bench: Bench, mistake: Mistake | None) -> None:
@@ -257,40 +264,48 @@ parts.opening(
     " and in pairs, and says which of them gives exactly your numbers.",
 )
 parts.sentences(*state.sentences())
-source = state.page_control(
-    st.segmented_control,
-    "Inputs",
-    "check_source",
-    "explore",
-    required=True,
-    options=list(inputs.SOURCES),
-    format_func=lambda name: inputs.SOURCES[name].label,
-    help="The inputs of your code: the matrices of Explore, or those you paste.",
-)
+with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="check_inputs"):
+    source = state.page_control(
+        st.segmented_control,
+        "Inputs",
+        "check_source",
+        "explore",
+        required=True,
+        options=list(inputs.SOURCES),
+        format_func=lambda name: inputs.SOURCES[name].label,
+        help="The inputs of your code: the matrices of Explore, or those you paste.",
+    )
+    beside = st.container()
 try:
-    bench = inputs.bench_of(from_explore(s) if source == "explore" else pasted(source))
-    boxes = answers(bench)
-    if any(typed.strip() for typed in boxes.values()):
-        diagnosis = inputs.explain(bench, boxes)
-        verdict(diagnosis)
-        heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
-        head = min(state.page_value("check_head", 0), heads - 1)
-        state.set_page_value("check_head", head)
-        if heads > 1:
-            state.page_control(
-                st.segmented_control,
-                "Head",
-                "check_head",
-                0,
-                options=range(heads),
-                required=True,
-                format_func=str,
-                help="Which head the matrices below show.",
-            )
-        panes = panes_of(diagnosis, head, s if source == "explore" else None)
-        board.show("check_board", panes, about=what_it_is(s))
-        if panes:
-            paper.offer(s, panes, "attention_check")
+    if source == "explore":
+        with beside:
+            given = from_explore(s)
+    else:
+        given = pasted(source)
+    bench = inputs.bench_of(given)
+    boxes, is_example = answers(bench)
+    if is_example:
+        parts.note(EXAMPLE)
+    diagnosis = inputs.explain(bench, boxes)
+    verdict(diagnosis)
+    heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
+    head = min(state.page_value("check_head", 0), heads - 1)
+    state.set_page_value("check_head", head)
+    if heads > 1:
+        state.page_control(
+            st.segmented_control,
+            "Head",
+            "check_head",
+            0,
+            options=range(heads),
+            required=True,
+            format_func=str,
+            help="Which head the matrices below show.",
+        )
+    panes = panes_of(diagnosis, head, s if source == "explore" else None)
+    board.show("check_board", panes, about=what_it_is(s))
+    if panes:
+        paper.offer(s, panes, "attention_check")
 except BadInput as problem:
     parts.message_box("refused", state.capital(str(problem)))
 typed.keep("check_typed", TYPED)

@@ -135,7 +135,17 @@ def offer(formats: dict[str, File], refused: dict[str, str], name: str) -> None:
         parts.note(f"{REFUSED[ending]}: {why}")
 
 
-s = state.begin(pairs.pin_first)
+def opening(settings: Settings) -> Settings:
+    """The first of these comparisons, where nothing is compared yet."""
+    pair = pairs.pair_of(settings)
+    if settings.pinned or pair.mistake:
+        return settings
+    made = pairs.PRESETS["scale"].make(pair.b)
+    state.set_page_value(MADE_OF, (made, pair.b))
+    return pairs.compared(made)
+
+
+s = state.begin(pairs.pin_first, opening)
 pair = pairs.pair_of(s)
 parts.opening("Compare two settings", "A is fixed; your changes go to B.")
 with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
@@ -186,7 +196,7 @@ def dressed(pane: Pane) -> Pane:
 
 panes = [
     dressed(pane)
-    for both in stages
+    for both in beside.repeats_last(stages)
     if wanted or not both.is_alike
     for pane in apart(both, a, b, digits=s.digits, cell=s.cell)
 ]
@@ -261,7 +271,7 @@ def the_files() -> None:
     formats |= saved_states(refused[".json"])
     offer(formats, {ending: why for ending, why in refused.items() if why}, name)
     if state.link()[1]:  # a box says it otherwise
-        parts.note("The page address holds both A and B.")
+        parts.note("The link under “Share” holds both A and B.")
     paper.offer(s, panes, name)
 
 

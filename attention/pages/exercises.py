@@ -16,12 +16,13 @@ from attention.frameworks.mistakes import BY_NAME
 from attention.html import lesson as tables
 from attention.limits import MAX_EXERCISE, BadInput
 from attention.numbers import number
-from attention.pages import board, cells, parts, share, state, worksheet
+from attention.pages import board, cells, copy, parts, share, state, worksheet
 from attention.sentences import in_words
 from attention.session import exercise, links, planted
 from attention.session.about import what_it_is
 from attention.session.board_edits import Operation, Refusal
 from attention.session.by_hand import next_seed
+from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import KINDS, Cell, Exercise
 from attention.session.settings import Settings
 from attention.stages import ALWAYS, STAGES
@@ -32,15 +33,12 @@ NUMBER = (
     f"From 1 to {MAX_EXERCISE:,}. The same number gives everyone the same exercise; a different"
     " number gives a different one."
 )
-FOR_A_CLASS = "Copy this link for your class: each student enters a number."
-NOT_FOR_A_CLASS = (
-    "The numbers on Explore are too large for a link. Choose an example there before you copy"
-    " this link for your class."
-)
 FIND = (
     "Someone’s code computed this from X, W_Q, W_K and W_V, with one mistake. In which stage do"
     " the numbers first differ from the correct ones?"
 )
+FOR_A_CLASS = "Each student enters a number and gets their own exercise."
+WHICH = "Which of these mistakes did the code make?"
 
 s = state.begin()
 
@@ -85,16 +83,9 @@ def rail(done: Exercise | None) -> None:
                 help="While this is on, click numbers on the board to blank or restore them.",
             )
         share.button()
-        if s.exercise != "state" and not s.exercise_seed:
-            parts.note(FOR_A_CLASS if state.link()[1] else NOT_FOR_A_CLASS)
-        elif s.exercise != "state":
-            state.button(
-                "Link for a class",
-                "exercise_class",
-                state.change,
-                (partial(begin, exercise_seed=0),),
-                help="Each student enters a number and gets their own exercise.",
-            )
+        if s.exercise != "state" and s.exercise_seed:
+            link = share.to_here(links.address(for_a_class(s))[0])
+            copy.button("exercise_class", "Link for a class", link, FOR_A_CLASS)
         if done and done.blanks:
             worksheet.of_exercise(s, done.shown, done.blanks[0].stage)
 
@@ -335,16 +326,18 @@ def find() -> None:
     is_found = said.stage == found.first
     with st.container(key="lesson"):
         with st.container(horizontal=True, gap="small", key="lesson_says"):
-            st.html(tables.head("", "Find the mistake", FIND), width="stretch")
+            ask = WHICH if is_found and len(found.options) > 1 else FIND
+            st.html(tables.head("", "Find the mistake", ask), width="stretch")
             with st.container(horizontal=True, gap="small", width="content"):
                 ways_to_find(found, said)
-        asked("Stage", "planted_stage", said.stage, list(ALWAYS), _heading, "stage")
+        if not is_found:
+            asked("Stage", "planted_stage", said.stage, list(ALWAYS), _heading, "stage")
         if said.stage:
             st.html(verdict(is_found, planted.of_stage(found, said.stage)))
         if said.stage_tries >= exercise.ENOUGH and not is_found:
             lines = " ".join(planted.how(found))
             st.html(tables.quiet(f"{_heading(found.first)}: {planted.seen_at(found)} {lines}"))
-        if is_found:
+        if is_found and len(found.options) > 1:
             options = list(found.options)
             asked("Mistake", "planted_mistake", said.mistake, options, _title, "mistake")
         if said.mistake:
@@ -407,8 +400,14 @@ def _title(name: str) -> str:
 # ---- the page ------------------------------------------------------------------------------------
 
 
-def for_a_class() -> None:
-    """Nothing yet: each pupil types a number."""
+def for_a_class(settings: Settings) -> Settings:
+    """The settings of a link by which each student gets an exercise of their own like this one."""
+    asked = {name: getattr(settings, name) for name in ("exercise", "asked")}
+    return replace(EXAMPLES[FIRST].build(), **asked, exercise_seed=0)
+
+
+def by_number() -> None:
+    """Nothing yet: each student types a number."""
     with st.container(key="lesson"):
         ask = "Enter your number (for example from the class list) to get your own exercise."
         st.html(tables.head("", KINDS[s.exercise], ask))
@@ -421,7 +420,7 @@ def page() -> None:
     parts.opening("Exercises", f"Each answer is checked as you type, with a hint.{keeps}")
     if s.exercise != "state" and not s.exercise_seed:
         rail(None)
-        return for_a_class()
+        return by_number()
     if s.exercise == "mistake":
         rail(None)
         choices(None)

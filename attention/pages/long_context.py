@@ -278,7 +278,7 @@ def the_page() -> None:
         is_known = work is not None and work.is_known(window, among(work, c), c.of)
         # what is said of the numbers before is not true of others: it goes at once
         said = st.container() if is_known else st.empty()
-        with waiting, st.spinner("Computing the overview …", show_time=True):
+        with waiting, st.spinner("Computing the overview", show_time=True):
             work = work or new_work(inputs, c)
             head = among(work, c)
             look = work.look(window, head, c.of)

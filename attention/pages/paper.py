@@ -45,8 +45,8 @@ NAMES |= {"stage": "0…1 or symmetric", "data": "min to max", "own": "custom"}
 NAMES |= {"orange_blue": "orange, blue"}
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
 SOON = 0.5  # seconds in which a figure needs no bar
-LOADING = "Loading Matplotlib and listing the fonts (first time only) …"
-WAITING = "Drawing the figure; figures requested earlier come first …"
+LOADING = "Loading Matplotlib and listing the fonts (first time only)"
+WAITING = "Drawing the figure; figures requested earlier come first"
 RESOLUTIONS = (150, 300, 600)
 FILES = {
     "pdf": ("Save as PDF", "A page of exactly this size, with its fonts."),

@@ -101,7 +101,7 @@ def _sink(s: Settings) -> None:
 def _sinks(s: Settings, on: bool) -> Settings:
     if on and s.softmax is not True:
         gone = f"“{PARTS[SIGMOID].label}” is off: a sink" if s.softmax else "Softmax is on: a sink"
-        state.remark(f"{gone} stands in the sum of a softmax.")
+        state.remark(f"{gone} is part of the sum of a softmax.")
     return changes.set_sinks(s, on)
 
 

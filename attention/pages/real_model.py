@@ -54,16 +54,19 @@ def uploaded() -> tuple[str, Survey | None]:
 
 
 def standing() -> Survey | None:
-    """Return what is open."""
-    if s.capture in examples.CAPTURES:
-        return examples.surveyed(s.capture)
-    return uploaded()[1] if s.capture == UPLOADED else None
+    """Return what is open: at first an example, and None where what was uploaded is lost."""
+    return uploaded()[1] if s.capture == UPLOADED else examples.surveyed(example_open())
+
+
+def example_open() -> str:
+    """Return the name of the example that is open; "" where an upload is."""
+    return "" if s.capture == UPLOADED else s.capture or next(iter(examples.CAPTURES))
 
 
 def open_file(file: UploadedFile) -> None:
     """Open the file in place of what was open; where it is refused, all stays."""
     try:
-        with st.spinner("Recomputing every head …", show_time=True):
+        with st.spinner("Recomputing every head", show_time=True):
             found = survey(opened(file.content(), file.name))
     except (ValueError, MemoryError) as problem:
         refusal = problem if isinstance(problem, BadInput) else BadInput(sentence_of(problem))
@@ -108,8 +111,8 @@ def to_long() -> None:
     state.set_page_value(state.GO, "long")
 
 
-def the_sources() -> None:
-    """The uploader and the examples; what was uploaded is opened."""
+def the_sources() -> DeltaGenerator:
+    """The uploader, which opens what comes, and beside it the examples; return their place."""
     left, right = st.columns([3, 4], gap="medium")
     with left:
         label = "Open a capture (.safetensors)"
@@ -126,10 +129,10 @@ def the_sources() -> None:
                     f"model_example_{name}",
                     open_example,
                     (name,),
-                    type="primary" if s.capture == name else "secondary",
+                    type="primary" if example_open() == name else "secondary",
                     help=" ".join(example.sentences),
                 )
-            if s.capture:
+            if s.capture == UPLOADED:
                 state.button("Close", "model_close", close, help="Removes it from this page.")
     problem = upload.problem(FILE)
     if state.DATA in str(problem):
@@ -138,6 +141,7 @@ def the_sources() -> None:
     if LONG_OPENS in str(problem):
         help = "Opens Long context; upload the file there."
         state.button("Go to Long context", "model_long", to_long, help=help)
+    return right
 
 
 # ---- the proof -----------------------------------------------------------------------------------
@@ -494,22 +498,20 @@ parts.opening(
     " output, and opens on Explore.",
 )
 parts.sentences(*state.sentences())
-the_sources()
+beside = the_sources()
 shown = standing()
 if shown is None:
-    if s.capture:
-        parts.not_here("What was uploaded is", "upload the file again")
-    the_lines()
+    parts.not_here("What was uploaded is", "upload the file again")
 else:
-    the_proof(shown)
-    if s.capture in examples.CAPTURES:
-        parts.note(examples.CAPTURES[s.capture].notice)
+    with beside:
+        the_proof(shown)
+    if name := example_open():
+        parts.note(examples.CAPTURES[name].notice)
     the_maps(shown)
     help = "The weights of one head in every layer, larger, with their words."
     if state.page_control(st.toggle, "One head across layers", "model_layers", False, help=help):
         the_layers(shown)
-    help = "The code that captures your own model."
-    if state.page_control(st.toggle, "How to capture", "model_lines", False, help=help):
-        the_lines()
+with st.expander("How to capture your own model", key="model_lines"):
+    the_lines()
 parts.address()
 state.end()

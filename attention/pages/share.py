@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from ipaddress import ip_address
 from urllib.parse import urlencode, urlsplit
@@ -27,11 +28,20 @@ TOO_LARGE = "These matrices are too large for a link, and for this browser to ke
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 
 
+def code() -> str:
+    """Return the address of the QR code of what is set; "" where it has none."""
+    parameters, whole = state.link()
+    home, _ = addresses(st.context.url or "")
+    link = to_here(parameters)
+    why = why_no_code(link, works_here_alone(home), whole)
+    return "" if why else f"{home}{QR_URL}?{urlencode({'text': link})}"
+
+
 def button() -> None:
     """“Share”, for what is set."""
     parameters, whole = state.link()
-    home, path = addresses(st.context.url or "")
-    link = f"{home}{path}?{urlencode(parameters)}"
+    home, _ = addresses(st.context.url or "")
+    link = to_here(parameters)
     is_local = works_here_alone(home)
     if whole:
         says = LOCAL if is_local else WHOLE
@@ -49,8 +59,13 @@ def button() -> None:
         if why := why_no_code(link, is_local, whole):
             parts.note(f"No QR code: {why}")
         else:
-            code = f"{home}{QR_URL}?{urlencode({'text': link})}"
-            st.image(code, caption="The link as a QR code", width=240)
+            st.image(code(), caption="The link as a QR code", width=240)
+
+
+def to_here(parameters: Mapping[str, str]) -> str:
+    """Return the link to this page with these parameters."""
+    home, path = addresses(st.context.url or "")
+    return f"{home}{path}?{urlencode(parameters)}"
 
 
 def addresses(page: str) -> tuple[str, str]:

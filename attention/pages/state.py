@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import local
@@ -20,6 +20,7 @@ from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import answers_kept
 from attention.session.long_context import brought
+from attention.session.pair import LOOKS, seen_alike
 from attention.session.prepared import fitted
 from attention.session.settings import (
     COMPARED,
@@ -40,7 +41,7 @@ SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
 DATA = "Your data"  # the part below the board where a saved state is opened
 UNSEEN = (
-    "Nothing was changed: “{}” was pressed before the page had shown what it now stands for. Look"
+    "Nothing was changed: “{}” was pressed before the page had shown what it applies to now. Look"
     " below the board, and press again."
 )
 GO = "go_to"  # a value of the page: the path of the one that the next run turns to
@@ -70,6 +71,9 @@ class Visit:
     too_long: Settings | None = None  # what was refused, where Long context can show it
     page: str = ""  # the last that ran, as Streamlit calls it
     finish: Finish = lambda before, after: after  # what that page makes of each change
+    arrived: bool = False  # at a page or an address, which may open with something to see
+    # the settings that stand, where the page shows what it opens with until something is changed
+    beside: Settings | None = None
     address: dict[str, str] = field(default_factory=dict)  # as it was opened
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
@@ -125,11 +129,15 @@ def _asked() -> list[str]:
     return getattr(_thread, "asked", [])
 
 
-def begin(finish: Finish = lambda before, after: after) -> Settings:
+def begin(
+    finish: Finish = lambda before, after: after,
+    opening: Callable[[Settings], Settings] | None = None,
+) -> Settings:
     """The settings of this run: from the session, or from the address.
 
     The address counts where the person came with one, or went Back. What the page's controls change
-    goes through ``finish``.
+    goes through ``finish``. A page that one arrives at opens with what ``opening`` makes of the
+    settings; until a control changes that, the address and other pages keep what was set.
     """
     address = st.query_params.to_dict()
     visit = st.session_state.get("visit")
@@ -139,14 +147,26 @@ def begin(finish: Finish = lambda before, after: after) -> Settings:
         _hear(visit)
     visit.run += 1
     if _turned(visit):  # the browser takes every control away with its page
-        visit.told_anew = visit.run
+        visit.told_anew, visit.arrived = visit.run, True
+        visit.settings, visit.beside = _own(visit), None
     _arrive(visit, address)
     visit.page, visit.finish, visit.controls_drawn = internals.page_hash(), finish, set()
     _thread.asked = []
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
         _wait(visit)
+    if visit.arrived and opening and (shown := opening(visit.settings)) != visit.settings:
+        visit.settings, visit.beside = shown, visit.settings
+    visit.arrived = False
     return visit.settings
+
+
+def _own(visit: Visit) -> Settings:
+    """What is set; of what a page opened with, only what was looked at."""
+    if visit.beside is None:
+        return visit.settings
+    looks = {name: getattr(visit.settings, name) for name in LOOKS}
+    return replace(visit.beside, **looks)
 
 
 def end() -> None:
@@ -243,7 +263,7 @@ def _turned(visit: Visit) -> bool:
 def _open(visit: Visit, address: dict[str, str]) -> None:
     """Take what an address stands for: by itself, or by a mark that only the browser knows."""
     visit.address, visit.remarks, visit.waiting_changes = address, [], []
-    visit.too_long = None
+    visit.too_long, visit.beside, visit.arrived = None, None, True
     visit.pressed.clear()
     visit.stroke_goes_on = False
     visit.awaited_mark, visit.store_turn = address.get("partial", ""), secrets.token_hex(8)
@@ -283,7 +303,7 @@ def _wait(visit: Visit) -> None:
         if waited < SHORTLY:
             words.empty()
         else:
-            words.html("<p class='awaiting'>Fetching your numbers from this browser …</p>")
+            words.html("<p class='awaiting'>Fetching your numbers from this browser</p>")
     words.empty()
     _lose(visit, "it did not answer")
 
@@ -406,6 +426,8 @@ def _apply(visit: Visit, act: Change) -> None:
         settings = check(answers_kept(visit.settings, settings))
         if settings.cell:
             settings = replace(settings, cell=links.existing_cell(settings))
+        if not seen_alike(visit.settings, settings):
+            visit.beside, visit.arrived = None, False
         visit.settings = settings
     except BadInput as problem:
         visit.notices.append(capital(str(problem)))
@@ -459,7 +481,7 @@ def carry(settings: Settings) -> None:
 
 def _carry(visit: Visit, settings: Settings) -> None:
     long = brought(visit.settings.long, "own", settings.head)
-    visit.settings = replace(visit.settings, long=long)
+    visit.settings, visit.beside = replace(_own(visit), long=long), None
     visit.page_values |= {CARRIED: settings, GO: "long"}
 
 
@@ -796,6 +818,22 @@ def write_address() -> tuple[bool, str]:
     visit, address = _visit(), st.query_params.to_dict()
     if visit.stroke_goes_on:
         return visit.written
+    with _as_set(visit):
+        return _write(visit, address)
+
+
+@contextmanager
+def _as_set(visit: Visit) -> Iterator[None]:
+    """Set aside what a page opened with, which no address holds before it is changed."""
+    shown, beside = visit.settings, visit.beside
+    visit.settings, visit.beside = _own(visit), None
+    try:
+        yield
+    finally:
+        visit.settings, visit.beside = shown, beside
+
+
+def _write(visit: Visit, address: dict[str, str]) -> tuple[bool, str]:
     parameters, whole = link()
     mark = parameters.get("partial", "")
     with visit.store_place:
@@ -826,7 +864,9 @@ def next_address(path: str) -> dict[str, str]:
 
     It names that page, by which history.js makes one step of it.
     """
-    visit, (parameters, _) = _visit(), link()
+    visit = _visit()
+    with _as_set(visit):
+        parameters, _ = link()
     wanted = ({} if start.is_bare(parameters) else parameters) | {"to": path}
     visit.addresses.append((visit.run, wanted))
     return wanted

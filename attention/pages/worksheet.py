@@ -52,7 +52,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
     wanted = Wanted(first, with_key, count, seed)
     state.set_page_value("worksheet", (wanted, s))
     st.download_button(
-        "Worksheet",
+        "Download worksheet (HTML)",
         partial(_file, state.page_values_at_rest()),
         f"{'attention_class_set' if is_class else name}_worksheet.html",
         MIME,
@@ -77,7 +77,7 @@ def of_exercise(s: Settings, shown: View, stage: str) -> None:
         wanted = Wanted(first, with_key=False, sheets=1, seed=s.exercise_seed)
     state.set_page_value("worksheet", (wanted, s))
     st.download_button(
-        "Print worksheet",
+        "Download worksheet (HTML)",
         partial(_file, state.page_values_at_rest()),
         "attention_exercise.html",
         MIME,

@@ -47,7 +47,7 @@ FAMILY_LABELS = {
     "finished": "finished attention weights",
 }
 SEVERAL = "several"  # inputs, all out of the only array of a file
-ALL, SLICE = "all", "a slice…"
+ALL, SLICE = "all", "a slice"
 THIRDS = "first third", "second third", "last third"
 WEIGHTS_HELP = (
     "torch’s Linear stores its weight as (out, in): tick *transposed*. If one array holds W_Q,"

@@ -176,8 +176,8 @@ def _check_axes(shape: tuple[int, ...], where: str, most: int) -> None:
     # a side of 0 hides the others from the product
     if 0 in shape and math.prod(filter(None, shape)) > most:
         raise BadInput(
-            f"{where} is {sides(shape)}, without a number; beside a 0, sides whose product is at"
-            f" most {most:,} are read."
+            f"{where} is {sides(shape)}, without any number; the product of its other sides may be"
+            f" at most {most:,}."
         )
 
 

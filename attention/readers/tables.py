@@ -275,7 +275,7 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
         if counts_up(firsts):
             yield f"“{short(first, 20)}” numbers the rows; it is read as their labels."
     if dialect.names and not dialect.labelled and _numbers_columns(lines):
-        yield "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
+        yield "If 0, 1, 2 and so on are numbers, write them as 0.0, 1.0, 2.0 and so on."
     if dialect.counts and dialect.counts[0] != count:
         yield f"The first line says {dialect.counts[0]:,} words; here are {count:,}."
     if not dialect.above and dialect.width > 1:
@@ -288,7 +288,7 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
     written = "." in text or lines.separator in ("\t", ";", ",") and " " not in line
     written = written or (lines.separator is None and line.startswith(" "))
     if not dialect.above and from_zero and dialect.width > 1 and written:
-        yield "The first line reads 0, 1, …; if it names the columns, remove it."
+        yield "The first line counts from 0; if it names the columns, remove it."
 
 
 def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:

@@ -205,6 +205,15 @@ def _decimals(text: str) -> int | None:
     return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 
 
+EXAMPLES = ("scale: none", "softmax: queries")  # of mistakes: the first that is possible is shown
+
+
+def first_example(bench: Bench) -> Mistake | None:
+    """Return the mistake that is shown before anything is entered; None where none is possible."""
+    possible = {mistake.name: mistake for mistake in bench.applicable}
+    return next((possible[name] for name in EXAMPLES if name in possible), None)
+
+
 def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
     """What a code with this mistake would answer, to the last digit; None: a right one."""
     answers = bench.run((mistake,) if mistake else ())

@@ -314,8 +314,8 @@ def biases(name: str) -> Settings:
 @example(
     "positions",
     "Positions added to X",
-    "The same word at two places: alike until positions are added.",
-    "“dog” stands there twice, with one row of X. Added positions tell the two apart: the first"
+    "The same word at two places: the same row until positions are added.",
+    "“dog” appears twice, with the same row of X. Added positions tell the two apart: the first"
     " looks at the second most, and the second at the first. Without P both look at “man”.",
 )
 def positions(name: str) -> Settings:
@@ -328,7 +328,7 @@ def positions(name: str) -> Settings:
     "rotary",
     "Rotary positions",
     "One word five times: rotated, scores depend on the distance alone.",
-    "One word five times, so the rows of Q are alike, and so are those of K. Rotated they differ,"
+    "One word five times, so the rows of Q are equal, and so are those of K. Rotated they differ,"
     " and a score depends on the distance alone: each diagonal of the scores holds one number.",
 )
 def rotary(name: str) -> Settings:
@@ -341,7 +341,7 @@ def rotary(name: str) -> Settings:
     "alibi",
     "ALiBi: nearer counts more",
     "One word four times: the nearest one gets most, in each head by another slope.",
-    "Each “tick” has the same row of K, so its scores are alike: without ALiBi the last one shares"
+    "Each “tick” has the same row of K, so its scores are equal: without ALiBi the last one shares"
     " its look evenly among all four. Head 0 takes 1/4 from a score for each place back: itself"
     " gets 0.44, the first 0.10. Head 3 takes 1/256, and all four get nearly the same.",
 )
@@ -383,8 +383,8 @@ def sliding(name: str) -> Settings:
 @example(
     "sinks",
     "A sink",
-    "A share of every row that goes nowhere, most where no key fits.",
-    "Each row adds up to less than 1: a score of 1 that no key has takes the rest. It takes 2 % of"
+    "A part of each row goes to no key, most where no key fits.",
+    "Each row sums to less than 1: a score of 1 that no key has takes the rest. It takes 2 % of"
     " “cat”, whose scores are large, and 64 % of “mat”, whose scores are small.",
 )
 def sinks(name: str) -> Settings:
@@ -406,7 +406,7 @@ def _trained(name: str, layer: int, head: int, query: int) -> Settings:
     "Trained: what “it” is",
     "A head of MiniLM reads a sentence: “it” looks at “animal”.",
     "Nobody set these numbers: layer 3, head 1 of MiniLM made them of this sentence. “it” gives"
-    " 0.69 of its weight to “animal” and 0.05 to “street”. Other heads stand on the page Real"
+    " 0.69 of its weight to “animal” and 0.05 to “street”. Other heads are on the page Real"
     " model.",
 )
 def trained_it(name: str) -> Settings:

@@ -344,13 +344,41 @@ class Exercise:
         return ""
 
     def how(self, cell: Cell) -> list[str]:
-        """The lines that lead to a number; none before what it is made of is there."""
+        """The lines that lead to a number; none before what it is made of is there.
+
+        A weight is made of the powers of e that are given for its row, where some are.
+        """
         if self.waits_for(cell):
             return []
+        is_seen = cell.stage == "weights" and self.shown.allowed[cell.row, cell.column]
+        if is_seen and (given := self._powers_of_row(cell.row)):
+            return self._with_powers(cell, given)
         return cell_arithmetic(self.shown, *cell, self.digits)
+
+    def _powers_of_row(self, row: int) -> dict[float, str]:
+        """The powers that lead to the weights of a row: those that are given, where it is open."""
+        of_row, given = self._powers([row]), self.given_powers()
+        return given if of_row and of_row.keys() <= given.keys() else of_row
+
+    def _with_powers(self, cell: Cell, given: dict[float, str]) -> list[str]:
+        """The lines that lead to a weight from the powers that are given."""
+        masked = self.shown.stages["masked"][cell.row].tolist()
+        powers = [given[x] for x in masked if math.isfinite(x)]
+        total, mine = sum(map(Fraction, powers)), given[masked[cell.column]]
+        decimals = len(mine.partition(".")[2])
+        weight = number(float(self.shown.stages["weights"][cell[1:]]), self.digits)
+        return [
+            f"e^{{{number(masked[cell.column], 1)}}} = {mine}",
+            f"Σ of the row = {' + '.join(powers)} = {float(total):.{decimals}f}",
+            f"{mine} ÷ {float(total):.{decimals}f}",
+            f"= {weight}",
+        ]
 
     def remark(self, cell: Cell) -> str:
         """What is to be known of these lines; "" where they are as by hand."""
+        is_seen = cell.stage == "weights" and self.shown.allowed[cell.row, cell.column]
+        if is_seen and self._powers_of_row(cell.row):
+            return "The powers of e are rounded."
         of = (cell.stage, *(source for source, _ in _sources(self.shown, cell.stage)))
         exact = all(np.array_equal(self._printed[name], self.shown.stages[name]) for name in of)
         remarks = [] if exact else ["These lines are computed with all digits and shown rounded."]
@@ -366,7 +394,10 @@ class Exercise:
         """The powers of e that the blank weights need, to as few decimals as lead to them, from 2;
         none where they wait, or are not of wholes and halves.
         """
-        rows = {cell.row for cell in self.open if cell.stage == "weights"}
+        return self._powers({cell.row for cell in self.open if cell.stage == "weights"})
+
+    def _powers(self, rows: Collection[int]) -> dict[float, str]:
+        """The powers that these rows of weights need."""
         plain = self.shown.softmax is True and self.shown.sink is None
         if not plain or any(self.shut["masked"][i].any() for i in rows):
             return {}
@@ -383,11 +414,11 @@ class Exercise:
         return {}
 
     def _leads_to_weights(self, row: list[float], given: dict[float, str]) -> bool:
-        """Whether these powers give the weights of a row of masked scores."""
+        """Whether these powers give the weights of a row of masked scores, as they are printed."""
         exact, rounded = [math.exp(x) for x in row], [Fraction(given[x]) for x in row]
         total = sum(rounded)
         return total > 0 and all(
-            is_right(r / total, e / sum(exact), self.digits)
+            number(float(r / total), self.digits) == number(e / sum(exact), self.digits)
             for r, e in zip(rounded, exact, strict=True)
         )
 

@@ -431,9 +431,9 @@ def _changed(
             elif parameter == "partial":
                 refused.add(parameter)
                 notices.append(
-                    "This address stands for matrices too large for it, kept by the browser that"
-                    " made it, and this one has none under it; open a saved state under “Your data”"
-                    " on Explore, or bring them again."
+                    "This address is of matrices that are too large for it. The browser that made"
+                    " it keeps them, and this browser does not have them: open a saved state under"
+                    " “Your data” on Explore, or enter them again."
                 )
             elif parameter != "example" and not parameter.startswith("embed"):
                 unknown.append(called + parameter)

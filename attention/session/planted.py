@@ -22,6 +22,7 @@ KNOWN = (  # that are seen in numbers done by hand
     "scale: none",
     "scale: d_k",
     "scale: inverse",
+    "scale: tokens",
     "mask: ignored",
     "mask: inverted",
     "mask: other triangle",
@@ -32,9 +33,10 @@ KNOWN = (  # that are seen in numbers done by hand
     "softmax: queries",
     "softmax: both axes",
     "softmax: twice",
+    "softmax: sigmoid",
     "sum: transposed",
 )
-OPTIONS = 4  # to choose from
+OPTIONS = 4  # to choose from, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,9 @@ class Planted:
     wrong: View
     mistake: Mistake
     cell: Cell  # the first that is printed differently
-    options: tuple[str, ...]  # names of mistakes, in the order of the table
+    # names of mistakes that are first seen in the same stage, in the order of KNOWN; where there
+    # is one alone, the stage names it
+    options: tuple[str, ...]
 
     @property
     def first(self) -> str:
@@ -59,8 +63,8 @@ def planted(seed: int) -> Planted:
     """The attention of this seed with one mistake.
 
     >>> found = planted(1)
-    >>> found.mistake.name in found.options, len(found.options), found.first in ALWAYS
-    (True, 4, True)
+    >>> found.mistake.name in found.options, len(found.options) <= OPTIONS, found.first in ALWAYS
+    (True, True, True)
     """
     settings, random = made(seed), Random(f"mistake {seed}")
     right, _ = views(Pair(settings, settings))
@@ -75,10 +79,11 @@ def planted(seed: int) -> Planted:
             wrong[name], first[name] = made_wrong, cell
     name = next(iter(wrong))
     chosen = [name]
-    # the others differ from it, and from each other, if they can in the same stage
-    for other in sorted(wrong, key=lambda other: first[other].stage != first[name].stage):
+    # the others begin in the same stage, and differ from it and from each other
+    for other in wrong:
+        begins = first[other].stage == first[name].stage
         apart = all(first_difference(wrong[one], wrong[other]) for one in chosen)
-        if apart and len(chosen) < OPTIONS:
+        if begins and apart and len(chosen) < OPTIONS:
             chosen.append(other)
     options = tuple(option for option in KNOWN if option in chosen)
     return Planted(settings, right, wrong[name], BY_NAME[name], first[name], options)
@@ -131,13 +136,14 @@ class Said:
 def said(s: Settings, stage: str | None = None, mistake: str | None = None) -> Settings:
     """The settings after the stage was said in which the numbers first differ, or the mistake.
 
-    What was said rightly stays.
+    What was said rightly stays. Where the stage leaves one mistake alone, that is found with it.
     """
     found, so_far = planted(max(s.exercise_seed, 1)), Said.of(s)
     if stage in ALWAYS and so_far.stage != found.first:
         wrong = stage not in (found.first, so_far.stage)
         tries = so_far.stage_tries + wrong
-        return _kept(s, replace(so_far, stage=stage or "", stage_tries=tries))
+        alone = found.mistake.name if stage == found.first and len(found.options) == 1 else ""
+        return _kept(s, Said(stage or "", alone, tries, so_far.mistake_tries))
     is_open = so_far.stage == found.first and so_far.mistake != found.mistake.name
     if mistake in found.options and is_open:
         wrong = mistake not in (found.mistake.name, so_far.mistake)

@@ -192,7 +192,7 @@ def _check_rules(s: Settings) -> None:
             " window."
         )
     if s.sinks and s.softmax is not True:
-        raise BadInput("sinks stand in the sum of the softmax; switch it on, or take them away.")
+        raise BadInput("sinks are part of the sum of the softmax; switch it on, or remove them.")
     if len(s.sinks) not in (0, 1, s.heads):
         raise BadInput(
             f"there are {len(s.sinks)} sinks and {s.heads} heads; expected one for all, or one"

@@ -615,8 +615,18 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
     until(said.get_by_text(messages.PICTURE_WAS_COPIED.format(what="weights")))
     _, png = dashboard.download(lambda: dashboard.tool("weights", "Download PNG"))
     assert dashboard.page.evaluate(size) == list(struct.unpack(">2I", png[16:24]))
+    dashboard.page.evaluate(
+        """() => { window.written = []
+        const { fillText } = CanvasRenderingContext2D.prototype
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+          written.push(text)
+          fillText.call(this, text, ...place) } }"""
+    )
     dashboard.tool("weights", "Copy board as picture")
     until(said.get_by_text(messages.PICTURE_WAS_COPIED.format(what="the board")))
+    written = set(dashboard.page.evaluate("written"))
+    assert {"scaled", "weights"} <= written  # and no button, nor anything that is cut
+    assert not written & {"masked", "Present", "⋯", "…"}
     box = dashboard.page.locator(".board-groups").bounding_box()
     width, height = dashboard.page.evaluate(size)
     assert abs(width - 2 * (box["width"] + 32)) <= 2

@@ -108,6 +108,17 @@ def test_a_blank_that_was_just_chosen_is_filled_in(visit):
     until(page.get_by_text("1 of 3"))
 
 
+def test_the_link_for_a_class_is_copied_and_the_page_stays(visit):
+    dashboard = visit().open("exercises", **LINK)
+    page = dashboard.page
+    page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text }")
+    at = page.url
+    page.get_by_role("button", name="Link for a class").click()
+    until(page.get_by_text("Copied.", exact=True))
+    assert "exercise_seed=0" in page.evaluate("copied") and page.url == at
+    assert not page.locator(".st-key-exercise_class input:visible").count()
+
+
 def test_a_mistake_is_found_and_a_pupil_types_a_number(visit):
     found = planted.planted(4)
     dashboard = visit().open(

@@ -118,6 +118,37 @@ def test_keys_go_through_all_stages_in_numbers_that_a_room_can_read_and_esc_lead
     assert page.evaluate("document.activeElement.closest('.board-pane').dataset.stage") == "Q"
 
 
+CODE = "vendor/qr.svg?text=https%3A%2F%2Fexample.org%2F"  # this server has none: it is here alone
+WITH_CODE = f"""const {{ parse }} = JSON
+  JSON.parse = (...given) => {{
+    const found = parse(...given)
+    return found?.spokenOf ? {{ ...found, code: '{CODE}' }} : found }}"""
+
+
+def test_the_link_is_shown_as_a_code_that_fills_the_window(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(WITH_CODE)
+    dashboard.open()
+    page, keys = dashboard.page, dashboard.page.keyboard
+    code = page.get_by_role("img", name="The link to this page as a QR code")
+    keys.press("p")
+    until(page.get_by_role("dialog", name="Presentation"))
+    page.get_by_role("button", name="Show the link as a QR code (Q)").click()
+    until(code)
+    height = "() => Math.min(innerWidth, innerHeight)"
+    assert code.bounding_box()["height"] > 0.9 * page.evaluate(height)
+    assert code.evaluate("node => node.decode().then(() => node.naturalWidth)") > 50
+    keys.press("Escape")  # back to the board
+    until(code, "hidden")
+    keys.press("q")
+    until(code)
+    keys.press("ArrowRight")
+    until(code, "hidden")
+    until(page.get_by_role("dialog", name="Presentation"))
+    keys.press("Escape")
+    until(page.get_by_role("dialog", name="Presentation"), "detached")
+
+
 def test_without_a_full_screen_it_lies_over_the_page_and_compares_in_one_line(visit):
     compared = pair.PRESETS["mask"].make(EXAMPLES["four-words"].build())
     link, _ = links.address(pair.compared(compared))

@@ -22,8 +22,9 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
     taken = Taken.load(FILE)
     dashboard = visit().open("model", ready="[data-testid=stFileUploaderDropzone]", bare=True)
     page = dashboard.page
+    until(page.locator(MAPS))  # of the example that the page opens with
     page.locator("input[type=file]").set_input_files(FILE)
-    until(page.locator(MAPS))
+    until(page.get_by_role("button", name="Close", exact=True))
     dashboard.idle()
     begin = messages.OUTPUTS_ARE_EQUAL.partition("{difference}")[0]
     assert begin in page.locator(".said").first.inner_text()

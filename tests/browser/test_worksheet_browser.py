@@ -214,7 +214,7 @@ def test_how_to_print_is_on_the_screen_and_not_on_paper(page):
 def test_an_exercise_on_paper_is_a_page_without_its_key(page, visit):
     dashboard = visit()
     dashboard.open("exercises", exercise_seed="5", asked="output")
-    button = dashboard.page.get_by_role("button", name="Print worksheet")
+    button = dashboard.page.get_by_role("button", name="Download worksheet (HTML)")
     name, content = dashboard.download(button.click)
     assert name == "attention_exercise.html"
     show(page, content)

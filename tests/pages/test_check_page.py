@@ -6,7 +6,7 @@ import board_bytes
 import messages
 import numpy as np
 import pytest
-from pages.conftest import opened_at, ran
+from pages.conftest import opened_at, ran, words
 from streamlit.testing.v1 import AppTest
 
 from attention.figures.shades import LAST
@@ -51,7 +51,18 @@ def typed(at: AppTest, name: str, text: str) -> AppTest:
 def test_the_page_opens_with_explores_inputs_and_the_shapes_it_wants():
     at = opened()
     assert [box.label for box in at.text_area] == ["Your output, 4 × 4", "Your weights, 4 × 4"]
-    assert said(at) == ""
+    # at first with an example: the output of code with a known mistake, and what is found in it
+    assert messages.CHECK_EXAMPLE in words(at)
+    bench = inputs.bench_of(inputs.from_settings(EXAMPLES["four-words"].build()))
+    wrong = next(d for d in bench.applicable if d.name == "scale: none")
+    title = capital(messages.NOT_SCALED)
+    assert messages.ALL_AGREE_WITH.format(title=title, digits="").strip() in said(at)
+    theirs = numbers(panes(at)["output_given_theirs"])
+    np.testing.assert_array_equal(theirs, bench.run((wrong,))["output"])
+    ran(at.selectbox(key="set_check_plant").set_value(messages.OVER_QUERIES))
+    assert capital(messages.OVER_QUERIES) in said(at)
+    at = typed(at, "output", str(bench.right["output"]))
+    assert messages.CHECK_EXAMPLE not in words(at) and messages.RIGHT_NUMBERS in said(at)
 
 
 def test_right_numbers_are_declared_right():
@@ -95,6 +106,7 @@ def test_what_was_typed_as_the_button_was_pressed_is_what_the_answer_is_made_of(
     at = ran(opened().segmented_control(key="set_check_source").set_value("qkv"))
     for name, text in (("Q", "1 0\n0 1"), ("K", "1 0\n0 1"), ("V", "1\n2")):
         at = typed(at, name, text)
+    at.selectbox(key="set_check_plant").set_value("none (correct)")
     at.text_area(key="set_check_V").set_value("3\n5")
     at = ran(at.button(key="check_planted").click())
     assert messages.NUMBERS_ARE_RIGHT.format(digits="16 digits") in said(at)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 import messages
 import numpy as np
 import pytest
-from pages.conftest import opened_at, ran, settings_of, words
+from pages.conftest import link_of, opened_at, ran, settings_of, words
 from pages.test_check_page import numbers, panes
 
 from attention.arithmetic import cell
@@ -28,6 +28,7 @@ from attention.session.run import run, view
 
 PAGE = "attention/pages/compare.py"
 CAT = EXAMPLES["cat-sat"].build()
+CAT_STAGES = view(CAT, run(CAT)).stages
 
 
 def opened(settings):
@@ -66,8 +67,54 @@ def test_captured_heads_are_named_in_the_page_and_in_the_names_of_files():
     assert called not in words(at)
 
 
-def test_nothing_pinned_says_what_to_do():
+def test_it_opens_with_a_comparison_and_the_address_and_explore_keep_what_was_set():
     at = opened(CAT)
+    assert at.button_group(key="set_preset").value == "scale"
+    assert "<li>scale: 1/√d_k → 1</li>" in words(at)
+    shown, (a, b) = panes(at), pair.views(pair.PRESETS["scale"].make(CAT))
+    for stage in ("weights", "output"):
+        assert np.array_equal(numbers(shown[f"{stage}_a"]), a.stages[stage])
+        assert np.array_equal(numbers(shown[stage]), b.stages[stage])
+    # where nothing is masked, the weights come before the scores that only repeat the scaled
+    assert [name for name in shown if name in CAT_STAGES] == [
+        *("scaled", "weights", "output", "masked")
+    ]
+    assert links.read(link_of(at)) == (CAT, [])
+    at.slider(key="set_digits").set_value(4).run()
+    assert at.button_group(key="set_preset").value == "scale"
+    assert links.read(link_of(at)) == (replace(CAT, digits=4), [])
+    ran(at.switch_page("attention/pages/explore.py"))
+    assert settings_of(at) == replace(CAT, digits=4)
+    ran(at.switch_page(PAGE))
+    assert at.button_group(key="set_preset").value == "scale"
+
+
+def test_what_is_changed_of_the_first_comparison_is_kept_and_an_own_pair_is_shown_first():
+    at = opened(CAT)
+    at.selectbox(key="set_mask").set_value("causal").run()
+    first = pair.PRESETS["scale"].make(CAT)
+    own = pair.Pair(first.a, set_mask(first.b, "causal"))
+    assert pair.pair_of(settings_of(at)) == own
+    assert links.read(link_of(at)) == (settings_of(at), [])
+    for page in ("attention/pages/explore.py", PAGE):
+        ran(at.switch_page(page))
+        assert pair.pair_of(settings_of(at)) == own
+    at = opened(pair.compared(pair.Pair(CAT, CAT)))
+    assert at.button_group(key="set_preset").value is None
+    at = opened(replace(CAT, scale=0.3))
+    at.button_group(key="set_preset").set_value("mask").run()
+    assert pair.pair_of(settings_of(at)) == pair.PRESETS["mask"].make(replace(CAT, scale=0.3))
+
+
+def opened_alike(settings):
+    """Open the page, and make B equal to A."""
+    at = opened(settings)
+    at.button(key="only_a").click().run()
+    return at
+
+
+def test_nothing_pinned_says_what_to_do():
+    at = opened_alike(CAT)
     shown, ours = panes(at), view(CAT, run(CAT)).stages
     assert list(shown) == list(ours)
     assert {pane["edit"] for name, pane in shown.items() if name in CAT.matrices} == {"cells"}
@@ -96,7 +143,7 @@ def test_a_press_makes_each_comparison_and_the_link_opens_it_again(name):
 
 
 def test_the_first_change_pins_what_was_set_before_and_a_cell_that_is_chosen_does_not():
-    at = opened(CAT)
+    at = opened_alike(CAT)
     at.slider(key="set_digits").set_value(4).run()
     assert settings_of(at) == replace(CAT, digits=4)
     at.selectbox(key="set_mask").set_value("causal").run()
@@ -242,7 +289,7 @@ def test_a_csv_that_too_many_numbers_do_not_fit_into_is_not_offered(monkeypatch)
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_the_address_is_said_to_hold_both_only_where_it_does(whole):
+def test_the_link_is_said_to_hold_both_only_where_it_does(whole):
     at = opened(pair.compared(pair.Pair(CAT, set_mask(CAT, "causal"))))
     if not whole:
         visit = at.session_state["visit"]
@@ -250,7 +297,7 @@ def test_the_address_is_said_to_hold_both_only_where_it_does(whole):
         wide = {f"W_{name}": M for name, M in wide.items()}
         visit.settings = pair.compared(pair.Pair(CAT, replace(CAT, matrices=CAT.matrices | wide)))
     ran(at.button_group(key="set_below_compare").set_value("Export"))
-    assert (messages.ADDRESS_HOLDS_BOTH in words(at)) == whole
+    assert (messages.LINK_HOLDS_BOTH in words(at)) == whole
     assert (messages.DO_NOT_FIT_INTO_A_LINK in words(at)) != whole
 
 
@@ -263,7 +310,7 @@ def test_a_pair_too_large_to_open_again_is_said_before_it_is_lost(monkeypatch):
     wide |= {name: Matrix(rng.standard_normal((400, 64))) for name in ("W_Q", "W_K", "W_V")}
     a = replace(CAT, matrices=wide)
     b = a.with_matrix("W_Q", Matrix(rng.standard_normal((400, 64))))
-    at = opened_at(PAGE)
+    at = opened_alike(CAT)
     at.session_state["visit"].settings = both = pair.compared(pair.Pair(a, b))
     at.run()
     assert not at.exception and len(sent) == 1 and parts.KEPT in words(at)

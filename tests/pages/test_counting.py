@@ -148,7 +148,7 @@ def test_an_exercise_on_ones_own_numbers_and_its_sheet_name_the_head(offered):
     s = replace(s, asked=faded(view(s, run(s)), 2, 1))
     at = shown(s, "exercises")
     never_from_one(sent(at))
-    _, write = offered["Print worksheet"]
+    _, write = offered["Download worksheet (HTML)"]
     assert b"Head 1 of 0\xe2\x80\x931." in write()
     (sheet,) = sheets_of(Wanted("scores"), s)
     assert "Head 1 of 0–1." in sheet.notes and BOTH in sheet.about

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pages.conftest import opened_at, ran, settings_of, words
 from pages.test_check_page import card, panes
+from pages.test_words_row import shared
 
 from attention.exports.worksheet import Wanted, sheets_of
 from attention.figures.shades import BLANK
@@ -144,10 +145,10 @@ def test_the_card_counts_says_what_to_look_at_and_leads_on():
     not_yet = f"{messages.ANSWER_IS_WRONG}</b>"
     assert f"{not_yet} <b>weights, row rivers, column feeds</b> · {hint}" in words(at)
     lines = Exercise.of(wrong).how(Cell("weights", 2, 1))
-    assert len(lines) == 5 and card(at)["lines"] == []
+    assert len(lines) == 4 and card(at)["lines"] == []
     ran(at.button(key="exercise_how").click())
-    assert card(at)["lines"][:5] == lines and at.button(key="exercise_how").disabled
-    assert card(at)["lines"][5].endswith(messages.LARGEST_TAKEN_AWAY) and not card(at)["chain"]
+    assert card(at)["lines"][:4] == lines and at.button(key="exercise_how").disabled
+    assert card(at)["lines"][4] == messages.POWERS_ARE_ROUNDED and not card(at)["chain"]
     assert messages.ARITHMETIC_IS_ON_THE_BOARD in words(at)
     at = opened(solved(s))
     said = messages.ALL_OF_THEM.format(count=5)
@@ -237,10 +238,12 @@ def test_levels_rows_kinds_and_numbers_begin_anew():
 
 def test_a_teachers_link_asks_each_pupil_for_a_number():
     at = opened(asking(5, 2))
-    ran(at.button(key="exercise_class").click())
+    sent = [element.proto.bytes for element in at.get("bidi_component")]
+    assert any(messages.FOR_A_CLASS.encode() in each for each in sent)
+    link = shared(at)["Link for a class"]
+    at = opened_at(PAGE, **dict(parse_qsl(urlsplit(link).query)))
     assert settings_of(at).exercise_seed == 0 and not panes(at)
     assert at.query_params["exercise_seed"] in ("0", ["0"])
-    assert messages.FOR_A_CLASS in words(at)
     ran(at.number_input(key="set_exercise_number").set_value(17))
     assert panes(at)["X"]["rows"] == list(made(17).tokens)
     assert panes(at)["weights"]["blanks"] == [[2, 0], [2, 1], [2, 2]]
@@ -270,7 +273,7 @@ def test_it_is_there_on_paper_from_what_is_asked_first_and_without_its_key(s, fi
     (sheet,) = sheets_of(wanted, settings)
     assert sheet.tasks[0].grid.name == first
     assert sheet.tasks[-1].grid.rows == Exercise.of(s).shown.rows("output")
-    assert [b.proto.label for b in at.get("download_button")] == ["Print worksheet"]
+    assert [b.proto.label for b in at.get("download_button")] == ["Download worksheet (HTML)"]
     assert not at.get("download_button")[0].proto.disabled
     assert at.get("download_button")[0].proto.help.endswith(messages.OPEN_AND_PRINT)
 
@@ -293,7 +296,9 @@ def test_a_mistake_is_found_by_its_stage_and_its_name():
     assert f"{messages.ANSWER_IS_WRONG}</b> {said}" in words(at)
     ran(at.button(key="exercise_how").click())
     assert escape(planted.seen_at(found)) in words(at)
+    assert messages.WHICH_MISTAKE not in words(at)
     ran(at.button_group(key="set_planted_stage").set_value("scaled"))
+    assert messages.WHICH_MISTAKE in words(at)
     said = messages.DIFFERS_FIRST.format(stage="scaled", cell=escape(planted.seen_at(found)))
     assert f"{messages.ANSWER_IS_RIGHT}</b> {said}" in words(at)
     ran(at.button_group(key="set_planted_mistake").set_value("scale: none"))
@@ -334,7 +339,7 @@ def test_no_words_around_a_matrix_name_the_mistake(seed):
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_the_link_is_said_to_keep_the_progress_only_where_it_does(whole):
-    at = opened(replace(CAT, exercise_seed=0))
+    at = opened(asking(5, 2))
     if not whole:
         visit = at.session_state["visit"]
         rng = np.random.default_rng(1)
@@ -342,5 +347,5 @@ def test_the_link_is_said_to_keep_the_progress_only_where_it_does(whole):
         visit.settings = replace(visit.settings, matrices=CAT.matrices | wide)
         ran(at)
     assert (messages.PROGRESS_IS_KEPT in words(at)) == whole
-    assert (messages.FOR_A_CLASS in words(at)) == whole
+    assert len(shared(at)["Link for a class"]) < 100  # numbers of Explore are not in it
     assert (messages.DO_NOT_FIT_INTO_A_LINK in words(at)) != whole

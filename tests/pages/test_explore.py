@@ -635,7 +635,7 @@ def test_one_array_of_a_file_is_taken_as_three_weights():
     assert said(at, "refused") == [add]
     picked(at, "W_K", names[0], ":, 8:16")
     picked(at, "W_V", names[0], ":, 16:24")
-    picked(at, "W_O", names[1], "a slice…")
+    picked(at, "W_O", names[1], "a slice")
     ran(at.text_input(key="set_load_cut_W_O").set_value("1:9"))
     ran(at.checkbox(key="set_load_transposed_W_O").check())
     ran(at.button(key="load_use").click())

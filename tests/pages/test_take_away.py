@@ -38,7 +38,7 @@ def test_files_of_one_head_are_named_by_it_and_those_of_all_are_not(offered):
         "Save as PDF": "attention_sentence_head1.pdf",
         "Save as SVG": "attention_sentence_head1.svg",
         "Save as PNG": "attention_sentence_head1.png",
-        "Worksheet": "attention_sentence_head1_worksheet.html",
+        "Download worksheet (HTML)": "attention_sentence_head1_worksheet.html",
     }
 
 
@@ -124,7 +124,7 @@ def test_a_worksheet_is_of_the_numbers_on_the_board_or_a_set_for_a_class(offered
     assert options == ["Q, K, V", "scores", "scaled", "masked", "weights", "output"]
     ran(at.selectbox(key="set_worksheet_first").set_value("output"))
     ran(at.toggle(key="set_worksheet_key").set_value(False))
-    page = offered["Worksheet"][1]().decode()
+    page = offered["Download worksheet (HTML)"][1]().decode()
     assert page.count('<section class="task">') == 1 and "Answer key" not in page
     assert messages.OPEN_AND_PRINT in said_by(at)
     assert messages.KEYS_ON_OWN_PAGES not in said_by(at)
@@ -132,7 +132,7 @@ def test_a_worksheet_is_of_the_numbers_on_the_board_or_a_set_for_a_class(offered
     ran(at.number_input(key="set_worksheet_count").set_value(2))
     ran(at.number_input(key="set_worksheet_seed").set_value(9))
     assert messages.OPEN_AND_PRINT in said_by(at) and messages.KEYS_ON_OWN_PAGES in said_by(at)
-    name, write = offered["Worksheet"]
+    name, write = offered["Download worksheet (HTML)"]
     assert name == "attention_class_set_worksheet.html"
     assert re.findall(r"<span>Sheet \d+|made by seed \d+", write().decode()) == [
         "<span>Sheet 1",

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_plus
 
 import messages
 import numpy as np
@@ -187,12 +187,12 @@ def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page
 
 def shared(at) -> dict[str, str]:
     """The lines to copy, by their labels."""
-    [lines] = [
-        json.loads(node.proto.bytes)["lines"]
+    return dict(
+        line
         for node in at.get("bidi_component")
         if node.proto.component_name == "attention_copy"
-    ]
-    return dict(lines)
+        for line in json.loads(node.proto.bytes)["lines"]
+    )
 
 
 @pytest.mark.parametrize("example", ["", "batch"])
@@ -309,3 +309,19 @@ def test_an_address_of_this_computer_alone_is_known(page, is_local):
 )
 def test_a_link_has_a_code_or_a_reason_why_not(link, is_local, whole, why):
     assert share.why_no_code(link, is_local, whole) == why
+
+
+def test_present_gets_the_code_of_the_link_where_it_has_one(monkeypatch):
+    def codes(at):
+        sent = [element.proto.bytes for element in at.get("bidi_component")]
+        (head,) = (each.partition(b"\0")[0] for each in sent if b'"panes"' in each)
+        return json.loads(head)["code"]
+
+    at = opened()
+    assert codes(at) == ""  # of this computer alone
+    monkeypatch.setattr(share, "addresses", lambda page: ("https://example.org/", ""))
+    address, _, text = codes(ran(at)).partition("?text=")
+    assert address == "https://example.org/vendor/qr.svg"
+    link, _, parameters = unquote_plus(text).partition("?")
+    assert link == "https://example.org/"
+    assert links.read(dict(parse_qsl(parameters)))[0] == settings_of(at)

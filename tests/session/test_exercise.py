@@ -485,10 +485,23 @@ def test_the_powers_of_e_are_given_for_weights_once_the_masked_scores_are_there(
     assert Exercise.of(on(4, 3, 2)).given_powers() == {}
     assert Exercise.of(on(4, 1, 2)).given_powers() == {}
     assert Exercise.of(solve(s)).given_powers() == {}
-    for digits in (2, 3, 4):  # as few decimals as do not lead astray: as many as digits here
+    for digits in (2, 3, 4):
         cat = Exercise.of(replace(STATE, asked=("weights",), digits=digits))
         given = {x: Fraction(text) for x, text in cat.given_powers().items()}
-        assert {len(text.split(".")[1]) for text in cat.given_powers().values()} == {digits}
+        [decimals] = {len(text.split(".")[1]) for text in cat.given_powers().values()}
+
+        def leads(decimals, cat=cat, digits=digits):
+            """Whether powers of so many decimals give all weights as they are printed."""
+            for i, row in enumerate(cat.shown.stages["masked"]):
+                powers = [Fraction(f"{math.exp(x):.{decimals}f}") for x in row]
+                for j, power in enumerate(powers):
+                    by_hand = number(float(power / sum(powers)), digits)
+                    if by_hand != number(cat.shown.stages["weights"][i, j], digits):
+                        return False
+            return True
+
+        # as few as do not lead astray
+        assert leads(decimals) and not any(map(leads, range(2, decimals)))
         for cell in cat.blanks:
             row = [given[x] for x in cat.shown.stages["masked"][cell.row]]
             assert cat.accepts(cell, f"{float(row[cell.column] / sum(row)):.6f}")
@@ -645,4 +658,28 @@ def test_an_answer_that_is_rounded_too_far_is_told_so():
     assert near.hint(cell) == f"{messages.ROUNDED_TOO_FAR.format(precision=precision)} {look}"
     assert messages.SHOWN_ROUNDED in near.remark(cell)
     assert near.remark(Cell("scores", 2, 0)) == ""
-    assert messages.LARGEST_TAKEN_AWAY in near.remark(Cell("weights", 2, 0))
+    assert near.remark(Cell("weights", 2, 0)) == messages.POWERS_ARE_ROUNDED
+    odd = Exercise.of(replace(EXAMPLES["sentence"].build(), exercise="state", asked=("weights",)))
+    assert messages.LARGEST_TAKEN_AWAY in odd.remark(odd.blanks[-1])
+
+
+def test_the_arithmetic_of_a_weight_is_done_with_the_powers_that_are_given():
+    for digits, row in ((2, None), (3, None), (2, 2)):
+        settings = on(4, 1, row) if digits == 2 else replace(STATE, digits=digits)
+        settings = replace(settings, asked=("weights",) if row is None else (f"weights.{row}",))
+        asked = Exercise.of(settings)
+        given = asked.given_powers()
+        for cell in asked.blanks:
+            masked = asked.shown.stages["masked"][cell.row].tolist()
+            if masked[cell.column] == -math.inf:
+                assert asked.how(cell)[-1] == "the weight is 0"
+                continue
+            power, total, share, weight = asked.how(cell)
+            mine = given[masked[cell.column]]
+            others = [Decimal(given[x]) for x in masked if x != -math.inf]
+            assert power == f"e^{{{number(masked[cell.column], 1)}}} = {mine}"
+            assert total == f"Σ of the row = {' + '.join(map(str, others))} = {sum(others)}"
+            assert share == f"{mine} ÷ {sum(others)}"
+            by_hand = Decimal(mine) / sum(others)
+            shown = Decimal(weight.removeprefix("= "))
+            assert abs(by_hand - shown) <= Decimal(10) ** -digits / 2

@@ -230,7 +230,7 @@ def test_conventions_hands_the_parts_over():
         "keras_ops",
     ):
         assert said[name].startswith("Agrees to "), (name, said[name])
-    assert said["torch_sdpa_lower_right"].endswith("which has no window and no mask beside it.")
+    assert said["torch_sdpa_lower_right"].endswith("which takes neither a window nor another mask.")
     assert left_out(USES["all"]) == () and left_out(USES["sigmoid"]) == ("sigmoid",)
     assert has_switch(CAT) and not has_switch(USES["window"])
 

@@ -20,7 +20,7 @@ from attention.figures.board import to_board
 from attention.figures.charts import Chart
 from attention.figures.pane import Pane
 from attention.limits import MAX_EDITED
-from attention.pages import scripts, state
+from attention.pages import scripts, share, state
 from attention.play import Step
 from attention.session import board_edits
 from attention.session.about import About
@@ -104,6 +104,7 @@ def show(
         "about": "; ".join(about.lines()) if about else "",
         "edits": _answer(key) | {"edited": edited} if on_edited else None,
         "tag": tag or _digest("".join(digests).encode()),
+        "code": share.code(),
     }
     written = [
         f"{_json(words | {'digest': digest})[:-1]},{drawn[1:]}"

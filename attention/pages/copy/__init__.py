@@ -22,4 +22,16 @@ _COMPONENT = st.components.v2.component(
 
 def show(key: str, lines: Mapping[str, str]) -> None:
     """Draw a field and a button for each text, by its label."""
-    _COMPONENT(key=key, data=json.dumps({"lines": list(lines.items())}).encode())
+    _draw(key, lines)
+
+
+def button(key: str, label: str, text: str, says: str) -> None:
+    """Draw a button that copies the text, and below it what it ``says``; where copying fails, the
+    text itself is seen.
+    """
+    _draw(key, {label: text}, alone=True, says=says)
+
+
+def _draw(key: str, lines: Mapping[str, str], alone: bool = False, says: str = "") -> None:
+    data = {"lines": list(lines.items()), "alone": alone, "says": says}
+    _COMPONENT(key=key, data=json.dumps(data).encode())

@@ -14,27 +14,32 @@ class Copy {
     })
   }
 
-  show({ lines }) {
+  show({ lines, alone = false, says = '' }) {
     if (JSON.stringify(lines) === this.shown) return
     this.shown = JSON.stringify(lines)
     this.root.replaceChildren()
-    this.done.textContent = ''
+    this.done.textContent = says
     for (const [label, text] of lines) {
-      const line = make('label', 'copy-line', this.root, label)
+      const line = make(alone ? 'div' : 'label', 'copy-line', this.root, alone ? '' : label)
       const row = make('span', 'copy-row', line)
       const field = make('input', '', row)
       Object.assign(field, { readOnly: true, value: text, onfocus: () => field.select() })
-      const button = make('button', '', row, 'Copy')
-      Object.assign(button, { type: 'button', ariaLabel: `Copy: ${label}` })
-      button.onclick = () => this.copy(field)
+      if (alone) Object.assign(field, { hidden: true, ariaLabel: label })
+      const button = make('button', '', row, alone ? label : 'Copy')
+      Object.assign(button, { type: 'button', ariaLabel: alone ? label : `Copy: ${label}` })
+      button.onclick = () => this.copy(field, button, alone)
     }
     this.root.append(this.done)
   }
 
-  async copy(field) {
-    field.focus()
+  async copy(field, button, alone) {
+    field.hidden = false
+    field.focus({ preventScroll: true })
     field.select()
-    this.done.textContent = await copyText(field.value, field)
+    const copied = await copyText(field.value, field)
+    field.hidden = alone && copied
+    if (field.hidden) button.focus({ preventScroll: true })
+    this.done.textContent = copied
       ? 'Copied.'
       : 'It is selected: press Ctrl+C, or press and hold, to copy.'
   }

@@ -116,15 +116,15 @@ export const panePicture = async (board, pane, format = 'png') => {
 
 export const boardPicture = async board => {
   const { light } = board.head.palettes
-  const corner = board.root.getBoundingClientRect()
-  const { width } = corner
-  const height = board.groups.getBoundingClientRect().bottom - corner.top
+  const corner = board.groups.getBoundingClientRect()
+  const { width, height } = corner
   const canvas = make('canvas')
   const context = sized(canvas, width + 2 * EDGE, height + 2 * EDGE, FINE)
   context.fillStyle = light.paper
   context.fillRect(0, 0, width + 2 * EDGE, height + 2 * EDGE)
   context.translate(EDGE - corner.left, EDGE - corner.top)
   context.fillStyle = light.ink
+  context.textRendering = 'geometricPrecision' // or letters stand apart
   for (const node of board.groups.querySelectorAll(WORDS)) words(context, node)
   const rows = [...board.groups.querySelectorAll('.board-lit')]
   const lit = rows.filter(node => node.checkVisibility())
@@ -169,8 +169,9 @@ const checksum = bytes => {
   return ~sum
 }
 
-// What is read on a board, beside what is painted.
-const WORDS = `.board-said, .board-sign, .board-symbol, .board-tab, .board-equals, .board-shape,
+// What is read on a board, beside what is painted; of the tabs of a place that of what is seen.
+const WORDS = `.board-said, .board-sign, .board-symbol, .board-tab[aria-selected=true],
+  .board-equals, .board-shape,
   .board-sentence, .board-part, .board-card button,
   .board-table, .board-card header, .board-card td, .board-card th, .board-card p`
 
@@ -193,6 +194,7 @@ const drawnChart = async (board, pane, palette) => {
 // Write the words of a part of the page where they stand; what the page cuts off ends in “…”.
 const words = (context, node) => {
   if (!node.checkVisibility({ visibilityProperty: true })) return
+  if (node.matches('.board-equals') && node.scrollWidth > node.clientWidth) return // it is cut
   const box = node.getBoundingClientRect()
   const edge = box.right + 1
   let cut = false

@@ -11,6 +11,7 @@ const QUERIES = { ArrowDown: 1, ArrowUp: -1 }
 const SWIPE = 50 // px: a finger that moves less taps
 const TYPED = 'input, textarea, select, [contenteditable=true]'
 const KEYS = '→ ← stages · ↓ ↑ queries · Esc leaves'
+const CODE = 'q' // the key that shows the link as a QR code
 const WHOLE = 'all' // not one stage, but the whole formula
 const CHART_WORDS = 110 // px: above a chart
 const LISTED = 8 // numbers of a row that are written once more
@@ -32,6 +33,7 @@ export class Presenter {
     const button = (text, label, act) => {
       const node = make('button', 'board-tool', bar, text)
       Object.assign(node, { type: 'button', title: label, ariaLabel: label, onclick: act })
+      return node
     }
     button('←', 'Previous stage', () => this.turn(-1))
     button('→', 'Next stage', () => this.turn(1))
@@ -39,6 +41,12 @@ export class Presenter {
     button('↓', 'Next query', () => this.choose(1))
     this.where = make('span', 'board-where', bar)
     make('span', 'board-keys', bar, KEYS)
+    const shows = 'Show the link as a QR code (Q)'
+    this.asksForCode = button('QR code', shows, () => this.showCode(this.code.hidden))
+    this.asksForCode.classList.add('wide')
+    this.code = make('img', 'board-code', root)
+    Object.assign(this.code, { hidden: true, alt: 'The link to this page as a QR code' })
+    this.code.onclick = () => this.showCode(false)
     button('Leave', 'Leave the presentation', () => this.leave())
     this.foot.hidden = true
     root.addEventListener('focusout', ({ relatedTarget }) => {
@@ -126,6 +134,13 @@ export class Presenter {
     )
   }
 
+  // Show the link as a QR code over all of the window, for the cameras of a room; or no longer.
+  showCode(on) {
+    const { code } = this.board.head
+    this.code.hidden = !(on && code)
+    if (!this.code.hidden) this.code.src = code
+  }
+
   shrink() {
     if (document.fullscreenElement === this.board.root) document.exitFullscreen()
   }
@@ -134,6 +149,7 @@ export class Presenter {
     const { root } = this.board
     Object.assign(this, { stage: null, query: -1 })
     this.foot.hidden = true
+    this.showCode(false)
     root.classList.remove('presenting')
     this.board.groups.prepend(this.board.around.formula)
     root.parentElement.style.minHeight = ''
@@ -199,7 +215,9 @@ export class Presenter {
       )
       if (key.toLowerCase() !== 'p' || naming) return
       this.enter()
-    } else if (STAGES[key]) this.turn(STAGES[key])
+    } else if (!this.code.hidden) this.showCode(false) // any key goes back to the board
+    else if (key.toLowerCase() === CODE) this.showCode(true)
+    else if (STAGES[key]) this.turn(STAGES[key])
     else if (QUERIES[key]) this.choose(QUERIES[key])
     else if (key === 'Escape') this.leave()
     else return
@@ -226,6 +244,8 @@ export class Presenter {
     }
     this.lightPart()
     if (!this.stage) return
+    this.asksForCode.hidden = !board.head.code
+    this.showCode(!this.code.hidden) // of what is set now
     const named = board.head.panes.find(({ queries }) => queries)
     this.query = Math.min(this.query, (named?.rows.length ?? 0) - 1) // a token may have gone
     const first = this.panes.find(({ spec }) => stageOf(spec) === this.stage) ?? this.panes[0]
