@@ -31,6 +31,7 @@ from benchmarks.chromium import CHROMIUM
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 SIZE = {"width": 1440, "height": 900}
+Picture = Callable[[Dashboard], None]
 SMALL = {"width": 1280, "height": 720}  # of the moving picture
 COLOURS = 64  # of the moving picture: a page has few
 POINTER = """() => {
@@ -152,9 +153,32 @@ def tour(dashboard: Dashboard) -> None:
     film.save(DOCS / "tour.gif")
 
 
+def of(name: str, path: str = "", ready: str = ".board[data-tag]", **link: str) -> Picture:
+    """Make the picture of a page as a link opens it."""
+
+    def take(dashboard: Dashboard) -> None:
+        dashboard.open(path, ready, bare=not link, **link)
+        shot(dashboard, name)
+
+    return take
+
+
+def data(dashboard: Dashboard) -> None:
+    """Read word vectors that were pasted."""
+    dashboard.open(bare=True)
+    dashboard.paste("cat 0.2 -1.3 0.7\nsat 1.1 0.4 -0.6\nmat 0.3 -0.9 0.8")
+    until(dashboard.page.locator(".st-key-load_use button:enabled").first)
+    shot(dashboard, "data")
+
+
+def shot(dashboard: Dashboard, name: str) -> None:
+    dashboard.idle().page.wait_for_timeout(1500)  # what fades in, and charts
+    dashboard.page.screenshot(path=DOCS / f"{name}.png")
+
+
 def main() -> None:
     given = argparse.ArgumentParser(description=__doc__.split(":", 1)[0])
-    given.add_argument("names", nargs="*", choices=[*PICTURES, []], metavar="NAME")
+    given.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PICTURES))
     names = given.parse_args().names or list(PICTURES)
     with serving() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -167,7 +191,17 @@ def visit(browser: Browser, address: str) -> Dashboard:
     return Dashboard(browser.new_context(viewport=SIZE).new_page(), address)
 
 
-PICTURES: dict[str, Callable[[Dashboard], None]] = {"tour": tour}
+PICTURES: dict[str, Picture] = {
+    "tour": tour,
+    "explore": of("explore"),
+    "learn": of("learn", "learn", example="cat-sat", step="3"),
+    "exercises": of("exercises", "exercises"),
+    "compare": of("compare", "compare"),
+    "check": of("check", "check"),
+    "real-model": of("real-model", "model", ".st-key-title h1"),
+    "long-context": of("long-context", "long", ".st-key-title h1"),
+    "data": data,
+}
 
 if __name__ == "__main__":
     main()
