@@ -1,6 +1,6 @@
 """Make the pictures of README and docs anew: ``.venv/bin/python docs/pictures.py [NAME ...]``.
 
-Each is a real page in a real browser, at 1440 × 900; ``tour`` is the moving picture of README. It
+Each is a real page in a real browser, at 1440 × 900; ``tour`` and ``play`` are moving pictures. It
 needs what the tests need (tests/requirements.txt) and Chromium or Chrome.
 """
 
@@ -153,6 +153,27 @@ def tour(dashboard: Dashboard) -> None:
     film.save(DOCS / "tour.gif")
 
 
+def play(dashboard: Dashboard) -> None:
+    """Play one query at half its speed, so that there is time to take it; shown at the whole."""
+    page = dashboard.page
+    page.set_viewport_size(SMALL)
+    dashboard.open(bare=True)
+    speed = page.get_by_role("button", name="Speed: 1×")
+    while speed.count() or not page.get_by_role("button", name="Speed: ½×").count():
+        page.locator(".board-control.speed").click()
+    film = Film(page)
+    film.stay(600)
+    page.locator(".board-control.main").click()
+    page.mouse.move(2, 2)
+    while page.locator(".board-control.main").get_attribute("aria-label") != "Play again (Space)":
+        began = time.monotonic()
+        page.wait_for_timeout(60)
+        film.stay(0)
+        film.times[-1] = round((time.monotonic() - began) * 1000 / 2)
+    film.stay(1500)
+    film.save(DOCS / "play.gif")
+
+
 def of(name: str, path: str = "", ready: str = ".board[data-tag]", **link: str) -> Picture:
     """Make the picture of a page as a link opens it."""
 
@@ -193,6 +214,7 @@ def visit(browser: Browser, address: str) -> Dashboard:
 
 PICTURES: dict[str, Picture] = {
     "tour": tour,
+    "play": play,
     "explore": of("explore"),
     "learn": of("learn", "learn", example="cat-sat", step="3"),
     "exercises": of("exercises", "exercises"),
