@@ -340,7 +340,7 @@ SIZES_DIFFER = "{name} is {a} in A and {b} in B."
 ONLY_ONE_HAS = "Only {side} has {name}."
 TOO_MANY_SCORES_SEARCHED = "{sides} scores are {found}; at most {limit} are searched."
 HIDES_WHAT_YOU_MEANT = "Hides what you meant to show: True means hide in {function}"
-DIVIDED_BY_D_K = "The scores are divided by d_k, as where 1/√d_k is applied twice."
+DIVIDED_BY_D_K = "The scores are divided by d_k, not √d_k."
 OUTPUT_FOLLOWS_FROM_WEIGHTS = (
     "The output follows from the weights given with it: the trouble lies {place}."
 )

@@ -41,8 +41,7 @@ def test_what_it_points_to_is_there():
             assert (page.parent / link).exists(), (page.name, link)
 
 
-def test_its_python_runs_and_prints_what_it_says(capsys, monkeypatch):
-    monkeypatch.chdir(HOME)
+def test_its_python_runs_and_prints_what_it_says(capsys):
     exec(PYTHON, {})
     assert prints_what_it_says(capsys.readouterr().out)
 
@@ -152,11 +151,8 @@ def test_what_it_says_fits_on_the_board_fits_together_and_what_is_more_is_refuse
 def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
     pytest.importorskip("plotly", reason="the extra [app] is not installed")
     assert DRAWING.count("attention.figure") == 2
-    names = {}
-    monkeypatch.chdir(HOME)
-    exec(PYTHON, names)
     monkeypatch.chdir(tmp_path)
-    exec(DRAWING, names)
+    exec(f"{PYTHON}\n{DRAWING}", {})
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "trace.csv",
         "trace.html",

@@ -236,7 +236,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (
         ("scale", "d_k"),
-        "the scores are divided by d_k, as where 1/√d_k is applied twice",
+        "the scores are divided by d_k, not √d_k",
         "Divide by the square root of d_k, once.",
     ),
     (

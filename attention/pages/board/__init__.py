@@ -103,8 +103,8 @@ def show(
         "spokenOf": list(spoken_of),
         "about": "; ".join(about.lines()) if about else "",
         "edits": _answer(key) | {"edited": edited} if on_edited else None,
-        "tag": tag or _digest("".join(digests).encode()),
         "code": share.code(),
+        "tag": tag or _digest("".join(digests).encode()),
     }
     written = [
         f"{_json(words | {'digest': digest})[:-1]},{drawn[1:]}"
