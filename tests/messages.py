@@ -1435,6 +1435,8 @@ TOUR_NEEDS_NO_PARTS = "The tour uses plain softmax attention; switch off {parts}
 TOUR_NEEDS_EVEN_WIDTHS = "The tour ends with two heads; an odd d_k or d_v cannot be split."
 TOUR_ONE_HEAD = "This step uses one head. Set Heads in the sidebar to 1."
 TOUR_BLIND = "{query} sees no key, so its weights are 0. Back and Next remove the mask."
+TOUR_PADDING = "Padding hides words here. Back and Next remove it."
+TOUR_FILL = "Hidden scores get −1e9 here, not −∞. Back and Next restore −∞."
 TOUR_TAKES = "{query} takes {share} from {key}. The next steps show where that number comes from."
 TOUR_QUERY = (
     "The query of {query} is its row of X times W_Q: {row}. It describes what {query} is looking "
