@@ -1,25 +1,24 @@
-"""Make the pictures of README and docs anew: ``.venv/bin/python docs/pictures.py [NAME ...]``.
+"""Make the moving picture of README anew: ``.venv/bin/python docs/pictures.py``.
 
-Each is a real page in a real browser, at 1440 × 900; ``tour`` is the moving picture of README. It
-needs what the tests need (tests/requirements.txt) and Chromium or Chrome.
+It shows real pages in a real browser, and needs what the tests need (tests/requirements.txt) and
+Chromium or Chrome.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -30,9 +29,8 @@ from benchmarks.chromium import CHROMIUM
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-SIZE = {"width": 1440, "height": 900}
-SMALL = {"width": 1280, "height": 720}  # of the moving picture
-COLOURS = 64  # of the moving picture: a page has few
+SIZE = {"width": 1280, "height": 720}
+COLOURS = 64  # a page has few
 POINTER = """() => {
   const pointer = document.createElement('div')
   pointer.style.cssText = 'position:fixed;z-index:2e9;left:0;top:0;pointer-events:none;'
@@ -82,7 +80,7 @@ class Film:
 
     def point(self, x: float, y: float) -> None:
         """Move the pointer there, in a few frames."""
-        start = getattr(self, "at", (SMALL["width"] / 2, SMALL["height"] / 2))
+        start = getattr(self, "at", (SIZE["width"] / 2, SIZE["height"] / 2))
         for share in (0.5, 0.8, 1.0):
             self.page.mouse.move(*(a + (b - a) * share for a, b in zip(start, (x, y), strict=True)))
             self.page.wait_for_timeout(30)
@@ -111,7 +109,6 @@ def middle(page: Page, selector: str) -> tuple[float, float]:
 def tour(dashboard: Dashboard) -> None:
     """Type a sentence, randomize the weights, click a weight, switch the division by √d_k off."""
     page = dashboard.page
-    page.set_viewport_size(SMALL)
     dashboard.open(bare=True)
     page.evaluate(POINTER)
     film = Film(page)
@@ -153,21 +150,10 @@ def tour(dashboard: Dashboard) -> None:
 
 
 def main() -> None:
-    given = argparse.ArgumentParser(description=__doc__.split(":", 1)[0])
-    given.add_argument("names", nargs="*", choices=[*PICTURES, []], metavar="NAME")
-    names = given.parse_args().names or list(PICTURES)
     with serving() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for name in names:
-            PICTURES[name](visit(browser, address))
-            print(name)
+        tour(Dashboard(browser.new_context(viewport=SIZE).new_page(), address))
 
-
-def visit(browser: Browser, address: str) -> Dashboard:
-    return Dashboard(browser.new_context(viewport=SIZE).new_page(), address)
-
-
-PICTURES: dict[str, Callable[[Dashboard], None]] = {"tour": tour}
 
 if __name__ == "__main__":
     main()
