@@ -434,6 +434,7 @@ WHAT_FOLLOWS = "{nothing}. What follows is about the {other} alone. {verdict}"
 CHECK_EXAMPLE = (
     "An example, until you enter your numbers: the output of code with the mistake chosen above."
 )
+CHECK_RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
 RIGHT_IN_TYPE = "These numbers are right, to {digits}, as near as {kind} comes."
 RIGHT_WHEN_ROUNDED = (
