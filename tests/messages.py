@@ -216,6 +216,7 @@ FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
 OTHER_COLOURS_THAN_V = "colours have another range than V's"
 COPIED_FROM_HEAD = "column {column} of head {head}, copied"
 ROW_SHARES_OUT_1 = "Each row sums to 1."
+ROW_OF_NO_KEY = "Each row sums to 1; one with no visible key stays 0."
 SINK_PATTERN = "Every query gives most of its weight to the first token, which carries no meaning."
 NO_SUCH_SETTING = "a figure has no setting {name}."
 WORKSHEET_HAS_NO_ROOM = (
@@ -1419,6 +1420,7 @@ LARGEST_IS_SUBTRACTED = (
 CARD_SINK_TAKES = "The sink takes the rest, {share}."
 OF_HEAD = "Number {column} of head {head}. The heads are side by side."
 WEIGHT_GIVEN = "A weight given directly, not computed here."
+WEIGHTS_GIVEN = "Weights given directly, not computed here."
 HIDDEN_BY_WEIGHTS = "Hidden, as far as the weights tell: every head gives this key 0."
 
 # ---- the guided tour -----------------------------------------------------------------------------
