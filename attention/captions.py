@@ -130,7 +130,7 @@ def _masked(view: View, name: str) -> tuple[str, str]:
 
 def _weights(view: View, name: str) -> tuple[str, str]:
     if "masked" not in view.stages:
-        return "finished weights", ""
+        return "finished weights", "Weights given directly, not computed here."
     if view.softmax == FUNCTION:
         return "a function of masked", "The given function, applied to each row."
     if view.softmax == SIGMOID:
@@ -138,7 +138,8 @@ def _weights(view: View, name: str) -> tuple[str, str]:
     if not view.softmax:
         return "masked, as it is", "Softmax is off: the scores are the weights."
     if view.sunk is None or not view.sunk.size:
-        return "", ""
+        is_blind = not view.allowed.any(axis=1).all()
+        return "", "Each row sums to 1; one with no visible key stays 0." if is_blind else ""
     least, most = (number(100 * share, 0) for share in (view.sunk.min(), view.sunk.max()))
     shares = f"{least} %" if least == most else f"{least} to {most} %"
     sentence = f"Rows add up to less than 1: a sink takes {shares}."

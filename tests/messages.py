@@ -216,6 +216,7 @@ FILL_IS_ADDED = "Hidden keys get −1e9 added, as tutorials do."
 OTHER_COLOURS_THAN_V = "colours have another range than V's"
 COPIED_FROM_HEAD = "column {column} of head {head}, copied"
 ROW_SHARES_OUT_1 = "Each row sums to 1."
+ROW_OF_NO_KEY = "Each row sums to 1; one with no visible key stays 0."
 SINK_PATTERN = "Every query gives most of its weight to the first token, which carries no meaning."
 NO_SUCH_SETTING = "a figure has no setting {name}."
 WORKSHEET_HAS_NO_ROOM = (
@@ -434,6 +435,7 @@ WHAT_FOLLOWS = "{nothing}. What follows is about the {other} alone. {verdict}"
 CHECK_EXAMPLE = (
     "An example, until you enter your numbers: the output of code with the mistake chosen above."
 )
+CHECK_RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
 RIGHT_IN_TYPE = "These numbers are right, to {digits}, as near as {kind} comes."
 RIGHT_WHEN_ROUNDED = (
@@ -1418,6 +1420,7 @@ LARGEST_IS_SUBTRACTED = (
 CARD_SINK_TAKES = "The sink takes the rest, {share}."
 OF_HEAD = "Number {column} of head {head}. The heads are side by side."
 WEIGHT_GIVEN = "A weight given directly, not computed here."
+WEIGHTS_GIVEN = "Weights given directly, not computed here."
 HIDDEN_BY_WEIGHTS = "Hidden, as far as the weights tell: every head gives this key 0."
 
 # ---- the guided tour -----------------------------------------------------------------------------
@@ -1435,6 +1438,8 @@ TOUR_NEEDS_NO_PARTS = "The tour uses plain softmax attention; switch off {parts}
 TOUR_NEEDS_EVEN_WIDTHS = "The tour ends with two heads; an odd d_k or d_v cannot be split."
 TOUR_ONE_HEAD = "This step uses one head. Set Heads in the sidebar to 1."
 TOUR_BLIND = "{query} sees no key, so its weights are 0. Back and Next remove the mask."
+TOUR_PADDING = "Padding hides words here. Back and Next remove it."
+TOUR_FILL = "Hidden scores get −1e9 here, not −∞. Back and Next restore −∞."
 TOUR_TAKES = "{query} takes {share} from {key}. The next steps show where that number comes from."
 TOUR_QUERY = (
     "The query of {query} is its row of X times W_Q: {row}. It describes what {query} is looking "

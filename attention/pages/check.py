@@ -31,6 +31,7 @@ OTHERS = "Continue with the other arrays"
 EXAMPLE = (
     "An example, until you enter your numbers: the output of code with the mistake chosen above."
 )
+RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 MOST_HEADS, SOFTCAPS = 64, (1e-6, 1e6)
 TYPED = {  # what a reload does not lose
     "check_source": typed.text("explore"),
@@ -154,8 +155,8 @@ def from_explore(s: Settings) -> dict[str, Any]:
     return given
 
 
-def answers(bench: Bench) -> tuple[dict[str, str], bool]:
-    """The boxes for the other code's numbers; of an example, and True, where all are empty."""
+def answers(bench: Bench) -> tuple[dict[str, str], str]:
+    """The boxes for the other code's numbers; where all are empty, an example and what it is."""
     shapes = inputs.shapes(bench)
     for (name, label), place in zip(ANSWERS.items(), st.columns(2), strict=True):
         with place:
@@ -210,8 +211,9 @@ def answers(bench: Bench) -> tuple[dict[str, str], bool]:
         )
     boxes = {name: text(name) for name in ANSWERS}
     if any(typed.strip() for typed in boxes.values()):
-        return boxes, False
-    return boxes | {"output": inputs.planted(bench, mistakes[title], "output")}, True
+        return boxes, ""
+    boxes["output"] = inputs.planted(bench, mistakes[title], "output")
+    return boxes, EXAMPLE if mistakes[title] else RIGHT_EXAMPLE
 
 
 def plant(bench: Bench, mistake: Mistake | None) -> None:
@@ -283,9 +285,9 @@ try:
     else:
         given = pasted(source)
     bench = inputs.bench_of(given)
-    boxes, is_example = answers(bench)
-    if is_example:
-        parts.note(EXAMPLE)
+    boxes, example = answers(bench)
+    if example:
+        parts.note(example)
     diagnosis = inputs.explain(bench, boxes)
     verdict(diagnosis)
     heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1

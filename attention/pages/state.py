@@ -524,8 +524,12 @@ def setting_control(
     """A control that shows ``value`` and hands every move to ``apply(settings, moved_to)``.
 
     It is keyed by the name of its setting and gets its value from the settings alone, so it obeys
-    every move and comes back as it was after a visit to another page.
+    every move and comes back as it was after a visit to another page. A value beyond its bounds, as
+    a link may have, widens them: Streamlit raises an error there.
     """
+    for bound, outer in (("min_value", min), ("max_value", max)):
+        if options.get(bound) is not None and value is not None:
+            options[bound] = outer(options[bound], value)
 
     def move(moved_to: Any) -> None:
         change(lambda settings: apply(settings, moved_to))

@@ -205,13 +205,19 @@ def _decimals(text: str) -> int | None:
     return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 
 
-EXAMPLES = ("scale: none", "softmax: queries")  # of mistakes: the first that is possible is shown
+EXAMPLES = ("scale: none", "softmax: queries")  # of mistakes: the first that is seen is shown
 
 
 def first_example(bench: Bench) -> Mistake | None:
-    """Return the mistake that is shown before anything is entered; None where none is possible."""
+    """Return the mistake that is shown before anything is entered; None where none would be seen,
+    as of one token, which looks at itself alone.
+    """
     possible = {mistake.name: mistake for mistake in bench.applicable}
-    return next((possible[name] for name in EXAMPLES if name in possible), None)
+    for name in EXAMPLES:
+        answers = bench.run((possible[name],)) if name in possible else None
+        if answers and not np.allclose(answers["output"], bench.right["output"]):
+            return possible[name]
+    return None
 
 
 def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:

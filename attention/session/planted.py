@@ -119,7 +119,8 @@ class Said:
 
     @classmethod
     def of(cls, s: Settings) -> Said:
-        """As the settings hold it; what no choice offers counts as nothing.
+        """As the settings hold it; what no choice offers counts as nothing. Where the stage leaves
+        one mistake alone, that is found with it.
 
         >>> from attention.session.examples import EXAMPLES
         >>> Said.of(replace(EXAMPLES["cat-sat"].build(), answers=("nothing", "scale: none")))
@@ -129,21 +130,23 @@ class Said:
         before, after = (*s.tries, 0, 0)[:2]
         found = planted(max(s.exercise_seed, 1))
         stage = stage if stage in ALWAYS else ""
-        known = stage == found.first and mistake in found.options
-        return cls(stage, mistake if known else "", before, after)
+        if stage != found.first:
+            mistake = ""
+        elif mistake not in found.options:
+            mistake = found.mistake.name if len(found.options) == 1 else ""
+        return cls(stage, mistake, before, after)
 
 
 def said(s: Settings, stage: str | None = None, mistake: str | None = None) -> Settings:
     """The settings after the stage was said in which the numbers first differ, or the mistake.
 
-    What was said rightly stays. Where the stage leaves one mistake alone, that is found with it.
+    What was said rightly stays.
     """
     found, so_far = planted(max(s.exercise_seed, 1)), Said.of(s)
     if stage in ALWAYS and so_far.stage != found.first:
         wrong = stage not in (found.first, so_far.stage)
         tries = so_far.stage_tries + wrong
-        alone = found.mistake.name if stage == found.first and len(found.options) == 1 else ""
-        return _kept(s, Said(stage or "", alone, tries, so_far.mistake_tries))
+        return _kept(s, replace(so_far, stage=stage or "", stage_tries=tries))
     is_open = so_far.stage == found.first and so_far.mistake != found.mistake.name
     if mistake in found.options and is_open:
         wrong = mistake not in (found.mistake.name, so_far.mistake)

@@ -15,13 +15,14 @@ import numpy as np
 
 from attention.arithmetic import terms
 from attention.card import Cell
-from attention.numbers import are_whole, number, numbers, percent
+from attention.numbers import MINUS, are_whole, number, numbers, percent
 from attention.parts import called as named_parts
 from attention.sentences import called, capital, in_words
 from attention.session.changes import set_heads, set_mask
 from attention.session.run import run, view
 from attention.session.settings import LAST_STEP, TRUE_MASK, Settings, allowed
 from attention.stages import STAGES
+from attention.strip import strongest
 from attention.view import View
 
 FEWEST, MOST = 2, 10  # words that can be looked at one by one
@@ -29,6 +30,7 @@ ALIKE = 1e-12  # of a weight: what rounding may change
 GLANCE = 6  # numbers of a row that are written out
 HEADS_STEP = 8
 OF_WEIGHTS = (0, 4, 6)  # the steps that speak of the weights of the query
+OF_MASKS = (5, 7)  # the steps that ask for hidden scores
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Now:
     @property
     def strongest(self) -> int:
         """The key with the largest weight, the first of several."""
-        return int(self.weights.argmax())
+        return strongest(self.shown, self.i)
 
     @property
     def tied(self) -> list[int]:
@@ -206,6 +208,11 @@ def reply(before: Now, now: Now, choice: str | None = None) -> Reply:
         return Reply("missed", "This step uses one head. Set Heads in the sidebar to 1.")
     if now.s.step in OF_WEIGHTS and not now.seen.size:
         text = f"{capital(now.q)} sees no key, so its weights are 0. Back and Next remove the mask."
+        return Reply("missed", text)
+    if now.s.step in OF_MASKS and now.s.padding:
+        return Reply("missed", "Padding hides words here. Back and Next remove it.")
+    if now.s.step in OF_MASKS and now.s.fill != TRUE_MASK:
+        text = "Hidden scores get −1e9 here, not −∞. Back and Next restore −∞."
         return Reply("missed", text)
     return step.reply(before, now, choice) or Reply("ask", step.ask(now))
 
@@ -316,6 +323,11 @@ def _chose(before: Now, now: Now, choice: str | None) -> Reply | None:
 # ---- 3: scores -----------------------------------------------------------------------------------
 
 
+def _is_exact(value: float, digits: int) -> bool:
+    """Whether a number is written without rounding."""
+    return float(number(value, digits).replace(MINUS, "-")) == value
+
+
 def _score(before: Now, now: Now) -> str:
     i, j = now.i, now.plain.strongest
     a, b = (now.shown.printed(name)[k] for name, k in (("Q", i), ("K", j)))
@@ -324,7 +336,7 @@ def _score(before: Now, now: Now) -> str:
         work = f"the {len(a)} products add up to {total}"
     else:
         values = [*a, *b, now.shown.printed("scores")[i, j]]
-        is_exact = all(value == round(float(value), now.s.digits) for value in values)
+        is_exact = all(_is_exact(float(value), now.s.digits) for value in values)
         work = f"{terms(a, b, now.s.digits)} {'=' if is_exact else '≈'} {total}"
     return (
         f"How well does the query of {now.q} match the key of {now.key(j)}? Multiply them entry by"

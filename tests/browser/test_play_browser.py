@@ -57,7 +57,7 @@ def test_a_query_is_played_step_by_step_without_the_server(visit):
     assert step(page) == "1 Dot products"
     page.locator(".board-control.speed").click()
     page.wait_for_function(f"document.querySelector('{NOW}').textContent === '5 Mix'")
-    page.get_by_role("button", name="Step back (←)").focus()
+    page.get_by_role("button", name="Previous step (←)").focus()
     page.keyboard.press("Escape")
     page.wait_for_function(OVER)
     assert page.evaluate("document.activeElement.ariaLabel") == "Play “sat”"

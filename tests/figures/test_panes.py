@@ -226,6 +226,11 @@ def test_the_words_are_true_for_the_settings():
     assert describe(view_of(CASES["crossed"]), "Q")["formula"] == "X W_Q"
     assert describe(view_of(CASES["random-qkv"]), "Q")["formula"] == "given"
     assert describe(view_of(CASES["bare-bones"]), "weights")["formula"] == "masked, as it is"
+    seen = view_of(CASES["four-words"])
+    assert describe(seen, "weights")["sentence"] == messages.ROW_SHARES_OUT_1
+    blind = view_of(replace(CASES["four-words"], padding=(0, 1, 2, 3)))
+    assert describe(blind, "weights")["sentence"] == messages.ROW_OF_NO_KEY
+    assert describe(seen.only(["weights"]), "weights")["sentence"] == messages.WEIGHTS_GIVEN
     assert describe(view_of(CASES["bare-bones"]), "scaled")["formula"] == "scores × 1"
 
 

@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from attention.figures.shades import LAST
 from attention.pages.state import capital
 from attention.session import check_yours as inputs
-from attention.session.changes import set_mask
+from attention.session import links
+from attention.session.changes import set_mask, set_sentence
 from attention.session.examples import EXAMPLES
 
 CHECK, EXPLORE = "attention/pages/check.py", "attention/pages/explore.py"
@@ -63,6 +64,12 @@ def test_the_page_opens_with_explores_inputs_and_the_shapes_it_wants():
     assert capital(messages.OVER_QUERIES) in said(at)
     at = typed(at, "output", str(bench.right["output"]))
     assert messages.CHECK_EXAMPLE not in words(at) and messages.RIGHT_NUMBERS in said(at)
+
+
+def test_where_no_mistake_would_be_seen_the_example_is_right():
+    at = opened(**links.write(set_sentence(EXAMPLES["four-words"].build(), "hello")))
+    assert at.selectbox(key="set_check_plant").value == "none (correct)"
+    assert messages.CHECK_RIGHT_EXAMPLE in words(at) and messages.RIGHT_NUMBERS in said(at)
 
 
 def test_right_numbers_are_declared_right():

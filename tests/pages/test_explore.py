@@ -150,6 +150,15 @@ def test_view_controls_change_no_number(move):
     assert stages(at) == before
 
 
+@pytest.mark.parametrize("page", [EXPLORE, "attention/pages/learn.py"])
+def test_a_number_of_a_link_beyond_the_bounds_of_its_control_is_shown(page):
+    at = opened(scale="1e-09")
+    ran(at.switch_page(page))
+    assert settings_of(at).scale == at.number_input(key="set_scale").value == 1e-9
+    ran(at.number_input(key="set_scale").set_value(0.5))
+    assert settings_of(at).scale == 0.5
+
+
 def test_a_slider_obeys_every_move_in_a_row():
     at = opened()
     for value in (3, 4, 5, 4, 9, 0):

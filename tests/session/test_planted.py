@@ -134,6 +134,7 @@ def test_where_a_stage_leaves_one_mistake_alone_both_are_found_at_once():
     seed = next(seed for seed in SEEDS if planted(seed).first == "output")
     s = said(on(seed), stage="output")
     assert Said.of(s) == Said("output", planted(seed).mistake.name, 0, 0)
+    assert Said.of(on(seed, answers=("output", ""))) == Said.of(s)  # of an earlier link
     assert links.read(links.write(s))[0] == s
 
 

@@ -293,6 +293,14 @@ def test_the_score_is_the_dot_product_that_is_written_out(s):
     assert which(said, "TOUR_OTHER_STAGE")[1]["stage"] == "weights"
 
 
+def test_a_large_number_that_is_written_rounded_is_not_said_to_be_equal():
+    X = CAT.matrices["X"].values.copy()
+    X[CAT.query] = 234_567_891
+    before = Now(tour.go(CAT.with_matrix("X", Matrix(X)), 3))
+    work = which(tour.idea(before, before), "TOUR_SCORE")[1]["work"]
+    assert "2.3e8" in work and " ≈ " in work and "=" not in work
+
+
 def test_the_largest_weight_grows_without_the_scale_where_it_says_so(s):
     before, idea, _ = step(s, 4)
     d_k = s.d_k
@@ -506,6 +514,18 @@ def test_a_query_that_sees_no_key_is_said_to():
         said = tour.reply(before, blind)
         assert said.kind == "missed" and which(said.text, "TOUR_BLIND")[1]["query"] == "“sat”"
         assert tour.idea(before, blind)
+
+
+def test_padding_and_another_fill_are_not_taken_for_what_a_step_asks():
+    for k in tour.OF_MASKS:
+        for odd, said in (
+            (replace(CAT, padding=(1,), mask="causal"), messages.TOUR_PADDING),
+            (replace(CAT, fill=PUSHED, mask="causal"), messages.TOUR_FILL),
+        ):
+            now = Now(replace(odd, step=k))
+            assert tour.reply(now, now) == tour.Reply("missed", said)
+            begun = Now(tour.go(odd, k))
+            assert tour.reply(begun, begun).kind == "ask"
 
 
 def test_many_heads_are_not_two():

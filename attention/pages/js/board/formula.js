@@ -236,8 +236,9 @@ export class Around {
         make('b', '', this.band, 'Inputs')
         const { w, h } = band.note
         const lines = Math.ceil(this.board.measure(HOW, NOTE.px) / (WRAPS * w))
-        const editable = [...panes.values()].some(pane => isInput(pane) && pane.spec.edit === 'cells')
-        if (editable && NOTE.around + NOTE.line * lines <= h) make('p', '', this.band, HOW)
+        const inputs = [...panes.values()].filter(isInput)
+        const isEditable = inputs.some(({ spec }) => spec.edit === 'cells')
+        if (isEditable && NOTE.around + NOTE.line * lines <= h) make('p', '', this.band, HOW)
       }
       turn('Fold away', true)
       return

@@ -20,7 +20,7 @@ export class Controls {
       Object.assign(node, { type: 'button', title: label, ariaLabel: label, onclick: act })
       return node
     }
-    this.back = button('', '‹', 'Step back (←)', () => player.goBy(-1))
+    this.back = button('', '‹', 'Previous step (←)', () => player.goBy(-1))
     this.main = button('main', PLAY, 'Play', () => player.toggle())
     this.next = button('', '›', 'Next step (→)', () => player.goBy(1))
     this.speed = button('speed', '1×', 'Speed', () => player.faster())
@@ -49,7 +49,7 @@ export class Controls {
     const { measure } = player.board
     const isShort = this.isNarrow || measure(`${PLAY} ${name}`, SIZE, true) > ROOM
     main.textContent = on ? (running ? PAUSE : PLAY) : `${PLAY} ${isShort ? 'Play' : name}`
-    const idle = `${name}: its way through the board, step by step`
+    const idle = `${name}: how its output is computed, step by step`
     const goes = running ? 'Pause' : isOver ? 'Play again' : 'Go on'
     main.title = on ? `${goes} (Space)` : idle
     main.ariaLabel = on ? main.title : name
