@@ -282,7 +282,7 @@ below: dict[str, Callable[[], None]] = {
     state.DATA: partial(your_data.panel, s),
     "Export": the_files,
 }
-if parts.dock("below_compare", below, opened=CHANGED) != state.DATA:
+if parts.dock("below_compare", below) != state.DATA:
     your_data.forget()
 state.end()
 for name in ("a", "b", "stages", "alike", "wanted", "panes", "below"):  # as explore.py says

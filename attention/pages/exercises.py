@@ -28,6 +28,7 @@ from attention.session.settings import Settings
 from attention.stages import ALWAYS, STAGES
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
+ONLY_ONE = "Only one known mistake begins there."
 CHOOSES = "choose_blanks"  # a value of the page
 NUMBER = (
     f"From 1 to {MAX_EXERCISE:,}. The same number gives everyone the same exercise; a different"
@@ -342,7 +343,11 @@ def find() -> None:
             asked("Mistake", "planted_mistake", said.mistake, options, _title, "mistake")
         if said.mistake:
             is_right = said.mistake == found.mistake.name
-            st.html(verdict(is_right, planted.of_mistake(found, said.mistake)))
+            sentence = planted.of_mistake(found, said.mistake)
+            if len(found.options) > 1:
+                st.html(verdict(is_right, sentence))
+            else:
+                st.html(tables.quiet(f"{ONLY_ONE} {sentence}"))
     parts.sentences(*state.sentences())
     cell = found.cell if is_found else None
     panes = [  # with the words of what it should be: its own could name the mistake

@@ -136,19 +136,17 @@ def address() -> None:
         message_box("flag", TOO_LARGE + KEPT)
 
 
-def dock(
-    name: str, panels: Mapping[str, Callable[[], None]], opened: str | None = None
-) -> str | None:
+def dock(name: str, panels: Mapping[str, Callable[[], None]]) -> str | None:
     """Draw the tabs below the board, and the panel of the one that is open; return which it is.
 
-    They are closed to one line until one is opened, unless one is ``opened`` at first.
+    They are closed to one line until one is opened.
     """
     with st.bottom, st.container(key="dock"):
         panel = state.page_control(
             st.segmented_control,
             "Below the board",
             name,
-            opened,
+            None,
             options=list(panels),
             label_visibility="collapsed",
             help="What is below the board; a second click closes it.",

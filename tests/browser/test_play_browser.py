@@ -53,6 +53,8 @@ def test_a_query_is_played_step_by_step_without_the_server(visit):
     page.get_by_role("button", name="5 Mix").click()
     assert step(page) == "5 Mix"
     page.get_by_role("button", name="Play again (Space)").wait_for()
+    page.keyboard.press("ArrowRight")
+    assert step(page) == "5 Mix"  # no step leads out of Play
     page.keyboard.press("Space")
     assert step(page) == "1 Dot products"
     page.locator(".board-control.speed").click()

@@ -46,6 +46,7 @@ def test_each_stage_stands_as_a_as_b_and_as_what_b_is_more():
         assert np.array_equal(ours[seen], b[stage][seen])
         assert np.array_equal(numbers(shown[f"{stage}_difference"]), b[stage] - a[stage])
     assert "X" not in shown
+    ran(at.button_group(key="set_below_compare").set_value("What changed"))
     notes = " ".join(note.value for note in at.caption) + words(at)
     alike = "X, W_Q, W_K, W_V, Q, K, V, scores, scaled"
     assert messages.ALIKE_TO_THE_BIT.format(stages=alike) in notes

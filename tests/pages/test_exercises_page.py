@@ -281,6 +281,15 @@ def test_it_is_there_on_paper_from_what_is_asked_first_and_without_its_key(s, fi
 # ---- find the mistake ----------------------------------------------------------------------------
 
 
+def test_the_one_mistake_of_a_stage_is_named_and_not_called_an_answer():
+    found = planted.planted(1)
+    at = opened(replace(CAT, exercise="mistake", exercise_seed=1))
+    ran(at.button_group(key="set_planted_stage").set_value("Q"))
+    said = f"{messages.ONLY_ONE_MISTAKE} {planted.of_mistake(found, found.mistake.name)}"
+    assert escape(said) in words(at)
+    assert words(at).count(messages.ANSWER_IS_RIGHT) == 1
+
+
 def test_a_mistake_is_found_by_its_stage_and_its_name():
     found = planted.planted(4)
     at = opened(replace(CAT, exercise="mistake", exercise_seed=4))

@@ -23,8 +23,9 @@ export class Controls {
     this.back = button('', '‹', 'Previous step (←)', () => player.goBy(-1))
     this.main = button('main', PLAY, 'Play', () => player.toggle())
     this.next = button('', '›', 'Next step (→)', () => player.goBy(1))
-    this.speed = button('speed', '1×', 'Speed', () => player.faster())
     this.leave = button('leave', '×', 'Leave Play (Esc)', () => player.leave())
+    // at the end, so that it stays where it is when Play ends
+    this.speed = button('speed', '1×', 'Speed', () => player.faster())
     // a click leaves the focus where it is, so that Space goes on to pause
     for (const node of [this.back, this.next, this.speed]) node.onmousedown = stay
   }

@@ -125,10 +125,12 @@ export class Player {
     if ([this.moment?.key, this.hidesValue].join() !== before) this.placeCard()
   }
 
-  // Steps by hand show where a step has arrived; running, they begin it.
+  // Steps by hand show where a step has arrived; running, they begin it. None leads out of Play.
   goBy(by) {
-    if (this.step + by >= this.steps.length) return this.leave()
-    this.goTo(this.step + by)
+    if (this.isOver && by > 0) return
+    const isLast = this.step + by >= this.steps.length
+    if (isLast) this.running = false
+    this.goTo(isLast ? this.step : this.step + by)
   }
 
   goTo(step) {
