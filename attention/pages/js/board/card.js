@@ -210,6 +210,8 @@ export function setCard(card, { w, h }, { measure, sizes = SIZES, steps = false 
       yield find(without(said, 'note', 'lines'), {}, least)
       yield find(without(said, 'note', 'lines', 'chain'), {}, least)
     }
+    // in Present, where no large letters fit, those of the board may
+    if (least > SIZES[0]) yield setCard(card, { w, h }, { measure, steps })
     yield find(alone, {}, SMALLEST)
   }
   for (const found of ways()) if (found) return found

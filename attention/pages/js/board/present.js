@@ -13,6 +13,7 @@ const TYPED = 'input, textarea, select, [contenteditable=true]'
 const KEYS = '→ ← stages · ↓ ↑ queries · Esc leaves'
 const CODE = 'q' // the key that shows the link as a QR code
 const WHOLE = 'all' // not one stage, but the whole formula
+const NARROW = 620 // px of the window
 const CHART_WORDS = 110 // px: above a chart
 const LISTED = 8 // numbers of a row that are written once more
 
@@ -96,7 +97,8 @@ export class Presenter {
     }
     const isSeen = ({ name, sources }) =>
       sources?.length && name !== 'joined' && !(name === 'masked' && this.board.isMaskless)
-    return [WHOLE, ...panes.filter(isSeen).map(({ name }) => name)]
+    const whole = window.innerWidth < NARROW ? [] : [WHOLE] // no cell of it could be read there
+    return [...whole, ...panes.filter(isSeen).map(({ name }) => name)]
   }
 
   get panes() {
@@ -113,7 +115,7 @@ export class Presenter {
     const spec = head.panes.find(found => found.name === name) ?? head.panes[0]
     if (!spec) return
     this.chosen = head.cell
-    this.stage = board.isPlanned && !pane && !focused ? WHOLE : stageOf(spec)
+    this.stage = pane || focused ? stageOf(spec) : this.stages[0]
     root.parentElement.style.minHeight = `${root.offsetHeight}px` // so that nothing scrolls
     root.classList.add('presenting')
     root.prepend(board.around.formula)

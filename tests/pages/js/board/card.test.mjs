@@ -170,6 +170,17 @@ test('the steps of Play take the place of the chain', () => {
   }
 })
 
+test('where no large letters fit, those of the board do', () => {
+  const sizes = [34, 32, 30, 27]
+  for (const { name, card } of cards) {
+    for (const room of [{ w: 308, h: 290 }, { w: 380, h: 200 }]) {
+      const set = sizes => setCard(card, room, { measure: widthOf, sizes })
+      const [large, usual] = [set(sizes), set(undefined)]
+      if (usual.px >= 13.5) assert.ok(large.px >= 13.5, `${name}: ${large.px} for ${usual.px}`)
+    }
+  }
+})
+
 test('sizes that are handed in are kept to', () => {
   const sizes = [34, 32, 30, 27]
   for (const { name, card } of cards) {
