@@ -644,7 +644,7 @@ class Hands:
             here, there = self.page.evaluate(LOOK), other.evaluate(LOOK)
             if there["errors"]:
                 raise Fault(f"an error box in a second tab: {there['errors']}")
-            lost = any("no longer has them" in sentence for sentence in there["said"])
+            lost = any("does not have them" in sentence for sentence in there["said"])
             other_numbers = differs(here["panes"], there["panes"])
             if here["url"] == there["url"] and not lost and other_numbers:
                 raise Fault(f"a second tab at {there['url']} shows other numbers")
@@ -895,7 +895,7 @@ class Visitor:
         ):
             way = f"from {before.url} to {now.url}"
             self._equal(before.panes, now.panes, f"{moves} changed numbers, {way}")
-        forgotten = any("no longer has them" in sentence for sentence in now.said)
+        forgotten = any("does not have them" in sentence for sentence in now.said)
         link = "" if forgotten else urlsplit(now.url).query
         self._equal(
             self.numbers.get(link, now.panes), now.panes, f"{now.url} showed other numbers before"
