@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import argparse
 import io
-import socket
-import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from browser.dashboard import Dashboard, until
-
-from benchmarks.chromium import CHROMIUM
+from browser.monkey import chromium, serving
 
 DOCS = Path(__file__).parent
-ROOT = DOCS.parent
 SIZE = {"width": 1440, "height": 900}
 Picture = Callable[[Dashboard], None]
 SMALL = {"width": 1280, "height": 720}  # of the moving picture
@@ -43,28 +37,6 @@ POINTER = """() => {
   addEventListener('mousemove', ({ clientX, clientY }) => {
     pointer.style.transform = `translate(${clientX}px, ${clientY}px)` }, true)
 }"""
-
-
-@contextmanager
-def serving() -> Iterator[str]:
-    """The dashboard's address, while it runs."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
-    command += ["--server.address=127.0.0.1", f"--server.port={port}"]
-    address = f"http://127.0.0.1:{port}/"
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(address + "_stcore/health", timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
 
 
 class Film:
@@ -201,10 +173,9 @@ def main() -> None:
     given = argparse.ArgumentParser(description=__doc__.split(":", 1)[0])
     given.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PICTURES))
     names = given.parse_args().names or list(PICTURES)
-    with serving() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with serving() as server, chromium() as browser:
         for name in names:
-            PICTURES[name](visit(browser, address))
+            PICTURES[name](visit(browser, server.address))
             print(name)
 
 

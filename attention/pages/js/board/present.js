@@ -111,11 +111,10 @@ export class Presenter {
     if (this.stage || document.querySelector('.board.presenting')) return
     this.from = /** @type {HTMLElement} */ (document.activeElement)
     const focused = [...board.panes.values()].find(({ element }) => element.contains(this.from))
-    const name = (pane ?? focused)?.spec.name ?? head.spokenOf[0]
-    const spec = head.panes.find(found => found.name === name) ?? head.panes[0]
-    if (!spec) return
+    if (!head.panes.length) return
     this.chosen = head.cell
-    this.stage = pane || focused ? stageOf(spec) : this.stages[0]
+    const asked = pane ?? focused
+    this.stage = asked ? stageOf(asked.spec) : this.stages[0]
     root.parentElement.style.minHeight = `${root.offsetHeight}px` // so that nothing scrolls
     root.classList.add('presenting')
     root.prepend(board.around.formula)
