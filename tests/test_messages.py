@@ -23,18 +23,24 @@ def pieces() -> dict[str, str]:
 
 def spelled_out(tests: Path) -> list[str]:
     """Where a test spells out what has a name, and the name."""
-    found, known = [], pieces()
+    found = []
     for path in sorted(tests.rglob("*.py")):
         place = path.relative_to(tests).as_posix()
         if place == "messages.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found += [
-                    f"{place}:{node.lineno} {name}"
-                    for piece, name in known.items()
-                    if piece in node.value
-                ]
+        texts = [
+            node
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        joined = "\n".join(node.value for node in texts)  # one search a piece, not one a text
+        there = {piece: name for piece, name in pieces().items() if piece in joined}
+        found += [
+            f"{place}:{node.lineno} {name}"
+            for node in texts
+            for piece, name in there.items()
+            if piece in node.value
+        ]
     return found
 
 

@@ -55,11 +55,15 @@ class Now:
     @cached_property
     def plain(self) -> Now:
         """The same as the tour's steps begin: one head, divided by √d_k, and nothing hidden."""
-        return Now(plain(self.s))
+        return self._with(plain(self.s))
 
     @cached_property
     def one_head(self) -> Now:
-        return Now(set_heads(self.s, 1))
+        return self._with(set_heads(self.s, 1))
+
+    def _with(self, s: Settings) -> Now:
+        """Other settings; this one where they are the same, so that nothing is computed twice."""
+        return self if s == self.s else Now(s)
 
     def scaled_by(self, scale: float | None) -> Now:
         return Now(replace(self.s, scale=scale))

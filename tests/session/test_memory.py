@@ -15,6 +15,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -137,6 +138,7 @@ MATRICES = ("W_Q", "W_K", "W_V", "W_O", "X", "memory", "b_Q", "b_K", "b_V", "b_O
 TOKENS = ",".join(f'"{k:x}"' for k in range(35_000))
 
 
+@cache
 def raw(sides: str, numbers: int) -> str:
     packed = zlib.compress(bytes(8 * numbers), 9)
     return f"*{sides}*{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"

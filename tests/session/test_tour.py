@@ -262,7 +262,8 @@ def test_the_score_is_the_dot_product_that_is_written_out(s):
     _, found = which(idea, "TOUR_SCORE")
     j = word(s.tokens, found["key"])
     assert word(s.tokens, found["query"]) == s.query and j in strongest(s)
-    q, k, score = (loops(s)[n][r] for n, r in (("Q", s.query), ("K", j), ("scores", s.query)))
+    by_loops = loops(s)
+    q, k, score = (by_loops[n][r] for n, r in (("Q", s.query), ("K", j), ("scores", s.query)))
     work = found["work"]
     if len(q) > 6:
         total = fields(messages.TOUR_SUM, work)
