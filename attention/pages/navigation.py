@@ -3,6 +3,7 @@
 from copy import copy
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -23,7 +24,9 @@ PAGES = {
     "long": ("long_context.py", "Long context", "Models"),
     "check": ("check.py", "Check yours", "Check"),
     "conventions": ("conventions.py", "Conventions", "Check"),
+    "board": ("embedded.py", "The board", "Check"),
 }
+EMBEDDED = "board"  # for frames in other pages: no menu names it
 
 
 def show() -> None:
@@ -58,4 +61,7 @@ def page(path: str) -> st.Page:
 def _as_made(path: str) -> st.Page:
     """A page as Streamlit makes it, which looks for its file; a run marks its own."""
     file, name, _ = PAGES[path]
-    return st.Page(_HERE / file, title=name, url_path=path or None, default=not path)
+    shown: Literal["visible", "hidden"] = "hidden" if path == EMBEDDED else "visible"
+    return st.Page(
+        _HERE / file, title=name, url_path=path or None, default=not path, visibility=shown
+    )

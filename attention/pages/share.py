@@ -1,4 +1,4 @@
-"""Share: the link of what is set, what it holds, its QR code, and the line that embeds the page."""
+"""Share: the link of what is set, what it holds, its QR code, and the lines that embed it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import streamlit as st
 
 from attention.limits import MAX_QR
 from attention.pages import copy, parts, state
-from attention.pages.navigation import PAGES
+from attention.pages.navigation import EMBEDDED, PAGES
+from attention.stages import STAGES
 
 WHOLE = "This link opens to the same numbers wherever this address can be reached."
 LOCAL = "This link opens to the same numbers, but it works on this computer only."
@@ -25,6 +26,8 @@ NOWHERE = (
 )
 TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
 
+STAGE = "embed_stage"  # a parameter of the board alone: the one stage of it that is shown
+WHOLE_PAGE, BOARD, ONE_STAGE = (900, 680, 480)  # px: the heights of frames
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 
 
@@ -37,8 +40,8 @@ def code() -> str:
     return "" if why else f"{home}{QR_URL}?{urlencode({'text': link})}"
 
 
-def button() -> None:
-    """“Share”, for what is set."""
+def button(stage: str = "") -> None:
+    """“Share”, for what is set; with a ``stage`` also the board alone, and that stage of it."""
     parameters, whole = state.link()
     home, _ = addresses(st.context.url or "")
     link = to_here(parameters)
@@ -51,8 +54,12 @@ def button() -> None:
         says = NOWHERE if state.why_not_kept() else PART
     lines = {"The link": link}
     if whole:  # elsewhere a part would show other numbers
-        frame = f'<iframe src="{escape(link)}&amp;embed=true" width="100%" height="900"></iframe>'
-        lines["Embed code"] = frame
+        lines["Embed this page"] = _frame(link, WHOLE_PAGE)
+        if stage:
+            board = f"{home}{EMBEDDED}?{urlencode(parameters)}"
+            one = f"{board}&{urlencode({STAGE: stage})}"
+            lines["Embed the board"] = _frame(board, BOARD)
+            lines[f"Embed one stage: {STAGES[stage].heading}"] = _frame(one, ONE_STAGE)
     with st.popover("Share", width="stretch"):
         parts.note(says)
         copy.show("share", lines)
@@ -60,6 +67,12 @@ def button() -> None:
             parts.note(f"No QR code: {why}")
         else:
             st.image(code(), caption="The link as a QR code", width=240)
+
+
+def _frame(link: str, height: int) -> str:
+    """The line of HTML that shows a link in another page."""
+    src = escape(f"{link}&embed=true")
+    return f'<iframe src="{src}" width="100%" height="{height}"></iframe>'
 
 
 def to_here(parameters: Mapping[str, str]) -> str:

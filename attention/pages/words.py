@@ -50,7 +50,7 @@ def row(s: Settings) -> None:
                 type="primary",
             )
         with st.container(width=110):
-            share.button()
+            share.button(s.cell[0] if s.cell else "weights")
 
 
 def _sentence(s: Settings, memory: bool) -> None:

@@ -32,7 +32,7 @@ import time
 import traceback
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
@@ -340,6 +340,17 @@ CONNECTED = (
     "() => document.querySelector('.stApp')?.dataset.testConnectionState === 'CONNECTED'"
     " && !document.querySelector('[role=dialog]')"
 )
+KEPT = """async mark => {
+  const opened = await new Promise(done => {
+    const request = indexedDB.open('attention-stage-by-stage')
+    request.onupgradeneeded = () => request.transaction.abort() // the page makes it
+    request.onerror = () => done(null)
+    request.onsuccess = () => done(request.result) })
+  if (!opened) return false
+  const found = opened.transaction(['states']).objectStore('states').getKey(mark)
+  await new Promise(done => { found.onsuccess = done })
+  opened.close()
+  return found.result === mark }"""
 AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
 MAY_BE_EMPTY = (  # beginnings of their names: what is asked or may be closed, own sizes of a figure
     "set_below",
@@ -626,6 +637,11 @@ class Hands:
         self.page.evaluate("() => { if (navigation.canGoForward) history.forward() }")
 
     def reload(self, _: str, chance: float) -> None:
+        """After a large state is kept, some 20 ms after its mark is in the address."""
+        mark = dict(parse_qsl(urlsplit(self.page.url).query)).get("partial")
+        if mark:
+            with suppress(PlaywrightError):  # never: then it is lost, and that is a fault
+                self.page.wait_for_function(KEPT, arg=mark, timeout=1_000)
         self.page.reload()
 
     def restart(self, _: str, chance: float) -> None:

@@ -1,8 +1,10 @@
 """The first row of Explore: a sentence, d_model beside it, Randomize, and the link."""
 
 import json
+import re
 from dataclasses import replace
-from urllib.parse import parse_qsl, unquote_plus
+from html import unescape
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 import messages
 import numpy as np
@@ -173,7 +175,8 @@ def test_a_second_sentence_has_a_box_of_its_own():
 
 def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page():
     at = opened(example="four-words")
-    assert len(shared(at)) == 2
+    frames = "Embed this page", "Embed the board", "Embed one stage: weights"
+    assert list(shared(at)) == ["The link", *frames]
     large = {
         name: Matrix(np.random.default_rng(1).normal(size=shape))
         for name, shape in {"W_Q": (4, 300), "W_K": (4, 300)}.items()
@@ -206,6 +209,20 @@ def test_the_copied_link_opens_the_same_numbers_and_says_that_it_holds_them(exam
     ours, theirs = run(again), run(settings_of(at))
     for name in COMPUTED:
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+
+
+def test_frames_show_the_page_the_board_or_the_stage_of_the_chosen_cell():
+    at = opened(example="cat-sat", cell="scores,1,2")
+    lines = shared(at)
+    link = lines.pop("The link")
+    sources = [unescape(re.search('src="([^"]*)"', line)[1]) for line in lines.values()]
+    parameters = parse_qsl(link.removeprefix("?"))
+    assert [parse_qsl(urlsplit(source).query) for source in sources] == [
+        [*parameters, ("embed", "true")],
+        [*parameters, ("embed", "true")],
+        [*parameters, ("embed_stage", "scores"), ("embed", "true")],
+    ]
+    assert [urlsplit(source).path for source in sources] == ["", "board", "board"]
 
 
 # ---- seeds that give equal columns -------------------------------------------

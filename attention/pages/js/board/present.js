@@ -67,8 +67,10 @@ export class Presenter {
     return this.board.isPlanned && this.factors.includes(spec.name)
   }
 
+  // The stage that is presented alone, or the one that the board shows alone.
   get spec() {
-    return this.board.head.panes.find(({ name }) => name === this.stage)
+    const { panes, only } = this.board.head
+    return panes.find(({ name }) => name === (this.stage ?? only))
   }
 
   get factors() {
@@ -195,7 +197,7 @@ export class Presenter {
   isCardOf({ stage, row }) {
     if (!this.spec) return true
     const isOther = this.query >= 0 && this.spec.rowKind === 'queries' && row !== this.query
-    return stage === this.stage && !isOther
+    return stage === this.spec.name && !isOther
   }
 
   // From a stage without rows of queries the way of a query begins.
