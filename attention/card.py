@@ -87,7 +87,9 @@ class Card:
     chain: tuple[Link, ...] = ()  # the numbers of this query and key
 
 
-def card_of(view: View, cell: Cell, digits: int = 2, *, editable: bool = False) -> Card:
+def card_of(
+    view: View, cell: Cell, digits: int = 2, *, editable: bool = False, chained: bool = True
+) -> Card:
     """Return the card of a cell.
 
     Parameters
@@ -99,6 +101,8 @@ def card_of(view: View, cell: Cell, digits: int = 2, *, editable: bool = False) 
         Decimals, as in :func:`attention.numbers.number`.
     editable : bool
         Whether the number is an input that can be typed, which the note then says.
+    chained : bool
+        Whether the card of a score or a weight has the numbers of its query and key.
 
     Raises
     ------
@@ -115,7 +119,7 @@ def card_of(view: View, cell: Cell, digits: int = 2, *, editable: bool = False) 
     """
     stage, i, j = cell
     with np.errstate(all="ignore"):  # ∞ and NaN are what the cells show
-        return _CARDS.get(stage, _input)(_Asked(view, stage, i, j, digits, editable))
+        return _CARDS.get(stage, _input)(_Asked(view, stage, i, j, digits, editable, chained))
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -139,6 +143,7 @@ class _Asked:
     j: int
     digits: int
     editable: bool = False
+    chained: bool = True
     whole: dict[str, bool] = field(default_factory=dict)  # by stage: the decimals of its numbers
 
     def text(self, stage: str, i: int, j: int) -> str:
@@ -320,7 +325,7 @@ _NAMES = {"scores": "score", "weights": "weight"}
 def _chain(asked: _Asked) -> tuple[Link, ...]:
     """Return the numbers of a query and a key, each with how it is made of the one before."""
     view, i, j = asked.view, asked.i, asked.j
-    names = [name for name in _LINKS if name in view.stages]
+    names = [name for name in _LINKS if name in view.stages and asked.chained]
     if "mask" not in view.stages and asked.stage != "masked" and "masked" in names:
         names.remove("masked")  # it is the stage before it, number by number
     if len(names) < 2:

@@ -73,7 +73,7 @@ class _Maker:
     digits: int
 
     def card(self, stage: str, column: int, title: str = "") -> Card:
-        card = replace(card_of(self.view, (stage, self.query, column), self.digits), chain=())
+        card = card_of(self.view, (stage, self.query, column), self.digits, chained=False)
         return replace(card, title=((title, ""),)) if title else card
 
     @property

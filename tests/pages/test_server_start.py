@@ -1,5 +1,7 @@
 """The server's start: it looks up no address but its own."""
 
+import asyncio
+import inspect
 import re
 import subprocess
 import sys
@@ -120,7 +122,8 @@ def asked_for(path: str):
     for route in routes:
         match, more = route.matches(scope)
         if match is Match.FULL:
-            return route.endpoint(Request(scope | more))
+            answer = route.endpoint(Request(scope | more))
+            return asyncio.run(answer) if inspect.isawaitable(answer) else answer
     raise AssertionError(f"nothing answers at {path}")
 
 
@@ -149,7 +152,9 @@ def test_every_import_names_a_module_and_every_module_is_needed():
 
 
 def test_the_page_names_the_board_and_all_that_it_imports():
-    named = re.findall('<link rel="modulepreload" href="(scripts/[^"]+)">', _index())
+    named = re.findall(
+        '<link rel="modulepreload" fetchpriority="low" href="(scripts/[^"]+)">', _index()
+    )
     assert named == [scripts.address(file) for file in scripts.needed(BOARD)]
     for file in scripts.needed(BOARD):
         sources = re.findall(r"from '(.+)'", scripts.files()[file].decode())
