@@ -333,7 +333,8 @@ CONTROLS = """() => [...document.querySelectorAll('[class*=st-key-]')].map(node 
   const kind = node.querySelector('[data-testid]')?.dataset.testid
   const inside = [...node.querySelectorAll('button, input, textarea, canvas')]
   const able = inside.some(part => !part.disabled)
-  return { key, kind, able: able && node.getClientRects().length > 0 }
+  const { width, right } = node.getBoundingClientRect() // none of a rail that is folded away
+  return { key, kind, able: able && width > 0 && right > 0 }
 }).filter(control => control.able)"""
 
 CONNECTED = (
@@ -528,7 +529,8 @@ class Hands:
                 self.stSelectbox("set_randomize_kind", chance)
             else:
                 self.stCheckbox("set_randomize_X", chance)
-            self.page.keyboard.press("Escape")
+            for _ in range(2):  # a list of options inside may take the first
+                self.page.keyboard.press("Escape")
             return
         titles = self._at("set_example", "button")
         titles.first.wait_for()

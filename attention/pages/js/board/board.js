@@ -455,8 +455,11 @@ class Board {
     for (const pane of panes) {
       const { element, next, rect, box, front } = pane
       element.hidden = !next
-      if (!next) pane.canvas.painted = pane.made = null
-      if (!next) continue
+      if (!next) {
+        pane.made = null
+        if (!pane.table) pane.canvas.painted = null // a table is there as it was
+        continue
+      }
       element.classList.toggle('behind', !front)
       Object.assign(element.style, moved(rect))
       pane.header.hidden = !box.heading
