@@ -228,8 +228,8 @@ GIVEN_IS_ROUNDED = "The key is computed from the given numbers as they are print
 
 # ---- exports -------------------------------------------------------------------------------------
 
-TOO_MANY_SHEETS = "{count} sheets are too many; a set has 1 to {most}."
-FIRST_SEED_IS = "the first seed is {seed}; 1 to {most} are allowed."
+TOO_MANY_SHEETS = "got {count} sheets; expected 1 to {most}."
+FIRST_SEED_IS = "the first seed is {seed}; expected 1 to {most}."
 PRINT_THE_SHEET = (
     "To print on A4 or Letter, or to save as PDF, press Ctrl+P (⌘P on a Mac). Print on one side"
     " only, so that the answer key is never on the back of a sheet."
@@ -245,8 +245,8 @@ STAGES_TOO_LARGE = (
     "these stages hold {numbers} numbers{place}; at most {most} fit. NPZ holds them all."
 )
 TOO_MANY_DOTS = (
-    "a PNG of {wide} × {tall} cm at {dpi} dots per inch has {count} million dots; at most "
-    "{max_dots} million fit: choose fewer per inch, or take the PDF or the SVG."
+    "a PNG of {wide} × {tall} cm at {dpi} dots per inch has {count} million dots; expected at"
+    " most {max_dots} million. Choose fewer dots per inch, or save a PDF or SVG."
 )
 NPZ_HOLDS_ALL = "stages cannot be chosen for a '.npz', which holds all of them."
 REPORT_IS_HTML = "{name} does not end in '.html'; a report is HTML."
@@ -583,34 +583,36 @@ WITHOUT_TORCH = (
 )
 NOT_A_MODULE = "model is a {kind}; expected a torch.nn.Module."
 COMPILED_MODEL = (
-    "A compiled model hides its attention; give capture the model from before torch.compile, such"
-    " as model._orig_mod."
+    "The attention of a compiled model cannot be captured; pass the model from before"
+    " torch.compile, such as model._orig_mod."
 )
 NUMBERS_FROM_0 = "{name} is {given}; expected numbers from 0, such as [0, 3]."
 RANGE_WITHOUT_GAPS = "{name} is {given}; expected a range without gaps: range(8)."
 LAYERS_EXPECTED = "layers is {given}; expected numbers from 0, or parts of modules' names."
-NOTHING_CHOSEN_CALLED = "Nothing that was chosen was called: the layers are {there}."
-NO_ATTENTION_RUN = "No attention was run while the block ran: {names} was not."
+NOTHING_CHOSEN_CALLED = "None of the chosen layers ran; the layers that ran are {there}."
+NO_ATTENTION_RUN = "No attention ran inside the with block; not run: {names}."
 NO_KNOWN_DOOR = (
-    "No attention passed through a known door (transformers' AttentionInterface, "
-    "nn.MultiheadAttention, scaled_dot_product_attention) while the block ran; not captured: "
-    "{names}.{hint}"
+    "No attention was captured inside the with block. capture sees transformers'"
+    " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not captured:"
+    " {names}.{hint}"
 )
-LOAD_WITH_SDPA = " Load it with attn_implementation='sdpa': that one passes through."
+LOAD_WITH_SDPA = " Load it with attn_implementation='sdpa', which capture sees."
 READ_AS_ITEMS_AND_HEADS = (
     "{size} were read as {items} items of {heads} heads, which is the module's number"
 )
-READ_AS_ITEMS = "{size} were read as {items} items of one head: the module says no number of heads"
+READ_AS_ITEMS = (
+    "{size} were read as {items} items of one head: the module does not say how many heads it has"
+)
 AXES_JOINED = (
     "axes were joined: {axes} became items of one head, as which of them counts heads is not known"
 )
 MODULE_ANSWERS_NAN = "where every key of a query is hidden, the module answers NaN, not 0"
 NO_WORDS_HERE = (
-    "A list of words was given, and no words went through these layers; to name what did: "
+    "Got a list of words, but no words went through these layers; to name what did, pass "
     "tokens={wanted}."
 )
 TOKENS_NAME_NOTHING = (
-    "tokens names {name}, which names no sequence here; the modules are {modules}."
+    "tokens has the key {name}; expected a part of the name of one of these modules: {modules}."
 )
 LISTS_DO_NOT_FIT = "{name} holds {found} lists of words, and the batch {items} items."
 WORDS_DO_NOT_FIT = (
@@ -621,7 +623,7 @@ WEIGHTS_AND_NO_CAPTURE = (
     "{place} holds a model’s weights and no capture; “Your data” on Explore opens them."
 )
 DAMAGED_CAPTURE = "{place} is a damaged capture."
-COMPUTED_BY_NO_ATTENTION = "this capture holds what no attention computes: {why}"
+COMPUTED_BY_NO_ATTENTION = "attention cannot compute what this capture holds: {why}"
 EMPTY_CAPTURE = "{place} is a capture of nothing."
 LAYER_NOT_CAPTURED = "layer {layer}{step} was not captured; the layers {there} were."
 LOOK_AHEAD_NOT_CAPTURED = "; its look-ahead (causal) mask was in effect and is not captured"
@@ -646,12 +648,13 @@ TOKENS_EXPECTED = "tokens is {tokens}; expected a list of words, one for each."
 TOKENS_ARE_WORDS = (
     "tokens holds {found}; expected words, as tokenizer.convert_ids_to_tokens(…) gives them."
 )
-CAPTURE_CUT_OFF = "{place} is no .safetensors file, or cut off."
+CAPTURE_CUT_OFF = "{place} is not a complete .safetensors file."
 LOOK_AHEAD_AGREES = (
     "With a look-ahead (causal) mask it agrees: that mask was in effect, and is not in the capture."
 )
 ANSWERS_OTHERWISE = (
-    "Asked again, the module answers otherwise by {difference} (rounding explains {limit})."
+    "Run again, the module returns an output that differs by {difference} (rounding explains"
+    " {limit})."
 )
 DROPOUT_WAS_ON = "Dropout of {dropout} was on: model.eval() turns it off."
 NO_PROOF = "no proof, as rounding would explain an output of 0 as well"
@@ -666,8 +669,8 @@ CAPTURE_OF_MANY_BYTES = "{place} is a capture of {size}; at most {limit} are ope
 LONG_CONTEXT_OPENS_IT = "Long context opens it"
 CAPTURE_LESS = "choose layers=, heads=, queries= or calls= of capture"
 ONE_LIST_FOR_MANY = (
-    "One list of tokens was given, and words of {count} sequences went through the model; give "
-    "each its own: tokens={tokens}."
+    "Got one list of tokens, but {count} sequences went through the model; pass one list for each:"
+    " tokens={tokens}."
 )
 MOST_OF_ALL = "most of all item {item}, head {head}"
 
@@ -831,7 +834,7 @@ NO_NPY_ARRAY = "{place} is no .npy array."
 MEMBER_TOO_LARGE = "{place} takes {found} bytes; at most {limit} are read."
 DAMAGED_MEMBER = "{place} is damaged, encrypted or compressed in an unknown way."
 SAFETENSORS_CUT_OFF = (
-    "{place} is no .safetensors file, or cut off: its header does not fit into it."
+    "{place} is not a complete .safetensors file: its header does not fit into it."
 )
 DAMAGED_SAFETENSORS_HEADER = "{place}: its .safetensors header is damaged."
 NO_TENSOR = "{place} holds no tensor."

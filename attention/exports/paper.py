@@ -63,6 +63,6 @@ def too_many_dots(figure: PaperFigure, dpi: int) -> str:
         return ""
     return (
         f"a PNG of {2.54 * wide:.1f} × {2.54 * tall:.1f} cm at {dpi} dots per inch has"
-        f" {count / 1e6:,.0f} million dots; at most {MAX_DOTS / 1e6:.0f} million fit: choose fewer"
-        " per inch, or take the PDF or the SVG."
+        f" {count / 1e6:,.0f} million dots; expected at most {MAX_DOTS / 1e6:.0f} million."
+        " Choose fewer dots per inch, or save a PDF or SVG."
     )

@@ -29,9 +29,9 @@ class Wanted:
 
     def __post_init__(self) -> None:
         if not 0 <= self.sheets <= MAX_SHEETS:
-            raise BadInput(f"{self.sheets} sheets are too many; a set has 1 to {MAX_SHEETS}.")
+            raise BadInput(f"got {self.sheets} sheets; expected 1 to {MAX_SHEETS}.")
         if not 1 <= self.seed <= MAX_EXERCISE:
-            raise BadInput(f"the first seed is {self.seed}; 1 to {MAX_EXERCISE} are allowed.")
+            raise BadInput(f"the first seed is {self.seed}; expected 1 to {MAX_EXERCISE}.")
 
 
 def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:

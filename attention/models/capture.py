@@ -108,7 +108,7 @@ def _check_model(model: Any) -> None:
     for module in model.modules():
         if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None):
             raise ValueError(
-                "A compiled model hides its attention; give capture the model from before"
+                "The attention of a compiled model cannot be captured; pass the model from before"
                 " torch.compile, such as model._orig_mod."
             )
 
@@ -154,20 +154,20 @@ def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]
     """Why nothing was captured."""
     if called := list(recorder.following.layers):
         there = ", ".join(f"{k} ({name})" for k, name in enumerate(called[:8]))
-        return f"Nothing that was chosen was called: the layers are {there}."
+        return f"None of the chosen layers ran; the layers that ran are {there}."
     listed = missed or [
         f"{name} ({type(child).__name__})" for name, child in model.named_children()
     ]
     if not_run and not missed:
         more = ", …" if len(not_run) > 8 else ""
-        return f"No attention was run while the block ran: {', '.join(not_run[:8])}{more} was not."
+        return f"No attention ran inside the with block; not run: {', '.join(not_run[:8])}{more}."
     names = ", ".join(listed[:8]) or type(model).__name__
     more = ", …" if len(listed) > 8 else ""
     way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
-    hint = " Load it with attn_implementation='sdpa': that one passes through."
+    hint = " Load it with attn_implementation='sdpa', which capture sees."
     hint = hint if way != "sdpa" and getattr(model, "_supports_sdpa", False) else ""
     return (
-        "No attention passed through a known door (transformers' AttentionInterface,"
-        " nn.MultiheadAttention, scaled_dot_product_attention) while the block ran;"
-        f" not captured: {names}{more}.{hint}"
+        "No attention was captured inside the with block. capture sees transformers'"
+        " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not captured:"
+        f" {names}{more}.{hint}"
     )

@@ -177,7 +177,7 @@ class Axes:
             if heads == 1 or shape[0] == 1:
                 return cls(shape, 1, None)
             note = f"{size} were read as {shape[0]} items of one head"
-            return cls(shape, 1, None, (f"{note}: the module says no number of heads",))
+            return cls(shape, 1, None, (f"{note}: the module does not say how many heads it has",))
         if len(shape) < 5:
             return cls(shape, 1, None)
         places = [axis for axis in range(1, len(lead)) if lead[axis] == heads]
@@ -308,10 +308,12 @@ class Given:
         more, notes = self.more, []
         sinks = more.get("s_aux", getattr(self.module, "sinks", None))
         if sinks is not None and sinks.numel() != self.Q.shape[1]:
-            notes.append(f"sinks {tuple(sinks.shape)} are not one for each head")
+            notes.append(
+                f"sinks of shape {tuple(sinks.shape)} were ignored; expected one for each head"
+            )
             sinks = None
         if sinks is not None and implementation == "sdpa":
-            notes.append("sinks were handed over, and sdpa knows none")
+            notes.append("sinks were passed, which sdpa ignores")
             sinks = None
         if seen is None:
             masks, n_k = [more.get("position_bias"), *self.masks(implementation)], self.K.shape[2]

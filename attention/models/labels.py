@@ -340,13 +340,13 @@ def label_note(taken: Taken) -> str:
     stacks = _text_stacks(taken)
     if len(stacks) > 1:
         return (
-            f"One list of tokens was given, and words of {len(stacks)} sequences went through the"
-            f" model; give each its own: tokens={_dict_to_write(stacks)}."
+            f"Got one list of tokens, but {len(stacks)} sequences went through the model; pass one"
+            f" list for each: tokens={_dict_to_write(stacks)}."
         )
     if not stacks:
         others = list(dict.fromkeys(side.stack for side in _sides(taken)))
         return (
-            "A list of words was given, and no words went through these layers; to name what did:"
+            "Got a list of words, but no words went through these layers; to name what did, pass"
             f" tokens={_dict_to_write(others)}."
         )
     return _misfit(taken, tokens, [side for side in _sides(taken) if not side.names], "tokens")
@@ -371,8 +371,8 @@ def _note_of_parts(taken: Taken, tokens: dict[str, Any]) -> str:
             there = list(dict.fromkeys(each.module for each in taken))
             more = ", …" if len(there) > MOST_NAMED else ""
             return (
-                f"tokens names {shown(part)}, which names no sequence here; the modules are"
-                f" {', '.join(there[:MOST_NAMED])}{more}."
+                f"tokens has the key {shown(part)}; expected a part of the name of one of these"
+                f" modules: {', '.join(there[:MOST_NAMED])}{more}."
             )
         if said := _misfit(taken, words, mine, f"tokens[{part!r}]"):
             return said

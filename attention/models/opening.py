@@ -29,7 +29,7 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
     >>> opened(b"", "run.safetensors")
     Traceback (most recent call last):
         ...
-    attention.limits.BadInput: run.safetensors is no .safetensors file, or cut off.
+    attention.limits.BadInput: run.safetensors is not a complete .safetensors file.
     """
     try:
         header, about, _ = header_of(content, where, MAX_HEADER)

@@ -143,7 +143,7 @@ def survey(taken: Taken) -> Survey:
                 verified.append(one)
                 heads += [_head(place, one, at, said) for at, said in found.items()]
     except ValueError as problem:
-        raise BadInput(f"this capture holds what no attention computes: {problem}") from None
+        raise BadInput(f"attention cannot compute what this capture holds: {problem}") from None
     return Survey(taken, Verification(taken.model, tuple(verified)), tuple(heads))
 
 

@@ -343,13 +343,13 @@ class Taken:
         told = {key: about.get(key) for key in TOLD}
         taken = cls(calls=calls, **{key: each for key, each in told.items() if each is not None})
         if not isinstance(taken.model, str) or not isinstance(taken.versions, dict):
-            raise ValueError("the model or the versions are not said")
+            raise ValueError("the model or the versions are missing")
         checked_tokens(taken.tokens)
         for names in (taken.missed, taken.not_run):
             _checked_words(names)
         for counts in taken.stacks.values():
             if not isinstance(counts, list) or not all(type(each) is int for each in counts):
-                raise ValueError("how many words there were is not said")
+                raise ValueError("the number of words is missing")
         return taken
 
 
@@ -367,7 +367,7 @@ def header_of(content: bytes, where: str, most: int) -> tuple[dict[str, Any], di
     """
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:
-        raise BadInput(f"{where} is no .safetensors file, or cut off.")
+        raise BadInput(f"{where} is not a complete .safetensors file.")
     if length > most:
         raise BadInput(
             f"{where} holds {length:,} bytes of names and words; at most {most:,} are read."

@@ -65,7 +65,7 @@ class Verified:
             )
         if call.replayed is not None and call.replayed > (call.replay_allowed or 0.0):
             parts.append(
-                f"Asked again, the module answers otherwise by {call.replayed:.1e}"
+                f"Run again, the module returns an output that differs by {call.replayed:.1e}"
                 f" (rounding explains {call.replay_allowed or 0.0:.1e})."
             )
         if call.dropout:

@@ -392,7 +392,7 @@ def safetensors(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str,
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > min(MAX_HEADER, len(content) - 8):
         raise BadInput(
-            f"{where} is no .safetensors file, or cut off: its header does not fit into it."
+            f"{where} is not a complete .safetensors file: its header does not fit into it."
         )
     try:
         text = content[8 : 8 + length].decode("utf-8")

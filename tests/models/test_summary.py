@@ -15,4 +15,4 @@ def test_print_says_what_was_captured_its_size_and_what_was_not():
     module = "decoder.block.0.layer.1.EncDecAttention"
     assert f"layers.2 ({module}, cross, eager): 1 × 4 heads" in text
     assert f"\n  {messages.NOT_CAPTURED.format(names='decoder.block.7')}\n" in text
-    assert text.endswith('give each its own: tokens={"encoder": …, "decoder": …}.')
+    assert text.endswith('pass one list for each: tokens={"encoder": …, "decoder": …}.')
