@@ -782,7 +782,7 @@ UPLOAD_AGAIN = "The server cannot be reached just now; upload the file again onc
 SERVER_IS_AWAY = "The server cannot be reached just now, so this was not taken."
 TRY_AGAIN_LATER = "Try again when it is back."
 BLOCK_HOLDS_NO_NUMBER = (
-    "Row {row}, column {column} of the block holds “{found}”, which is no number, so nothing of "
+    "Row {row}, column {column} of the block holds “{found}”, which is not a number, so nothing of "
     "it was taken."
 )
 NUMBERS_WERE_COPIED = "The numbers of {stage} were copied."
@@ -807,7 +807,7 @@ DECIMALS_SHOWN = "{shown} of {asked} decimals"
 # ---- readers -------------------------------------------------------------------------------------
 
 EMPTY_FILE = "{place} is empty."
-NOT_AN_ARRAY_FILE = "{place} is no .npy, .npz or .safetensors file: it does not begin like one."
+NOT_AN_ARRAY_FILE = "{place} is not a .npy, .npz or .safetensors file: it does not begin like one."
 TOO_MANY_BYTES = "{place} has {found} bytes; at most {limit} are read."
 UNKNOWN_NPY_VERSION = "{place}: its .npy version is {version}; 1.0, 2.0 and 3.0 are read."
 TOO_MANY_AXES_IN_FILE = "{place} has {found} axes; at most {limit} are read."
@@ -830,7 +830,7 @@ SPARSE_MATRIX = (
 NO_ARRAY = "{place} holds no array."
 SOME_ARRAYS_UNREADABLE = "{unread} of {arrays} arrays cannot be read. {reasons}{more}"
 SAME_FOR_MORE = " The same holds for {count} more."
-NO_NPY_ARRAY = "{place} is no .npy array."
+NO_NPY_ARRAY = "{place} is not a .npy array."
 MEMBER_TOO_LARGE = "{place} takes {found} bytes; at most {limit} are read."
 DAMAGED_MEMBER = "{place} is damaged, encrypted or compressed in an unknown way."
 SAFETENSORS_CUT_OFF = (
@@ -869,7 +869,7 @@ RAGGED_ROWS = (
 NO_NUMBER = "{place} holds no number."
 TOO_MANY_ARRAYS_IN_JSON = "{place} holds {found} arrays; at most {limit} are read."
 TOO_MANY_MARKS = "{place} has {found} {marks}; at most {limit} are read."
-NO_JSON = "{place} is no JSON; line {line}, column {column}: {why}."
+NO_JSON = "{place} is not valid JSON; line {line}, column {column}: {why}."
 RECORD_DIFFERS = "{place} {verb} “{name}”."
 RECORD_WITHOUT_EMBEDDING = "{place} has no list “embedding”."
 RECORDS_WITHOUT_NUMBERS = (
@@ -891,7 +891,7 @@ MASK_NOT_TRUTH = (
     "{place}, row {row}, column {column} holds {value}; 0 and 1, or True and False, are allowed."
 )
 UTF_16_TEXT = "{place} is UTF-16 text; save it as UTF-8."
-NOT_UTF_8_TEXT = "{place} is no UTF-8 text: byte {position} is {byte}; save it as UTF-8."
+NOT_UTF_8_TEXT = "{place} is not UTF-8 text: byte {position} is {byte}; save it as UTF-8."
 PICKLE = (
     "{place} is a pickle, which runs code when it is opened, so it is not opened here; these two "
     "lines save it as .safetensors."
@@ -978,7 +978,7 @@ ROWS_ARE_NUMBERED = (
     "{place} begins with {first}, and the next line with {second}; remove the numbers of the "
     "rows, or write them with decimals if they are part of the matrix."
 )
-NO_ROW = "{place} is no row of a matrix; remove it, or write only its numbers."
+NO_ROW = "{place} is not a row of a matrix; remove it, or write only its numbers."
 NUMBER_AMONG_WORDS = (
     "{place} holds “{found}” before its last numbers; write one label without numbers or signs, "
     "then numbers alone."
@@ -992,7 +992,7 @@ BOOL_IS_A_MASK = "{place} holds bool; that is a mask, and {role} needs numbers."
 TAKEN_AS_BATCH = "{role} has three axes: taken as a batch of {items}."
 RESHAPE_TO_ROWS = "{place} is {size}; reshape it to (rows, columns)."
 TOO_MANY_WORDS = "{place} holds {words} words; type those you want, at most {limit}."
-NOT_A_SLICE = "“{part}” is no slice; expected a number such as 0, a range such as 0:64, or “:”."
+NOT_A_SLICE = "“{part}” is not a slice; expected a number such as 0, a range such as 0:64, or “:”."
 SLICE_OUTSIDE = "the slice {part} lies outside of {place}, which is {size}; places count from 0."
 AMBIGUOUS_COMMA = (
     "{place}, line {line}: “{quoted}” can be read in two ways; is the comma decimal, or "
@@ -1029,7 +1029,7 @@ NAME_BETWEEN_ROWS = (
     "{place}, line {line} is a comment between rows; put an empty line before it if another "
     "matrix begins there, else remove it."
 )
-ZERO_BYTE = "{place}, character {chr} is a zero byte; this is no text."
+ZERO_BYTE = "{place}, character {chr} is a zero byte; expected text."
 TEXT_AFTER_NUMBERS = (
     "{place}: “{text}” follows the numbers; nothing is computed here, so paste the result."
 )
@@ -1121,7 +1121,7 @@ NO_SUCH_CELL = "{stage} has no row {row}, column {column}; it is {size}."
 KEY_IS_PADDING = (
     "key “{token}” is padding, hidden from every query; take it off the hidden keys first."
 )
-ROWS_ARE_NO_TOKENS = "the rows of {stage} are no tokens; their number is a dimension."
+ROWS_ARE_NO_TOKENS = "the rows of {stage} are not tokens; their number is a dimension."
 ROWS_BY_NOW = "{stage} has {rows} rows by now, not {expected}; nothing changed."
 NO_SUCH_ROW = "{stage} has no row {row}; it has {rows}."
 BIAS_OF_EACH_SCORE = "bias that is set for each score"

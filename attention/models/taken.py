@@ -299,7 +299,7 @@ class Taken:
         """
         if not isinstance(path, str | PathLike):
             wanted = "expected what was captured, or the path of its file."
-            raise TypeError(f"{shown(path)} is no capture; {wanted}")
+            raise TypeError(f"{shown(path)} is not a capture; {wanted}")
         if not Path(path).is_file():
             raise BadInput(f"there is no file {path}.")
         return cls.of_bytes(Path(path).read_bytes(), Path(path).name)

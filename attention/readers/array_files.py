@@ -67,7 +67,7 @@ def entries(filename: str, content: bytes, bounds: Bounds = BOARD) -> dict[str, 
         return npz(content, where, bounds)
     if filename.lower().endswith(".safetensors"):
         return safetensors(content, where, bounds)
-    raise BadInput(f"{where} is no .npy, .npz or .safetensors file: it does not begin like one.")
+    raise BadInput(f"{where} is not a .npy, .npz or .safetensors file: it does not begin like one.")
 
 
 def check_size(content: bytes, where: str, most: int = MAX_FILE) -> None:
@@ -324,7 +324,7 @@ def _member(
 ) -> ArrayEntry:
     head = _inflated(archive, member, HEAD, place)
     if head[:6] != b"\x93NUMPY":
-        raise BadInput(f"{place} is no .npy array.")
+        raise BadInput(f"{place} is not a .npy array.")
     most = max(bounds.numbers * 8, MAX_INFLATED) + HEAD
     if member.file_size > most:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")

@@ -33,7 +33,7 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
             return {ALONE: _of_records(records, where)}
         if must and isinstance(problem, json.JSONDecodeError):
             place = f"line {problem.lineno}, column {problem.colno}: {problem.msg.lower()}"
-            raise BadInput(f"{where} is no JSON; {place}.") from None
+            raise BadInput(f"{where} is not valid JSON; {place}.") from None
         return None
     if _are_records(value):
         return {ALONE: _of_records(value, where)}

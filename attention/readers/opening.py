@@ -89,6 +89,6 @@ def decoded(content: bytes, where: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise BadInput(
-            f"{where} is no UTF-8 text: byte {problem.start + 1} is {content[problem.start]:#04x};"
+            f"{where} is not UTF-8 text: byte {problem.start + 1} is {content[problem.start]:#04x};"
             " save it as UTF-8."
         ) from None

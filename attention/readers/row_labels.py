@@ -149,7 +149,7 @@ def problem(label: str, values: Sequence[str], column: Column) -> str:
     >>> problem("epoch 1 loss", ["0.5"], Column.of(["epoch 1 loss"], False))[:33]
     'holds “1” before its last numbers'
     >>> problem("d_k =", ["4"], Column.of(["d_k ="], False))
-    'is no row of a matrix; remove it, or write only its numbers.'
+    'is not a row of a matrix; remove it, or write only its numbers.'
     >>> problem("top 10", ["0.5"], Column.of(["top 10", "the"], True))
     ''
     """
@@ -157,7 +157,7 @@ def problem(label: str, values: Sequence[str], column: Column) -> str:
     lone = ended and len(values) == 1 and (column.one or not (column.alike or column.in_cells))
     sides = _NO_ROW.fullmatch(label) and _are_sides(values)
     if lone or (sides and (column.one or ended or "." in label)):
-        return "is no row of a matrix; remove it, or write only its numbers."
+        return "is not a row of a matrix; remove it, or write only its numbers."
     words = label.split()
     inside = [word for word in words if is_figure(word)] if len(words) > 1 else []
     sign = len(words) > 1 and words[-1] in _SIGNS and not column.in_cells

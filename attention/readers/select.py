@@ -237,7 +237,7 @@ def _index(shape: Sequence[int], text: str, place: str) -> Index:
         match = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
         if not match:
             raise BadInput(
-                f"“{short(part, 24)}” is no slice; expected a number such as 0, a range such as"
+                f"“{short(part, 24)}” is not a slice; expected a number such as 0, a range such as"
                 " 0:64, or “:”."
             )
         one, start, end = match.groups()

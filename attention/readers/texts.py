@@ -244,7 +244,7 @@ def _bounded(text: str, where: str) -> str:
             raise BadInput(f"{where} has {text.count(mark):,} {word}; at most {most:,} are read.")
     if "\x00" in text:
         raise BadInput(
-            f"{where}, character {text.index(chr(0)) + 1} is a zero byte; this is no text."
+            f"{where}, character {text.index(chr(0)) + 1} is a zero byte; expected text."
         )
     return text
 
@@ -399,7 +399,7 @@ def _printed(parts: list[str], where: str) -> dict[str, ArrayEntry]:
             words = words or tuple(word[1:-1] for word in re.findall(r"\"[^\"]*\"|'[^']*'", text))
             continue
         if name.lower() in _NO_ARRAYS:
-            raise BadInput(f"{where}: {name} is no matrix; remove it.")
+            raise BadInput(f"{where}: {name} is not a matrix; remove it.")
         parts, shapes = _matrices(text, f"{where}, {name}")
         if len(parts) > 1:
             raise BadInput(

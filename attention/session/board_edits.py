@@ -185,7 +185,7 @@ def _rows(
 def _one_row(s: Settings, stage: str, op: Operation) -> Settings:
     sequence = token_sequence(s, stage) if stage in s.matrices else None
     if sequence is None:
-        raise BadInput(f"the rows of {_brief(stage)} are no tokens; their number is a dimension.")
+        raise BadInput(f"the rows of {_brief(stage)} are not tokens; their number is a dimension.")
     tokens, memory = getattr(s, sequence), sequence == "memory_tokens"
     if op.kind != "token" and op.column != len(tokens):
         raise BadInput(f"{stage} has {len(tokens)} rows by now, not {op.column}; nothing changed.")

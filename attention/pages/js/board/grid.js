@@ -275,7 +275,7 @@ export class Grid {
     if (k >= 0) {
       const c = rows[k].findIndex(typed => !NUMBER.test(typed.trim()))
       const odd = rows[k][c].trim()
-      const held = odd ? `holds “${shortened(odd, 160)}”, which is no number` : 'is empty'
+      const held = odd ? `holds “${shortened(odd, 160)}”, which is not a number` : 'is empty'
       const where = `Row ${k + 1}, column ${c + 1} of the block`
       return this.board.say(`${where} ${held}, so nothing of it was taken.`)
     }
