@@ -1,10 +1,8 @@
 """Explore: inputs, every stage on one board, a cell's arithmetic, a query played, exports."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -12,11 +10,9 @@ from attention.captions import formula
 from attention.exports import citation, code
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
-from attention.figures import panes as figures
-from attention.figures.pane import Pane
-from attention.finite import listed, troubles
 from attention.html import looks, spread
 from attention.pages import (
+    all_stages,
     board,
     cells,
     controls,
@@ -34,10 +30,8 @@ from attention.session import captured
 from attention.session.about import behind, what_it_is
 from attention.session.changes import name_of
 from attention.session.examples import EXAMPLES, OWN, as_made
-from attention.session.run import no_key_sentences, one, run, view
-from attention.session.settings import PUSHED, TRUE_MASK
+from attention.session.run import run, view
 from attention.stages import STAGES
-from attention.view import View
 
 FORGET = (
     "Deletes states too large for a link (this browser saves the newest 50, or 50 MB), and the"
@@ -55,31 +49,6 @@ there = cells.shapes(shown)
 cell = cells.chosen(s, shown)
 
 
-def show_cell(clicked: object) -> None:
-    """A click on the board."""
-    cell = cells.existing(clicked, there)
-    if cell is None:
-        return
-    stage, i, _ = cell
-    query = i if STAGES[stage].rows == "queries" else s.query
-    state.change(lambda settings: replace(settings, cell=cell, query=query))
-
-
-def flags() -> list[str]:
-    """What a person should know about these numbers."""
-    queries = shown.labels["queries"]
-    sentences = no_key_sentences(shown)
-    troubled = any(True for _ in troubles(vars(trace)))  # somewhere; this head is cut out only then
-    for trouble in troubles(vars(one(s, trace))) if troubled else ():
-        who = listed([f"“{queries[i]}”" for i in trouble.queries])
-        sentences.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
-    if len(s.key_tokens) == 1 and s.softmax is True and not s.sinks:
-        sentences.append(
-            "There is one key, so every weight is 1; add a token to see attention choose."
-        )
-    return sentences
-
-
 def notice() -> str:
     """What to see in the example, as long as it is as it was made."""
     if as_made(s):
@@ -90,17 +59,6 @@ def notice() -> str:
     if is_own:
         return "This sentence is yours. Reset restores the example."
     return "You changed this example. Reset restores it."
-
-
-def drawn(shown: View, in_colours: bool) -> list[Pane]:
-    """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
-    look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
-    look["in_colours"] = in_colours
-    found = figures.panes(shown, cell=cell, **look)
-    if s.fill == PUSHED:
-        exact = replace(s, fill=TRUE_MASK)
-        found += figures.side_by_side(view(exact, run(exact)), **look)
-    return found
 
 
 parts.opening(
@@ -119,25 +77,15 @@ sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
 sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"{s.kv_heads} of keys and values"] * (s.kv_heads < s.heads)
 sizes += [which_of("item", [s.item], s.batch)] * (s.batch > 1)
-words.row(s)
+words.row(s, cell[0])
 if of_model := behind(s):
     parts.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
 parts.sentences(*state.sentences())
 if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
     parts.message_box("understood", arrived)
 
-head = f" · head {s.head}" if s.heads > 1 else ""
-called, called_in_files = name_of(s)
-title = called + head
-of_head = f"_head{s.head}" if head else ""
-panes = [
-    replace(
-        cells.let_edit(pane, s),
-        picks=pane.name in shown.stages,
-        filename=f"attention_{called_in_files}_{pane.name}{of_head}",
-    )
-    for pane in drawn(shown, in_colours=True)
-]
+title, called_in_files = all_stages.title(s), name_of(s)[1]
+panes = [cells.let_edit(pane, s) for pane in all_stages.panes(s, shown, cell)]
 
 board.show(
     "board",
@@ -151,11 +99,11 @@ board.show(
     card=cells.card(s, shown, cell),
     strip=cells.strip(s, shown),
     play=cells.play(s, shown),
-    on_picked=show_cell,
+    on_picked=all_stages.chooses(there),
     on_asked=cells.ask,
     on_edited=cells.edit,
 )
-for sentence in flags():
+for sentence in all_stages.flags(s, trace, shown):
     parts.message_box("flag", sentence)
 
 
@@ -182,7 +130,9 @@ def the_exports() -> None:
     st.subheader("Numbers, code, state", anchor=False)
     files = st.container(horizontal=True, key="formats")
     wanted = tuple(stages_wanted(list(shown.stages)))
-    page = PageContents(s, trace, shown, title, partial(drawn, shown, False), wanted)
+    page = PageContents(
+        s, trace, shown, title, partial(all_stages.drawn, s, shown, cell, False), wanted
+    )
     refused = {key: why for key in FORMATS if (why := refusal(key, page))}
     with files:
         for key, format in FORMATS.items():
@@ -261,7 +211,9 @@ def the_code() -> None:
     whole = st.expander("The whole script, with the numbers", key="script", on_change="rerun")
     if not whole.open:
         return
-    page = PageContents(s, trace, shown, title, partial(drawn, shown, False), ())
+    page = PageContents(
+        s, trace, shown, title, partial(all_stages.drawn, s, shown, cell, False), ()
+    )
     with whole:
         if why := refusal("python", page):
             parts.note(state.capital(why))

@@ -3,7 +3,6 @@
 from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import streamlit as st
 
@@ -61,7 +60,10 @@ def page(path: str) -> st.Page:
 def _as_made(path: str) -> st.Page:
     """A page as Streamlit makes it, which looks for its file; a run marks its own."""
     file, name, _ = PAGES[path]
-    shown: Literal["visible", "hidden"] = "hidden" if path == EMBEDDED else "visible"
     return st.Page(
-        _HERE / file, title=name, url_path=path or None, default=not path, visibility=shown
+        _HERE / file,
+        title=name,
+        url_path=path or None,
+        default=not path,
+        visibility="hidden" if path == EMBEDDED else "visible",
     )

@@ -66,7 +66,7 @@ def plotly_js(request: Request) -> Response:
 async def component_js(request: Request) -> Response:
     """A module of our components; that of another version is not kept under its address.
 
-    In a coroutine, since a thread for each of fifty modules took as long as the answers.
+    A coroutine needs no thread, which takes longer to start than the answer.
     """
     script = scripts.files().get(request.path_params["file"])
     if script is None:
@@ -92,7 +92,7 @@ SCRIPT = (_HERE / "history.js").read_text(encoding="utf-8")
 # moves all of it twice. That is not shown, though no longer than this many seconds.
 STYLE = """<style>
 .stApp { animation: waiting 4s step-end }
-.stApp:has(.st-key-title h1, h2.unseen, .awaiting) { animation-duration: 0s }
+.stApp:has(.st-key-title h1, .awaiting) { animation-duration: 0s }
 @keyframes waiting { from { visibility: hidden } }
 </style>"""
 
@@ -103,7 +103,7 @@ def _index() -> str:
     the one it serves itself is used.
     """
     index = Path(st.__file__).parent / "static" / "index.html"
-    board = "".join(  # of nearly all pages; after Streamlit's own scripts, which draw the page
+    board = "".join(  # of nearly all pages; Streamlit's own scripts, which draw the page, go first
         f'<link rel="modulepreload" fetchpriority="low" href="{scripts.address(file)}">'
         for file in scripts.needed(BOARD)
     )

@@ -54,12 +54,13 @@ def button(stage: str = "") -> None:
         says = NOWHERE if state.why_not_kept() else PART
     lines = {"The link": link}
     if whole:  # elsewhere a part would show other numbers
-        lines["Embed this page"] = _frame(link, WHOLE_PAGE)
+        lines["Embed this page"] = _frame("Attention, stage by stage", link, WHOLE_PAGE)
         if stage:
             board = f"{home}{EMBEDDED}?{urlencode(parameters)}"
             one = f"{board}&{urlencode({STAGE: stage})}"
-            lines["Embed the board"] = _frame(board, BOARD)
-            lines[f"Embed one stage: {STAGES[stage].heading}"] = _frame(one, ONE_STAGE)
+            heading = STAGES[stage].heading
+            lines["Embed the board"] = _frame("All stages of attention", board, BOARD)
+            lines[f"Embed one stage: {heading}"] = _frame(f"Attention: {heading}", one, ONE_STAGE)
     with st.popover("Share", width="stretch"):
         parts.note(says)
         copy.show("share", lines)
@@ -69,15 +70,16 @@ def button(stage: str = "") -> None:
             st.image(code(), caption="The link as a QR code", width=240)
 
 
-def _frame(link: str, height: int) -> str:
-    """The line of HTML that shows a link in another page."""
+def _frame(title: str, link: str, height: int) -> str:
+    """The line of HTML that shows a link in another page; screen readers say the title."""
     src = escape(f"{link}&embed=true")
-    return f'<iframe src="{src}" width="100%" height="{height}"></iframe>'
+    return f'<iframe title="{escape(title)}" src="{src}" width="100%" height="{height}"></iframe>'
 
 
 def to_here(parameters: Mapping[str, str]) -> str:
-    """Return the link to this page with these parameters."""
+    """Return the link to this page with these parameters; from a frame, to Explore."""
     home, path = addresses(st.context.url or "")
+    path = "" if path == EMBEDDED else path
     return f"{home}{path}?{urlencode(parameters)}"
 
 

@@ -31,8 +31,11 @@ GIVEN = "given"  # rows of X that were typed or brought
 NUMBERS = "numbers"  # the list of what is drawn
 
 
-def row(s: Settings) -> None:
-    """The sentence, what its numbers are drawn from, Randomize and Share, in one row."""
+def row(s: Settings, stage: str = "") -> None:
+    """The sentence, what its numbers are drawn from, Randomize and Share, in one row.
+
+    With the ``stage`` of the chosen cell, Share embeds the board and that stage, too.
+    """
     st.html("<h2 class='unseen'>Sentence and numbers</h2>")
     if not s.weights_alone and state.page_value("randomize_seed", None) is None:
         state.set_page_value("randomize_seed", _count_on(s))
@@ -50,7 +53,7 @@ def row(s: Settings) -> None:
                 type="primary",
             )
         with st.container(width=110):
-            share.button(s.cell[0] if s.cell else "weights")
+            share.button(stage)
 
 
 def _sentence(s: Settings, memory: bool) -> None:

@@ -52,18 +52,28 @@ class Now:
         """The stages on the board."""
         return view(self.s, run(self.s))
 
-    @cached_property
+    @property
     def plain(self) -> Now:
         """The same as the tour's steps begin: one head, divided by √d_k, and nothing hidden."""
-        return self._with(plain(self.s))
+        return self._plain or self
 
     @cached_property
-    def one_head(self) -> Now:
-        return self._with(set_heads(self.s, 1))
+    def _plain(self) -> Now | None:
+        return self._other(plain(self.s))
 
-    def _with(self, s: Settings) -> Now:
-        """Other settings; this one where they are the same, so that nothing is computed twice."""
-        return self if s == self.s else Now(s)
+    @property
+    def one_head(self) -> Now:
+        return self._one_head or self
+
+    @cached_property
+    def _one_head(self) -> Now | None:
+        return self._other(set_heads(self.s, 1))
+
+    def _other(self, s: Settings) -> Now | None:
+        """Return what other settings make; None where they are the same, as nothing that holds
+        itself is let go of at once.
+        """
+        return None if s == self.s else Now(s)
 
     def scaled_by(self, scale: float | None) -> Now:
         return Now(replace(self.s, scale=scale))

@@ -85,7 +85,7 @@ def test_a_share_of_the_width_turns_and_follows_d_k():
     assert messages.ROTATION_IS_OFF in words(at) and settings_of(at).rotary is None
 
 
-PAGES = ("explore", "compare", "exercises", "learn", "conventions", "check", "variance")
+PAGES = ("explore", "compare", "exercises", "learn", "conventions", "check", "variance", "embedded")
 
 
 @pytest.mark.parametrize("page", PAGES)

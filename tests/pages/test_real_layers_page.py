@@ -102,7 +102,7 @@ def test_a_table_by_distance_is_drawn_and_made_longer():
     assert settings_of(at) == TWO
 
 
-PAGES = ("explore", "compare", "exercises", "learn", "conventions", "check", "variance")
+PAGES = ("explore", "compare", "exercises", "learn", "conventions", "check", "variance", "embedded")
 
 
 @pytest.mark.parametrize("page", PAGES)

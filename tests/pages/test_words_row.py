@@ -175,7 +175,7 @@ def test_a_second_sentence_has_a_box_of_its_own():
 
 def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page():
     at = opened(example="four-words")
-    frames = "Embed this page", "Embed the board", "Embed one stage: weights"
+    frames = "Embed this page", "Embed the board", "Embed one stage: scores"
     assert list(shared(at)) == ["The link", *frames]
     large = {
         name: Matrix(np.random.default_rng(1).normal(size=shape))

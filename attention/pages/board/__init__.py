@@ -69,7 +69,7 @@ def show(
     """Draw the panes in place. Stages that are not ``spoken_of`` are dimmed, where some are; of
     those that share a place, the last one is in front. A ``steady`` board has the same places with
     a mask and without, and its inputs are open, unless it has no room for them and they are not
-    spoken of. ``only`` one stage: with what it is made of, as a product.
+    spoken of. With ``only`` a stage, that and what it is made of are drawn as a product.
 
     ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
     ``strip`` that is to be the query; ``play`` are the steps of that which is. ``on_edited`` gets

@@ -99,7 +99,8 @@ export class Presenter {
     }
     const isSeen = ({ name, sources }) =>
       sources?.length && name !== 'joined' && !(name === 'masked' && this.board.isMaskless)
-    const whole = window.innerWidth < NARROW ? [] : [WHOLE] // no cell of it could be read there
+    const isCut = this.board.head.only || window.innerWidth < NARROW // no cell could be read there
+    const whole = isCut ? [] : [WHOLE]
     return [...whole, ...panes.filter(isSeen).map(({ name }) => name)]
   }
 
