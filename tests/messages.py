@@ -1230,6 +1230,7 @@ PULLED_BACK = (
 ONLY_ONE_ALLOWED = (
     "The link's parameter {name} is {asked}; only {only} is allowed, so {taken} was taken."
 )
+NO_STAGE_ALONE = "There is no stage “{stage}” here; all stages are shown."
 NO_SUCH_STAGE = "there is no stage “{stage}”"
 HEAD_NOT_THERE = "there is no head {head}, only 0 to {last}"
 NOT_THERE = "The link's parameter {prefix}{name} asks for what is not there: {why}."

@@ -10,6 +10,8 @@ import streamlit as st
 from attention.captions import formula
 from attention.card import card_of
 from attention.pages import all_stages, board, cells, parts, share, state
+from attention.readers.entry import short
+from attention.sentences import which_of
 from attention.session.about import what_it_is
 from attention.session.run import run, view
 
@@ -25,9 +27,8 @@ st.html(ALONE)
 trace = run(s)
 shown = view(s, trace)
 there = cells.shapes(shown)
-only = st.query_params.get(share.STAGE, "")
-if only not in there:
-    only = ""
+asked = st.query_params.get(share.STAGE, "")
+only = asked if asked in there else ""
 other = only and s.cell and s.cell[0] != only
 cell = cells.chosen(replace(s, cell=None) if other else s, shown, only or "scores")
 panes = all_stages.panes(s, shown, cell)
@@ -40,10 +41,16 @@ if only:
     panes = [*factors, replace(alone, sources=made_of)]
     there = {only: there[only]}
 parts.sentences(*state.sentences())
+if asked != only:
+    parts.message_box(
+        "refused", f"There is no stage “{short(asked, 40)}” here; all stages are shown."
+    )
+item = [which_of("item", [s.item], s.batch)] * (s.batch > 1)
 board.show(
     "board",
     panes,
     formula=None if only else formula(shown),
+    remark=" · ".join([all_stages.title(s), *item]),
     only=only,
     about=what_it_is(s),
     query=s.query,

@@ -27,7 +27,7 @@ NOWHERE = (
 TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
 
 STAGE = "embed_stage"  # a parameter of the board alone: the one stage of it that is shown
-WHOLE_PAGE, BOARD, ONE_STAGE = (900, 680, 480)  # px: the heights of frames
+WHOLE_PAGE, BOARD, ONE_STAGE = (900, 720, 640)  # px: the heights of frames
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 
 

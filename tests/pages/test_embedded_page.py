@@ -1,7 +1,9 @@
 """The board alone for a frame in another page, through Streamlit's AppTest."""
 
 import gc
+import json
 from dataclasses import replace
+from html import escape
 from urllib.parse import parse_qsl, urlsplit
 
 import messages
@@ -15,6 +17,7 @@ from pages.test_many_tokens import link as many_tokens
 from streamlit.testing.v1 import AppTest
 
 from attention.pages import share
+from attention.sentences import which_of
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -37,6 +40,12 @@ def arrived(parameters: dict[str, str]) -> AppTest:
 def opened(settings, stage: str = "") -> AppTest:
     """The board, or a stage of it, by its link."""
     return arrived(links.write(settings) | ({share.STAGE: stage} if stage else {}))
+
+
+def said_of(at: AppTest) -> str:
+    """What the board says of its numbers."""
+    (board,) = (e.proto.bytes for e in at.get("bidi_component") if b'"panes"' in e.proto.bytes)
+    return json.loads(board.partition(b"\0")[0])["remark"]
 
 
 @pytest.mark.parametrize("s", [CAT, HEADS], ids=["plain", "heads"])
@@ -80,8 +89,16 @@ def test_one_stage_stands_with_what_it_is_made_of_and_the_card_of_a_cell(example
     assert (shown["stage"], shown["row"], shown["column"]) == (stage, 1, 0)
 
 
-def test_an_unknown_stage_shows_the_whole_board():
-    assert set(panes(opened(CAT, "<b>"))) == set(panes(opened(CAT)))
+def test_an_unknown_stage_is_refused_and_the_whole_board_shown():
+    at = opened(CAT, "<b>")
+    assert escape(messages.NO_STAGE_ALONE.format(stage="<b>")) in sent(at)
+    assert set(panes(at)) == set(panes(opened(CAT)))
+
+
+def test_a_head_and_an_item_are_named():
+    assert "head 2" in said_of(opened(HEADS))
+    s = EXAMPLES["batch"].build()
+    assert which_of("item", [s.item], s.batch) in said_of(opened(s, "weights"))
 
 
 def test_minus_a_billion_stands_beside_infinity():
