@@ -1,6 +1,5 @@
 """The server's start: it looks up no address but its own."""
 
-import asyncio
 import inspect
 import re
 import subprocess
@@ -114,6 +113,13 @@ def test_what_is_no_link_or_too_long_to_be_read_gets_no_code(text):
     assert (code(text).status_code, code(text).body) == (400, b"")
 
 
+def returned(coroutine):
+    """What a coroutine that waits for nothing returns, also where a browser's loop goes on."""
+    with pytest.raises(StopIteration) as end:
+        coroutine.send(None)
+    return end.value.value
+
+
 def asked_for(path: str):
     """What the server answers at this path."""
     path, _, query = path.partition("?")
@@ -123,7 +129,7 @@ def asked_for(path: str):
         match, more = route.matches(scope)
         if match is Match.FULL:
             answer = route.endpoint(Request(scope | more))
-            return asyncio.run(answer) if inspect.isawaitable(answer) else answer
+            return returned(answer) if inspect.iscoroutine(answer) else answer
     raise AssertionError(f"nothing answers at {path}")
 
 
