@@ -27,7 +27,7 @@ DOCS = Path(__file__).parent
 SIZE = {"width": 1440, "height": 900}
 Picture = Callable[[Dashboard], None]
 SMALL = {"width": 1280, "height": 720}  # of the moving picture
-COLOURS = 64  # of the moving picture: a page has few
+COLOURS = 160  # of the moving picture: a page has few
 POINTER = """() => {
   const pointer = document.createElement('div')
   pointer.style.cssText = 'position:fixed;z-index:2e9;left:0;top:0;pointer-events:none;'
@@ -67,7 +67,11 @@ class Film:
         self.page.mouse.click(x, y)
 
     def save(self, file: Path) -> None:
-        colours = self.frames[-1].quantize(COLOURS, dither=Image.Dither.NONE)
+        width, height = self.frames[0].size
+        ends = Image.new("RGB", (width, 2 * height))  # parts may be faded in one of them
+        ends.paste(self.frames[0], (0, 0))
+        ends.paste(self.frames[-1], (0, height))
+        colours = ends.quantize(COLOURS, dither=Image.Dither.NONE)
         flat = [frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in self.frames]
         flat[0].save(
             file, save_all=True, append_images=flat[1:], duration=self.times, loop=0, optimize=True
