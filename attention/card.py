@@ -324,8 +324,10 @@ _NAMES = {"scores": "score", "weights": "weight"}
 
 def _chain(asked: _Asked) -> tuple[Link, ...]:
     """Return the numbers of a query and a key, each with how it is made of the one before."""
+    if not asked.chained:
+        return ()
     view, i, j = asked.view, asked.i, asked.j
-    names = [name for name in _LINKS if name in view.stages and asked.chained]
+    names = [name for name in _LINKS if name in view.stages]
     if "mask" not in view.stages and asked.stage != "masked" and "masked" in names:
         names.remove("masked")  # it is the stage before it, number by number
     if len(names) < 2:

@@ -25,9 +25,9 @@ def title(s: Settings) -> str:
 
 
 def drawn(s: Settings, shown: View, cell: Cell, in_colours: bool) -> list[Pane]:
-    """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
-    look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title(s)}
-    look["in_colours"] = in_colours
+    """Return the figures of all stages; large ones may be ``in_colours``, without numbers."""
+    look: dict[str, Any] = {"digits": s.digits, "query": s.query}
+    look |= {"title": title(s), "in_colours": in_colours}
     found = figures.panes(shown, cell=cell, **look)
     if s.fill == PUSHED:
         exact = replace(s, fill=TRUE_MASK)
@@ -36,7 +36,7 @@ def drawn(s: Settings, shown: View, cell: Cell, in_colours: bool) -> list[Pane]:
 
 
 def panes(s: Settings, shown: View, cell: Cell) -> list[Pane]:
-    """The figures of the board, whose cells can be clicked, each with the name of its file."""
+    """Return the figures of the board; their cells can be clicked, and each names its file."""
     of_head = f"_head{s.head}" if s.heads > 1 else ""
     return [
         replace(
@@ -63,7 +63,7 @@ def chooses(there: cells.Shapes) -> Callable[[object], None]:
 
 
 def flags(s: Settings, trace: AttentionTrace, shown: View) -> list[str]:
-    """What a person should know about these numbers."""
+    """Return what a person should know about these numbers, in sentences."""
     queries = shown.labels["queries"]
     sentences = no_key_sentences(shown)
     troubled = any(True for _ in troubles(vars(trace)))  # somewhere; this head is cut out only then

@@ -70,8 +70,9 @@ class Now:
         return self._other(set_heads(self.s, 1))
 
     def _other(self, s: Settings) -> Now | None:
-        """Return what other settings make; None where they are the same, as nothing that holds
-        itself is let go of at once.
+        """Return what other settings make; None where they are the same.
+
+        An object that held itself would stay until Python collects garbage.
         """
         return None if s == self.s else Now(s)
 

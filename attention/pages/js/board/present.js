@@ -99,7 +99,8 @@ export class Presenter {
     }
     const isSeen = ({ name, sources }) =>
       sources?.length && name !== 'joined' && !(name === 'masked' && this.board.isMaskless)
-    const isCut = this.board.head.only || window.innerWidth < NARROW // no cell could be read there
+    // not where one stage is all there is, nor where no cell of all of them could be read
+    const isCut = this.board.head.only || window.innerWidth < NARROW
     const whole = isCut ? [] : [WHOLE]
     return [...whole, ...panes.filter(isSeen).map(({ name }) => name)]
   }
