@@ -189,7 +189,7 @@ def answered(done: Exercise, cell: Cell | None) -> str:
         return verdict(False, done.hint(cell) + on_board, done.place(cell))
     if cell in done.blanks and cell not in done.open:
         return verdict(True, f"{_with_all_digits(done, cell)}{len(done.open)} to go.")
-    return tables.quiet("Hover over or tap a blank to see what it depends on.")
+    return tables.quiet("Hover over or tap a blank to see its inputs.")
 
 
 def _with_all_digits(done: Exercise, cell: Cell | None) -> str:
