@@ -8,7 +8,7 @@ the same are named together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,8 @@ NAMED = 3  # words of one weight that are named; more are counted
 SECOND = 0.08  # a second word with less is not named
 APART = 0.01  # nor one with so little more than the third
 ALSO = 0.1  # a share of the sink that is named
+ROUNDED = 0.05  # how far from 1 the sum of weights may be that were given with two decimals
+HIDDEN = "–"
 COUNTS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine"), 2))
 
 
@@ -43,6 +45,7 @@ class Strip:
     keys: tuple[str, ...]  # empty where they are the queries
     shares: tuple[str, ...]
     shades: tuple[float, ...]
+    compares: bool = False  # whether the shares are those of A and of B
 
 
 def strip_of(view: View, query: int, digits: int = 2) -> Strip:
@@ -67,9 +70,74 @@ def strip_of(view: View, query: int, digits: int = 2) -> Strip:
         query,
         tuple(labels["queries"]),
         tuple(labels["keys"]) if view.crossed else (),
-        tuple(row.text(j) if view.allowed[query, j] else "–" for j in range(len(row.weights))),
+        row.shares,
         tuple(np.round(row.shades, 4).tolist()),
     )
+
+
+def asking(found: Strip, is_unknown: Sequence[bool]) -> Strip:
+    """Return the strip as a question, where some of its weights are not to be seen yet.
+
+    >>> said = (("“cat” looks only at itself (100%).", ""),)
+    >>> asked = asking(Strip(said, 0, ("cat",), (), ("100%",), (1.0,)), [True])
+    >>> "".join(text for text, _ in asked.sentence), asked.shares
+    ('Where does “cat” look most?', ('?',))
+    """
+    if not any(is_unknown):
+        return found
+    who = called(found.queries, found.query)
+    return replace(
+        found,
+        sentence=(("Where does ", ""), (who, "query"), (" look most?", "")),
+        shares=tuple(
+            "?" if u else share for share, u in zip(found.shares, is_unknown, strict=True)
+        ),
+        shades=tuple(
+            0.0 if u else shade for shade, u in zip(found.shades, is_unknown, strict=True)
+        ),
+    )
+
+
+def strip_of_pair(a: View, b: View, query: int, digits: int = 2) -> Strip:
+    """Return the strip of a query of ``b``, with what it looks at in ``a``.
+
+    Words of the two are the same where they are called the same. A query that ``a`` does not have
+    gets the strip of ``b`` alone.
+
+    >>> from attention import self_attention
+    >>> X, I = [[2, 0], [0, 1]], np.eye(2)
+    >>> traces = [self_attention(X, I, I, I, scale=scale) for scale in (0.5, 1)]
+    >>> strip = strip_of_pair(*[View.of(trace, tokens=("cat", "sat")) for trace in traces], 0)
+    >>> "".join(text for text, _ in strip.sentence)
+    'In B, “cat” looks almost only at itself (98%). In A, it gives itself 88%.'
+    >>> strip.shares
+    ('88→98%', '12→2%')
+    """
+    found, row = strip_of(b, query, digits), _Row(b, query, digits)
+    who, before = b.labels["queries"][query], a.labels["queries"]
+    other = _Row(a, before.index(who), digits) if who in before else None
+    at = {label: j for j, label in enumerate(a.labels["keys"])} if other else {}
+    places = [at.get(label) for label in b.labels["keys"]]
+    known = {} if other is None else dict(enumerate(other.shares))
+    shares = tuple(
+        share if j is None else _from_to(known[j], share)
+        for share, j in zip(found.shares, places, strict=True)
+    )
+    is_same = shares == found.shares and len(at) == len(places) and None not in places
+    said = _of(row)
+    if other is not None and not is_same:
+        top = _ties(row) if row.seen else []
+        is_named = len(top) == 1 and row.key(top[0]) in said
+        said = [*said, *_of_a(other, places[top[0]] if is_named else None)]
+    said = [(_where(row, "A and B" if is_same else "B"), ""), *said]
+    return replace(found, sentence=tuple(_joined(said)), shares=shares, compares=True)
+
+
+def _from_to(before: str, after: str) -> str:
+    """Both weights, or the one that they are: “47→69%”."""
+    if before == after:
+        return after
+    return f"{before.removesuffix('%') if after.endswith('%') else before}→{after}"
 
 
 def strongest(view: View, query: int) -> int:
@@ -90,9 +158,14 @@ class _Row:
     def weights(self) -> np.ndarray:
         return self.view.printed("weights")[self.i].astype(np.float64, copy=False)
 
-    @property
+    @cached_property
     def is_shares(self) -> bool:
-        return self.view.softmax is True
+        """Whether the weights are parts of 1, which those of a mistaken softmax need not be."""
+        if self.view.softmax is not True:
+            return False
+        total = self.weights.sum() + self.to_sink
+        is_whole = abs(total - 1) <= ROUNDED and self.weights.min(initial=0) >= 0
+        return bool(is_whole or not np.isfinite(total) or not self.weights.any())
 
     @cached_property
     def shades(self) -> np.ndarray:
@@ -105,6 +178,11 @@ class _Row:
         """The keys that are not hidden, the largest weight first."""
         there = np.flatnonzero(self.view.allowed[self.i])
         return there[np.argsort(-self.weights[there], kind="stable")].tolist()
+
+    @property
+    def shares(self) -> tuple[str, ...]:
+        there = self.view.allowed[self.i]
+        return tuple(self.text(j) if there[j] else HIDDEN for j in range(len(self.weights)))
 
     def text(self, j: int) -> str:
         weight = float(self.weights[j])
@@ -168,7 +246,25 @@ def _said(row: _Row) -> list[Words]:
     if row.view.heads == 1:
         (first, kind), *others = said
         return [(capital(first), kind), *others]
-    return [(f"In head {row.view.head_number}, ", ""), *said]
+    return [(_where(row), ""), *said]
+
+
+def _where(row: _Row, side: str = "") -> str:
+    """The head of several, and the ``side`` of two that are compared."""
+    head = f"head {row.view.head_number}" * (row.view.heads > 1)
+    return f"In {' of '.join(filter(None, (head, side)))}, "
+
+
+def _of_a(row: _Row, leads: int | None) -> list[Words]:
+    """The weight in A of the key that ``leads`` in B; of another, where that leads in A."""
+    if not row.seen or not np.isfinite(row.weights[row.seen]).all():
+        return []
+    top = _ties(row)
+    begin = (f" {_where(row, 'A')}", "")
+    if leads is not None and leads in top:
+        return [begin, ("it gives ", ""), row.key(leads), (f" {row.text(leads)}.", "")]
+    largest = f"it gives its largest weight{'s' * (len(top) > 1)} to "
+    return [begin, (largest, ""), *_names(row, top), (f" ({_of_each(row, top)}).", "")]
 
 
 def _of(row: _Row) -> list[Words]:

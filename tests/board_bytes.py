@@ -5,9 +5,9 @@ import json
 import numpy as np
 
 
-def card_of(data: bytes) -> dict | None:
-    """The card of the chosen cell in a message to the board, where it has one."""
-    return json.loads(data.partition(b"\0")[0])["card"]
+def head_of(data: bytes) -> dict:
+    """What a message to the board says around its panes, such as its card and its strip."""
+    return json.loads(data.partition(b"\0")[0])
 
 
 def panes_of(data: bytes) -> dict[str, dict]:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from attention.readers.select import SelectedArray
 from attention.session.examples import EXAMPLES
 from attention.session.finished import with_weights
 from attention.session.run import run, view
-from attention.strip import Strip, strip_of
+from attention.strip import Strip, asking, strip_of, strip_of_pair
 from attention.view import View
 
 ORDINALS = (
@@ -185,12 +186,15 @@ def texts(strip: Strip) -> str:
 VOCABULARY = ["the", "cat", "sat", "on", "the", "mat", "and", "the", "dog", "saw", "le"]
 
 
-def random_state(rng: np.random.Generator):
-    """A view of a random attention and what its labels were made of."""
+def random_state(rng: np.random.Generator, of=None):
+    """A view of a random attention and what its labels were made of; of these, where given."""
     n, crossed = int(rng.integers(1, 13)), rng.random() < 0.25
     m = int(rng.integers(1, 13)) if crossed else n
     words, keys = (rng.choice(VOCABULARY, count).tolist() for count in (n, m))
     keys = keys if crossed else words
+    if of is not None:
+        words, keys, crossed = of
+        n, m = len(words), len(keys)
     heads = int(rng.choice([1, 1, 2]))
     spread = float(rng.choice([0, 0.02, 0.3, 1, 3, 30]))
     Q, K, V = (rng.normal(size=(count, 4)) for count in (n, m, m))
@@ -223,9 +227,120 @@ def test_every_sentence_is_true_of_its_row(seed):
         row = Reader(keys, i, w, allowed, crossed)
         kinds[check(texts(said), row, sink)] += 1
         who = re.match(rf"(?:In head \d, )?({WORD})", texts(said))[1]
-        asking = Reader(words, i, w, allowed, crossed)
-        assert asking.one(who[0].lower() + who[1:] if who[0] == "T" else who) == i
+        asked = Reader(words, i, w, allowed, crossed)
+        assert asked.one(who[0].lower() + who[1:] if who[0] == "T" else who) == i
     assert set(kinds) >= {"none", "alone", "equally", "mostly", "largest", "almost", "largest_raw"}
+
+
+OF_A = r"(?P<begin>.*\.) In (?:head \d of )?A, it gives (?P<given>.*)\."
+GIVEN = rf"(?P<key>{WORD}) (?P<text>{SHARE}|{NUMBER})"
+LARGEST = rf"its largest weights? to (?P<keys>{LIST}) \((?P<text>{SHARE}|{NUMBER})(?: each)?\)"
+
+
+def same_word(words: list[str], i: int, others: list[str]) -> int | None:
+    """Where the others have this occurrence of a word; None where they have it less often."""
+    at = [k for k, other in enumerate(others) if other == words[i]]
+    which = words[:i].count(words[i])
+    alone = words.count(words[i]) == 1
+    return at[which] if which < len(at) and alone == (len(at) == 1) else None
+
+
+def written(view: View, i: int, j: int) -> set[str]:
+    """How a weight may stand in the strip."""
+    w, allowed = view.stages["weights"][i, j], view.allowed[i, j]
+    near = {f"{round(100 * w + off)}%" for off in (-0.4, 0, 0.4)} | {"<1%", ">99%"}
+    return {"–"} if not allowed else {text for text in near if is_percent(text, w)} | {number(w)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_two_all_that_is_said_is_true_of_its_side(seed):
+    rng, kinds = np.random.default_rng(seed), Counter()
+    for _ in range(300):
+        b, words, keys, crossed = random_state(rng)
+        a, kind = b, rng.choice(["same", "other", "reordered", "fewer"])
+        before, keys_before = words, keys
+        if kind != "same":
+            before, keys_before = (
+                list(rng.permutation(w)) if kind == "reordered" else w for w in (words, keys)
+            )
+            before = before[: 1 + len(before) // 2] if kind == "fewer" and crossed else before
+            keys_before = keys_before if crossed else before
+            a, *_ = random_state(rng, (before, keys_before, crossed))
+        i = int(rng.integers(len(words)))
+        found, i_a = strip_of_pair(a, b, i), same_word(words, i, before)
+        assert found.compares and found.shades == strip_of(b, i).shades
+        for j, share in enumerate(found.shares):
+            *first, last = share.split("→")
+            assert last in written(b, i, j)
+            j_a = same_word(keys, j, keys_before)
+            is_there = i_a is not None and j_a is not None
+            assert not first or (is_there and {first[0], f"{first[0]}%"} & written(a, i_a, j_a))
+            assert first or not is_there or last in written(a, i_a, j_a)
+        said = texts(found)
+        of_a = re.fullmatch(OF_A, said)
+        begin = re.fullmatch(
+            r"In (?:head \d of )?(A and B|B), (.*)", of_a["begin"] if of_a else said
+        )
+        sink = 1 - float(b.stages["weights"][i].sum()) if b.sink is not None else 0.0
+        check(begin[2], Reader(keys, i, b.stages["weights"][i], b.allowed[i], crossed), sink)
+        if begin[1] == "A and B":
+            assert not of_a and i_a is not None and len(keys) == len(keys_before)
+            assert not any("→" in share for share in found.shares)
+        kinds[begin[1] + bool(of_a) * " A"] += 1
+        if not of_a:
+            continue
+        w = a.stages["weights"][i_a]
+        reader = Reader(keys_before, i_a, w, a.allowed[i_a], crossed)
+        most = max(w[reader.seen])
+        one, several = (re.fullmatch(p, of_a["given"]) for p in (GIVEN, LARGEST))
+        named = [reader.one(one["key"])] if one else reader.several(several["keys"])
+        assert all((one or several)["text"] in written(a, i_a, j) for j in named)
+        assert min(w[named]) >= most - abs(most) / 50
+    assert set(kinds) == {"A and B", "B", "B A"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        (
+            (0.47, 0.29, 0.24),
+            (0.69, 0.25, 0.06),
+            "looks mostly at “the” (69%) and “cat” (25%). In A, it gives “the” 47%.",
+        ),
+        (
+            (0.1, 0.6, 0.3),
+            (0.97, 0.02, 0.01),
+            "looks almost only at “the” (97%). In A, it gives its largest weight to “cat” (60%).",
+        ),
+        (
+            (0.4, 0.4, 0.2),
+            (0.34, 0.33, 0.33),
+            "looks at all three keys about equally (33% to 34%). In A, it gives its largest weights"
+            " to “the” and “cat” (40% each).",
+        ),
+    ],
+)
+def test_two_rows_of_these_weights_get_this_sentence(before, after, sentence):
+    assert (
+        texts(strip_of_pair(weighing(*before), weighing(*after), 0)) == f"In B, “query” {sentence}"
+    )
+
+
+def test_weights_of_a_mistaken_softmax_are_no_shares():
+    shown = weighing(0.2, 0.8)
+    shown = replace(shown, stages=shown.stages | {"weights": np.array([[0.5, 0.9]])})
+    strip = strip_of(shown, 0)
+    assert texts(strip) == "“query” gives “cat” its largest weight, 0.90."
+    assert strip.shares == ("0.50", "0.90")
+
+
+def test_weights_that_are_asked_for_are_neither_said_nor_shaded():
+    s = EXAMPLES["cat-sat"].build()
+    found = strip_of(view(s, run(s)), 2)
+    asked = asking(found, [False, True, False, False, False, False])
+    assert texts(asked) == "Where does “sat” look most?"
+    assert asked.shares == ("6%", "?", "11%", "29%", "6%", "1%") and asked.shades[1] == 0
+    assert asking(found, [False] * 6) == found
 
 
 def weighing(*weights: float, tokens: str = "the cat sat on the mat") -> View:

@@ -113,12 +113,20 @@ def beside_ours(
     return panes
 
 
-def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = None) -> list[Pane]:
+def apart(
+    both: Both,
+    a: View,
+    b: View,
+    *,
+    digits: int = 2,
+    query: int | None = None,
+    cell: Cell | None = None,
+) -> list[Pane]:
     """A stage of A, of B, and B − A where that can be said; one pane where A and B are alike.
 
     That of B, where one can change its numbers, is called as its stage.
     A and B share the range of their colours, the difference has its own; what is pointed at in one
-    is marked in all three, and so is the chosen ``cell``.
+    is marked in all three; so are the chosen ``cell`` and the row of the ``query``, a word of B.
     """
     there = [M for M in (both.a, both.b) if M is not None]
     less = both.drawn
@@ -161,12 +169,20 @@ def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = 
             digits=digits,
             hidden=hidden,
             printed=None if M is less else side.printed(both.name),
-            marks=marks_of(both.name, None, cell),
+            marks=marks_of(both.name, _row_of(query, b, side), cell),
             in_colours=True,
             sources=[(other, "same") for other in names if other != name],
         )
         panes.append(name_axes(pane, both.name))
     return panes
+
+
+def _row_of(query: int | None, b: View, side: View) -> int | None:
+    """Where a side has this query of B; None where it has no word that is called so."""
+    if query is None or side is b:
+        return query
+    who, words = b.labels["queries"][query], side.labels["queries"]
+    return words.index(who) if who in words else None
 
 
 def _limits(most: float, share: bool) -> tuple[float, float]:

@@ -37,6 +37,7 @@ from attention.session.decoding import is_step
 from attention.session.matrix import captured_head
 from attention.session.settings import Settings
 from attention.stages import STAGES
+from attention.strip import strip_of_pair
 from attention.view import View
 
 CHANGED, CELL = "What changed", "This cell"
@@ -198,7 +199,7 @@ panes = [
     dressed(pane)
     for both in beside.repeats_last(stages)
     if wanted or not both.is_alike
-    for pane in apart(both, a, b, digits=s.digits, cell=s.cell)
+    for pane in apart(both, a, b, digits=s.digits, query=s.query, cell=s.cell)
 ]
 there = cells.shapes(a), cells.shapes(b)
 
@@ -215,7 +216,15 @@ def show_cell(clicked: object) -> None:
         state.choose("below_compare", CELL)
 
 
-board.show("compare_board", panes, about=what_it_is(s), on_picked=show_cell, on_edited=cells.edit)
+board.show(
+    "compare_board",
+    panes,
+    about=what_it_is(s),
+    strip=strip_of_pair(a, b, s.query, s.digits),
+    on_picked=show_cell,
+    on_asked=cells.ask,
+    on_edited=cells.edit,
+)
 for both in stages:
     if both.why_not:
         parts.note(both.why_not)

@@ -152,16 +152,6 @@ def _choice(
 
 
 def _view(s: Settings) -> None:
-    tokens = distinct(s.tokens)
-    state.setting_control(
-        st.selectbox,
-        "Query",
-        "query",
-        s.query,
-        field("query"),
-        options=range(len(tokens)),
-        format_func=lambda i: tokens[min(i, len(tokens) - 1)],
-    )
     if s.heads > 1:
         state.setting_control(
             st.segmented_control,

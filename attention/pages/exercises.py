@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,10 +27,12 @@ from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import KINDS, Cell, Exercise
 from attention.session.settings import Settings
 from attention.stages import ALWAYS, STAGES
+from attention.strip import asking, strip_of
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
 ONLY_ONE = "Only one known mistake begins there."
 CHOOSES = "choose_blanks"  # a value of the page
+QUERY = "exercise_query"  # a value of the page: the word of the strip; None is that of the exercise
 NUMBER = (
     f"From 1 to {MAX_EXERCISE:,}. The same number gives everyone the same exercise; a different"
     " number gives a different one."
@@ -47,6 +50,7 @@ s = state.begin()
 def begin(settings: Settings, **changes: Any) -> Settings:
     """Another exercise."""
     state.set_page_value(CELL, None)
+    state.set_page_value(QUERY, None)
     return exercise.begun_anew(settings, **changes)
 
 
@@ -153,6 +157,22 @@ def another(is_done: bool) -> None:
             (next_one,),
             type="primary" if is_done else "secondary",
         )
+
+
+def query_of(settings: Settings) -> int:
+    """The word whose weights are in the strip."""
+    asked = state.page_value(QUERY, None)
+    return settings.query if asked is None else min(asked, len(settings.tokens) - 1)
+
+
+def asks(settings: Settings) -> Callable[[object], None]:
+    """Return what a click on a word of the strip does: the exercise stays as it is."""
+
+    def ask(clicked: object) -> None:
+        if type(clicked) is int and 0 <= clicked < len(settings.tokens):  # True is no row
+            state.set_page_value(QUERY, clicked)
+
+    return ask
 
 
 def verdict(is_right: bool, sentence: str, where: str = "") -> str:
@@ -262,7 +282,7 @@ def filled(operations: list[Operation], goes_on: bool) -> list[Refusal]:
 
 
 def the_board(done: Exercise, cell: Cell | None) -> None:
-    query = None if done.asks_every_row else done.settings.query
+    query = query_of(done.settings)
     texts = {name: done.texts(name) for name in done.seen.stages}
     chooses = state.page_value(CHOOSES, False)  # then nothing is typed
     made = figures.panes(done.seen, digits=done.digits, query=query, cell=cell, blanks=texts)
@@ -287,10 +307,14 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         edited=exercise.name_of(s),
         query=query,
         cell=cell,
+        strip=asking(
+            strip_of(done.shown, query, done.digits), done.shut["weights"][query].tolist()
+        ),
         planned=True,
         # Present picks a cell where there is a card; while blanks are chosen that would empty it
         card=how_it_is_made(done, cell) if cell and not chooses else None,
         on_picked=clicked,
+        on_asked=asks(done.settings),
         on_edited=filled,
     )
 
@@ -350,17 +374,21 @@ def find() -> None:
                 st.html(tables.quiet(f"{ONLY_ONE} {sentence}"))
     parts.sentences(*state.sentences())
     cell = found.cell if is_found else None
+    query = query_of(found.settings)
     panes = [  # with the words of what it should be: its own could name the mistake
         replace(pane, sentence=describe(found.right, pane.name)["sentence"])
-        for pane in figures.panes(found.wrong, digits=found.settings.digits, cell=cell)
+        for pane in figures.panes(found.wrong, digits=found.settings.digits, query=query, cell=cell)
     ]
     board.show(
         "board",
         panes,
         formula=formula(found.right),
         about=what_it_is(found.settings),
+        query=query,
         cell=cell,
+        strip=strip_of(found.wrong, query, found.settings.digits),
         planned=True,
+        on_asked=asks(found.settings),
     )
 
 

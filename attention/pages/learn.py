@@ -19,12 +19,11 @@ from attention.session.about import what_it_is
 from attention.session.examples import FIRST
 from attention.session.settings import LAST_STEP, Settings
 from attention.session.tour import Now
-from attention.strip import Strip
+from attention.strip import Strip, asking
 from attention.view import View
 
 COUNT = LAST_STEP - 1  # steps, without the introduction and the end
 BEGAN, CHOSEN = "tour_began", "tour_chosen"  # values of the page
-UNKNOWN = "?"  # a weight that is asked for
 ON = {
     "Practise in Exercises": "exercises",
     "Use your own sentence": ".st-key-sentence_box input",
@@ -117,11 +116,7 @@ def without_numbers(shown: View, hidden: tuple[str, ...]) -> View:
 
 def strip(now: Now, hides: bool) -> Strip:
     found = cells.strip(s, now.shown)
-    if not hides:
-        return found
-    sentence = (("Where does ", ""), (now.q, "query"), (" look most?", ""))
-    count = len(found.shares)
-    return replace(found, sentence=sentence, shares=(UNKNOWN,) * count, shades=(0.0,) * count)
+    return asking(found, [hides] * len(found.shares))
 
 
 def card(now: Now, cell: Cell, hidden: tuple[str, ...]) -> Card:

@@ -366,17 +366,17 @@ PRESETS: dict[str, Preset] = {
         _mask_after,
     ),
     "d_model": Preset(
-        "√d_model instead of √d_k",
+        "√d_model, not √d_k",
         "d_k is the width of one head’s keys. A larger divisor makes the weights more even.",
         _by_d_model,
     ),
     "fill": Preset(
-        "−1e9 instead of −∞",
+        "−1e9, not −∞",
         "The same result, except where a query sees no key or scores are that large.",
         _filled,
     ),
     "heads": Preset(
-        "one or two heads",
+        "1 or 2 heads",
         "Each head sees half of the columns and has its own weights.",
         _halved,
     ),
@@ -386,7 +386,7 @@ PRESETS: dict[str, Preset] = {
         _reordered,
     ),
     "step": Preset(
-        "one step with a cache",
+        "step with a cache",
         "With cached keys and values, and its position kept, the last word alone gives the same"
         " result.",
         _one_step,

@@ -131,7 +131,6 @@ CHANGES: dict[str, set[str]] = {
     "set_parts": ROWS | PARTS | LAYERS,
     "numbers": set(),
     "strip": {"query", "cell"},
-    "set_query": {"query"},
     "keys": {"cell", "query"},  # each stage that is presented asks for its arithmetic
     "set_head": {"head"},
     "set_item": {"item", "cell"},

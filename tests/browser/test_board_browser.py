@@ -680,7 +680,7 @@ MOVES = {
     "scale": lambda d: d.choose("set_scale_kind", "none (× 1)"),
     "mask": lambda d: d.choose("set_mask", "look-ahead (causal)"),
     "no mask": lambda d: d.choose("set_mask", "none"),
-    "query": lambda d: d.choose("set_query", "on"),
+    "query": lambda d: d.page.get_by_role("radio", name="on,").click(),
     "second sequence": lambda d: part(d, "second sentence"),
     "and none": lambda d: part(d, "second sentence"),
     "softmax": lambda d: part(d, "softmax"),

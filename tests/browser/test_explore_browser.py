@@ -177,7 +177,8 @@ def test_view_only_controls_change_no_number(visit):
     slider.focus()
     dashboard.after(lambda: dashboard.page.keyboard.press("ArrowRight"))
     same()
-    dashboard.menu("set_query", "w3")
+    word = dashboard.page.get_by_role("radio", name="w3,")
+    dashboard.after(word.click)
     same()
     dashboard.click("weights", 1, 2)
     same()
@@ -256,14 +257,14 @@ def test_each_heatmap_has_a_text_alternative_and_a_table_twin(visit):
     until(dashboard.page.locator(".board-card[data-cell='scores,2,3']"))
 
 
-def test_renaming_tokens_leaves_menus_and_numbers_in_order(look):
+def test_renaming_tokens_leaves_words_and_numbers_in_order(look):
     dashboard = look(example="four-words", query="1")
     dashboard.click("X", 1, 0).idle()
     dashboard.page.keyboard.press("ArrowLeft")  # onto the label
     dashboard.page.keyboard.type("cat")
     dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
     agrees(dashboard, EXAMPLES["four-words"].build())
-    dashboard.wait_for("() => document.querySelector('.st-key-set_query input').value === 'cat'")
+    until(dashboard.page.get_by_role("radio", name="cat,", checked=True))
     dashboard.page.locator(".st-key-set_digits input").focus()
     dashboard.after(lambda: dashboard.page.keyboard.press("ArrowRight"))
     assert dashboard.page.locator("[data-testid=stException]").count() == 0

@@ -2,9 +2,11 @@
 
 from browser.dashboard import until
 
+from attention.session import pair
+from attention.session.by_hand import made
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
-from attention.strip import strip_of
+from attention.strip import strip_of, strip_of_pair
 
 CHIPS = """[...document.querySelectorAll('.board-words .board-word')]
   .map(chip => [...chip.children].map(part => part.textContent))"""
@@ -161,3 +163,36 @@ def test_a_link_to_another_page_is_followed_while_the_numbers_are_open(look):
         dashboard.wait_for("() => location.pathname === '/'")
         until(dashboard.page.locator(".board[data-tag]").first)
         dashboard.idle()
+
+
+def test_on_compare_a_word_that_is_clicked_shows_both_and_its_rows(visit):
+    dashboard = visit(1366, 768).open("compare", example="cat-sat")
+    assert dashboard.page.evaluate(CHIPS)[1] == ["cat", "47→69%"]
+    dashboard.after(dashboard.page.get_by_role("radio", name="mat,").click)
+    s = dashboard.settings()
+    a, b = pair.views(pair.PRESETS["scale"].make(s))
+    strip = strip_of_pair(a, b, 5)
+    assert s.query == 5
+    assert says(dashboard) == "".join(text for text, _ in strip.sentence)
+    assert [share for _, share in dashboard.page.evaluate(CHIPS)] == list(strip.shares)
+    bottom = dashboard.page.locator("[data-stage=weights_difference]").bounding_box()
+    below = dashboard.page.locator(".st-key-dock").bounding_box()
+    assert bottom["y"] + bottom["height"] <= below["y"]
+    assert not dashboard.page.evaluate(CUT)
+
+
+def test_on_exercises_a_word_that_is_clicked_leaves_the_answers_and_the_link(visit):
+    dashboard = visit(1366, 768).open("exercises", exercise_seed="3", asked="weights.2 output.2")
+    words = list(made(3).tokens)
+    assert dashboard.page.evaluate(CHIPS) == [[word, "?"] for word in words]
+    before = dashboard.page.url
+    dashboard.click("weights", 2, 0)
+    dashboard.page.keyboard.type("5")
+    dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
+    answered = dashboard.page.url
+    assert answered != before
+    dashboard.after(dashboard.page.get_by_role("radio", name=f"{words[1]},").click)
+    strip = strip_of(view(made(3), run(made(3))), 1)
+    assert [share for _, share in dashboard.page.evaluate(CHIPS)] == list(strip.shares)
+    assert dashboard.page.url == answered
+    assert dashboard.printed("weights")[2][0] == "5 ✗"

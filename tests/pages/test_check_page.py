@@ -34,10 +34,10 @@ def panes(at: AppTest) -> dict[str, dict]:
     return found
 
 
-def card(at: AppTest) -> dict | None:
+def head(at: AppTest) -> dict:
     sent = [element.proto.bytes for element in at.get("bidi_component")]
     (board,) = (each for each in sent if b'"panes"' in each)
-    return board_bytes.card_of(board)
+    return board_bytes.head_of(board)
 
 
 def numbers(pane: dict) -> np.ndarray:

@@ -10,7 +10,7 @@ import messages
 import numpy as np
 import pytest
 from pages.conftest import link_of, opened_at, ran, settings_of, words
-from pages.test_check_page import numbers, panes
+from pages.test_check_page import head, numbers, panes
 
 from attention.arithmetic import cell
 from attention.exports import bounds
@@ -324,3 +324,28 @@ def test_a_pair_too_large_to_open_again_is_said_before_it_is_lost(monkeypatch):
     assert messages.NO_FILE_OF_BOTH.format(why=why) in words(at)
     offered = {found.proto.id.rsplit("-", 1)[-1] for found in at.get("download_button")}
     assert {"take_A_json", "take_B_json", "take_npz"} <= offered and "take_json" not in offered
+
+
+def test_the_strip_is_of_both_and_the_row_of_its_word_is_framed_in_each():
+    masked = set_mask(CAT, "causal")
+    at = opened(pair.compared(pair.Pair(CAT, masked)))
+    found = head(at)["strip"]
+    assert found["query"] == CAT.query == 2
+    said = "".join(text for text, _ in found["sentence"])
+    assert (
+        said
+        == "In B, “sat” looks mostly at “cat” (74%) and itself (16%). In A, it gives “cat” 47%."
+    )
+    assert found["shares"] == ["6→10%", "47→74%", "11→16%", "29%→–", "6%→–", "1%→–"]
+    for name in ("weights_a", "weights", "weights_difference"):
+        assert ["query", 2, None] in panes(at)[name]["marks"]
+    # in another order the word stands elsewhere in A, and is framed there
+    tokens = pair.PRESETS["order"].make(CAT).b.tokens
+    at_b = next(k for k, word in enumerate(tokens) if CAT.tokens.count(word) == 1 and k > 2)
+    at_a = CAT.tokens.index(tokens[at_b])
+    assert at_a != at_b
+    at = opened(pair.compared(pair.PRESETS["order"].make(replace(CAT, query=at_b))))
+    said = "".join(text for text, _ in head(at)["strip"]["sentence"])
+    assert said.startswith(f"In A and B, “{tokens[at_b]}”")
+    assert ["query", at_a, None] in panes(at)["weights_a"]["marks"]
+    assert ["query", at_b, None] in panes(at)["weights"]["marks"]

@@ -10,7 +10,7 @@ import messages
 import numpy as np
 import pytest
 from pages.conftest import opened_at, ran, sent, settings_of
-from pages.test_check_page import card, numbers, panes
+from pages.test_check_page import head, numbers, panes
 from pages.test_explore import views
 from pages.test_many_tokens import is_long
 from pages.test_many_tokens import link as many_tokens
@@ -83,9 +83,9 @@ def test_one_stage_stands_with_what_it_is_made_of_and_the_card_of_a_cell(example
     found = panes(at)
     assert set(found) == made_of | {stage}
     assert [name for name in found if found[name]["picks"]] == [stage]
-    assert card(at)["stage"] == stage and not card(at)["chain"]
-    assert messages.TAP_TO_CHANGE not in card(at)["note"]
-    shown = card(opened(replace(s, cell=(stage, 1, 0)), stage))
+    assert head(at)["card"]["stage"] == stage and not head(at)["card"]["chain"]
+    assert messages.TAP_TO_CHANGE not in head(at)["card"]["note"]
+    shown = head(opened(replace(s, cell=(stage, 1, 0)), stage))["card"]
     assert (shown["stage"], shown["row"], shown["column"]) == (stage, 1, 0)
 
 

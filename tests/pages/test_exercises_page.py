@@ -8,7 +8,7 @@ import messages
 import numpy as np
 import pytest
 from pages.conftest import opened_at, ran, settings_of, words
-from pages.test_check_page import card, panes
+from pages.test_check_page import head, panes
 from pages.test_words_row import shared
 
 from attention.exports.worksheet import Wanted, sheets_of
@@ -21,6 +21,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.exercise import Cell, Exercise, faded
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
+from attention.strip import strip_of
 
 PAGE = "attention/pages/exercises.py"
 CAT = EXAMPLES["cat-sat"].build()
@@ -58,6 +59,30 @@ def everything(at) -> list[bytes]:
     sent = list(walk(at._tree))
     assert any(b'"panes":[{' in each for each in sent)  # the board with all its figures
     return sent
+
+
+# ---- the strip of words --------------------------------------------------------------------------
+
+
+def test_the_strip_asks_what_is_blank_and_says_what_is_filled_in():
+    s = asking(3, 2)
+    whole = strip_of(view(made(3), run(made(3))), 2)
+    for count in range(4):
+        found = head(opened(solved(s, count)))["strip"]
+        assert found["query"] == 2
+        assert found["shares"] == [*whole.shares[:count], *"?" * (3 - count)]
+        said = "".join(text for text, _ in found["sentence"])
+        if count < 3:
+            assert said == f"Where does “{made(3).tokens[2]}” look most?"
+        else:
+            assert said == "".join(text for text, _ in whole.sentence)
+
+
+def test_of_a_mistake_the_strip_has_the_numbers_of_the_board():
+    found = planted.planted(4)
+    strip = head(opened(replace(CAT, exercise="mistake", exercise_seed=4)))["strip"]
+    expected = strip_of(found.wrong, found.settings.query)
+    assert strip["shares"] == list(expected.shares)
 
 
 # ---- nothing of a blank is sent ------------------------------------------------------------------
@@ -125,10 +150,10 @@ def test_what_is_right_is_shown_and_what_is_made_of_it_too():
 
 def test_no_arithmetic_is_shown_while_blanks_are_chosen():
     at = opened(asking(3, 2))
-    assert card(at)
+    assert head(at)["card"]
     (switch,) = [each for each in at.toggle if each.label == "Choose the blanks"]
     ran(switch.set_value(True))
-    assert card(at) is None  # Present picks a cell where there is one, which would empty it
+    assert head(at)["card"] is None  # Present picks a cell where there is one, which would empty it
 
 
 def test_the_card_counts_says_what_to_look_at_and_leads_on():
@@ -145,10 +170,13 @@ def test_the_card_counts_says_what_to_look_at_and_leads_on():
     not_yet = f"{messages.ANSWER_IS_WRONG}</b>"
     assert f"{not_yet} <b>weights, row rivers, column feeds</b> · {hint}" in words(at)
     lines = Exercise.of(wrong).how(Cell("weights", 2, 1))
-    assert len(lines) == 4 and card(at)["lines"] == []
+    assert len(lines) == 4 and head(at)["card"]["lines"] == []
     ran(at.button(key="exercise_how").click())
-    assert card(at)["lines"][:4] == lines and at.button(key="exercise_how").disabled
-    assert card(at)["lines"][4] == messages.POWERS_ARE_ROUNDED and not card(at)["chain"]
+    assert head(at)["card"]["lines"][:4] == lines and at.button(key="exercise_how").disabled
+    assert (
+        head(at)["card"]["lines"][4] == messages.POWERS_ARE_ROUNDED
+        and not head(at)["card"]["chain"]
+    )
     assert messages.ARITHMETIC_IS_ON_THE_BOARD in words(at)
     at = opened(solved(s))
     said = messages.ALL_OF_THEM.format(count=5)

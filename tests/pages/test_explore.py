@@ -87,7 +87,6 @@ def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_t
 
 MOVES = {
     "digits": ("slider", "set_digits", 5, "digits", 5),
-    "query": ("selectbox", "set_query", 2, "query", 2),
     "mask": ("selectbox", "set_mask", "causal", "mask", "causal"),
     "padding": ("multiselect", "set_padding", [1], "padding", (1,)),
     "fill": ("selectbox", "set_fill", "-1e9", "fill", "-1e9"),
@@ -141,9 +140,8 @@ def test_a_control_changes_its_setting_and_the_link_opens_the_same(move):
     assert settings_of(opened(**link_of(at))) == settings_of(at)
 
 
-@pytest.mark.parametrize("move", ["digits", "query"])
-def test_view_controls_change_no_number(move):
-    kind, key, value, *_ = MOVES[move]
+def test_the_digits_change_no_number():
+    kind, key, value, *_ = MOVES["digits"]
     at = opened()
     before = stages(at)
     ran(getattr(at, kind)(key=key).set_value(value))
@@ -713,7 +711,7 @@ def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_bo
         "weights": [[0.75, 0.25], [0.5, 0.5]]
     }
     keys = {widget.key for kind in ("selectbox", "slider", "button") for widget in at.get(kind)}
-    assert {"set_query", "set_digits", "reset"} <= keys
+    assert {"set_digits", "reset"} <= keys
     assert not {"set_mask", "set_scale_kind", "set_d_k", "randomize"} & keys
     for tab in ("Spread", "Initialise", "Export", "Code"):
         below(at, tab)

@@ -7,7 +7,7 @@ import messages
 import numpy as np
 import pytest
 from pages.conftest import APP, opened_at, ran, settings_of, words
-from pages.test_check_page import card, numbers, panes
+from pages.test_check_page import head, numbers, panes
 from streamlit.testing.v1 import AppTest
 
 from attention import variance as maths
@@ -34,7 +34,7 @@ def test_each_step_opens_by_its_link_with_its_text_and_a_card_of_its_stage(k):
     assert escape(tour.idea(now, now)) in words(at)
     assert escape(tour.reply(now, now).text) in words(at)
     stage, i, j = tour.STEPS[k].cell(now, now) if k != 6 else ("masked", CAT.query, 0)
-    shown = card(at)
+    shown = head(at)["card"]
     assert (shown["stage"], shown["row"], shown["column"]) == (stage, i, j)
     assert "mask" not in panes(at)
 
@@ -61,7 +61,7 @@ def test_steps_of_other_links_are_those_that_there_are():
 def test_what_is_asked_is_not_sent_before_it_is_answered():
     at = opened(tour.go(CAT, 6))
     assert all(np.isnan(panes(at)[name]["values"]).all() for name in HIDDEN)
-    assert not card(at)["chain"]
+    assert not head(at)["card"]["chain"]
     now = Now(settings_of(at))
     options = tour.options(now)
     wrong, right = (options[k] for k in (0, now.strongest))
@@ -72,7 +72,8 @@ def test_what_is_asked_is_not_sent_before_it_is_answered():
     assert escape(tour.reply(now, now, right).text) in words(at)
     assert not any(np.isnan(numbers(panes(at)[name])).any() for name in HIDDEN)
     # another query is another question
-    ran(at.selectbox(key="set_query").set_value(0))
+    at.query_params["query"] = "0"
+    ran(at)
     assert all(np.isnan(panes(at)[name]["values"]).all() for name in HIDDEN)
 
 

@@ -24,14 +24,14 @@ LIST = "examples_four-words"  # of all examples
 
 @pytest.fixture
 def at() -> AppTest:
-    """Explore after Reset has set the query back from the third token to the first."""
+    """Explore after Reset has taken the look-ahead mask off."""
     at = AppTest.from_file(str(APP), default_timeout=30)
     at.query_params["example"] = "four-words"
     at.run()
-    at.selectbox(key="set_query").set_value(2).run()
+    at.selectbox(key="set_mask").set_value("causal").run()
     at.before = heard(at).value
     at.button(key="reset").click().run()
-    assert (settings(at).query, at.selectbox(key="set_query").value) == (0, 0)
+    assert (settings(at).mask, at.selectbox(key="set_mask").value) == ("none", "none")
     return at
 
 
@@ -47,38 +47,38 @@ def settings(at: AppTest):
 
 def test_an_old_value_sent_along_with_another_move_is_no_move(at):
     heard(at).set_value(at.before)
-    at.selectbox(key="set_query").set_value(2)
+    at.selectbox(key="set_mask").set_value("causal")
     at.selectbox(key="set_scale_kind").set_value("none").run()
-    assert (settings(at).scale, settings(at).query) == (1.0, 0)
-    assert at.selectbox(key="set_query").proto.set_value, "the browser was not told again"
+    assert (settings(at).scale, settings(at).mask) == (1.0, "none")
+    assert at.selectbox(key="set_mask").proto.set_value, "the browser was not told again"
     at.slider(key="set_digits").set_value(5).run()
-    assert (settings(at).digits, settings(at).query) == (5, 0)
+    assert (settings(at).digits, settings(at).mask) == (5, "none")
 
 
 def test_an_old_value_sent_along_with_back_is_no_move(at):
     heard(at).set_value(at.before)
-    at.selectbox(key="set_query").set_value(2)
+    at.selectbox(key="set_mask").set_value("causal")
     at.query_params["digits"] = "4"
     at.run()
-    assert (settings(at).digits, settings(at).query) == (4, 0)
+    assert (settings(at).digits, settings(at).mask) == (4, "none")
 
 
 def test_a_value_chosen_before_the_browser_heard_another_is_kept_and_told_again(at):
     """The browser hears of Reset only now, and would show and send that with the next move."""
     heard(at).set_value(at.before)
-    at.selectbox(key="set_query").set_value(1).run()
-    assert settings(at).query == 1
-    assert at.selectbox(key="set_query").proto.set_value
+    at.selectbox(key="set_mask").set_value("causal_lower_right").run()
+    assert settings(at).mask == "causal_lower_right"
+    assert at.selectbox(key="set_mask").proto.set_value
     heard(at).set_value(at.before)
-    at.selectbox(key="set_query").set_value(0)
+    at.selectbox(key="set_mask").set_value("none")
     at.slider(key="set_digits").set_value(5).run()
-    assert (settings(at).digits, settings(at).query) == (5, 1)
+    assert (settings(at).digits, settings(at).mask) == (5, "causal_lower_right")
 
 
 def test_a_control_moved_together_with_back_moves_what_the_address_stands_for(at):
     at.query_params["digits"] = "4"
-    at.selectbox(key="set_query").set_value(1).run()
-    assert (settings(at).digits, settings(at).query) == (4, 1)
+    at.selectbox(key="set_mask").set_value("causal_lower_right").run()
+    assert (settings(at).digits, settings(at).mask) == (4, "causal_lower_right")
 
 
 def test_back_is_told_its_address_where_another_may_still_be_on_its_way(at, monkeypatch):
@@ -109,8 +109,8 @@ def test_an_address_that_the_browser_was_told_later_is_not_back(at):
     heard(at).set_value(before)
     at.query_params.clear()
     at.query_params.update(earlier)
-    at.selectbox(key="set_query").set_value(1).run()
-    assert (settings(at).digits, settings(at).query) == (6, 1)
+    at.selectbox(key="set_mask").set_value("causal_lower_right").run()
+    assert (settings(at).digits, settings(at).mask) == (6, "causal_lower_right")
 
 
 def test_the_menu_leads_to_another_page_by_a_bare_address_and_keeps_what_is_set(at):
@@ -150,36 +150,36 @@ def test_back_to_the_opening_opens_it_though_another_page_was_looked_at_before_a
 
 
 def test_the_old_value_chosen_again_is_a_move(at):
-    at.selectbox(key="set_query").set_value(2).run()
-    assert settings(at).query == 2
+    at.selectbox(key="set_mask").set_value("causal").run()
+    assert settings(at).mask == "causal"
 
 
 def test_a_new_value_chosen_together_with_another_is_a_move(at):
-    at.selectbox(key="set_query").set_value(1)
+    at.selectbox(key="set_mask").set_value("causal_lower_right")
     at.selectbox(key="set_scale_kind").set_value("none").run()
-    assert (settings(at).scale, settings(at).query) == (1.0, 1)
+    assert (settings(at).scale, settings(at).mask) == (1.0, "causal_lower_right")
 
 
 def test_an_old_value_chosen_beside_another_long_after_is_a_move(at):
     at.slider(key="set_digits").set_value(5).run()
-    at.selectbox(key="set_query").set_value(2)
+    at.selectbox(key="set_mask").set_value("causal")
     at.selectbox(key="set_scale_kind").set_value("none").run()
-    assert (settings(at).scale, settings(at).query) == (1.0, 2)
+    assert (settings(at).scale, settings(at).mask) == (1.0, "causal")
 
 
 def test_what_an_overtaken_run_told_a_control_is_told_again(at, monkeypatch):
-    at.selectbox(key="set_query").set_value(2).run()
+    at.selectbox(key="set_mask").set_value("causal").run()
     at.run()
-    assert not at.selectbox(key="set_query").proto.set_value
+    assert not at.selectbox(key="set_mask").proto.set_value
     with monkeypatch.context() as overtaken:
         overtaken.setattr(state, "end", lambda: None)
         at.button(key="reset").click().run()
         at.slider(key="set_digits").set_value(5).run()
     at.run()
-    assert at.selectbox(key="set_query").proto.set_value
-    assert at.selectbox(key="set_query").proto.raw_value == at.selectbox(key="set_query").options[0]
+    assert at.selectbox(key="set_mask").proto.set_value
+    assert at.selectbox(key="set_mask").proto.raw_value == at.selectbox(key="set_mask").options[0]
     at.slider(key="set_digits").set_value(4).run()
-    assert not at.selectbox(key="set_query").proto.set_value
+    assert not at.selectbox(key="set_mask").proto.set_value
 
 
 def test_a_control_drawn_anew_by_an_overtaken_run_is_told_its_value_again(at, monkeypatch):

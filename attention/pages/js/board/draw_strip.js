@@ -52,7 +52,10 @@ export class Strip {
     const own = isCrossed || isPhone
     // the words of keys share their line with the buttons, as those of queries are above them
     const room = isCrossed ? width - (controls[0] ?? 0) : width
-    const way = wayOf({ words, width: room, own, controls, measure: board.measure })
+    const { shares, compares } = strip
+    const { measure } = board
+    const way = wayOf({ words, shares, compares, width: room, own, controls, measure })
+    this.root.classList.toggle('compares', compares)
     this.root.classList.toggle('own', way.own)
     this.root.classList.toggle('crossed', isCrossed)
     this.root.classList.toggle('played', isPlayed)

@@ -15,7 +15,7 @@ const BAR = 50 // px: a colour bar with its numbers
 
 // On a page: numbers that are easily read, where there is room, and small cells of colours.
 const ON_PAGE = {
-  ...{ wanted: 12.5, label: 12, row: [18, 28], cell: [30, 54], tallest: 340, colours: [3, 14] }
+  ...{ wanted: 12.5, label: 12, row: [18, 24], cell: [30, 54], tallest: 340, colours: [3, 14] }
 }
 // In a picture the cells fill its width.
 const FILLING = { cell: [900, 900], colours: [900, 900] }

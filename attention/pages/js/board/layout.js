@@ -188,7 +188,7 @@ const spread = (board, sizes) => {
   const beside = isMiddle && !widened && between < RULES.card[0] && spare > between
   if (beside) return 0
   if (!widened && weights > 1 && spare >= labelWidth && ch >= label) {
-    again = labelWidth - 4
+    again = labelWidth
     gaps[weights - 1] += again
     spare -= again
   }

@@ -6,8 +6,11 @@ import { widthOf, wider } from '../widths.mjs'
 
 const SENTENCE = 'the cat sat on the mat'.split(' ')
 const words = count => Array.from({ length: count }, (_, k) => SENTENCE[k % 6])
-const way = (given, width, more = {}) =>
-  wayOf({ words: given, width, own: false, measure: widthOf, ...more })
+const way = (given, width, more = {}) => {
+  const shares = given.map(() => '47%')
+  const rest = { compares: false, own: false, measure: widthOf }
+  return wayOf({ words: given, shares, width, ...rest, ...more })
+}
 const takes = (given, { px, pad, gap }, measure = widthOf) =>
   given.reduce((sum, word) => sum + Math.max(measure(word, px, true), 28) + pad + gap, -gap)
 
@@ -58,4 +61,15 @@ test('the buttons of Play have room at the end of the line of the sentence', () 
 
 test('what has a line of its own anyway gets it', () => {
   assert.equal(way(SENTENCE, 1070, { own: true }).own, true)
+})
+
+test('words have room for the shares below them, of one and of two', () => {
+  const shares = SENTENCE.map(() => '47→69%')
+  for (const width of [366, 700, 1070, 1624]) {
+    const found = way(SENTENCE, width, { shares, compares: true })
+    const room = found.own ? width : width - found.says - 16
+    const needs = 6 * (widthOf('<1→>99%', 12) + found.pad) + 5 * found.gap
+    assert.equal(found.all, needs <= room, `${width}`)
+  }
+  assert.equal(way(['a', 'b'], 366, { shares: ['−0.123456789', '12345.678901'] }).own, true)
 })
