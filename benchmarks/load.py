@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from attention.limits import MAX_FILE, MAX_LONG_FILE, MAX_SIDE  # noqa: E402
+from attention.masks import MASK_LABELS  # noqa: E402
 from attention.session.links import write  # noqa: E402
 from benchmarks.board import answering, asked, row, serving  # noqa: E402
 from benchmarks.states import rolled  # noqa: E402
@@ -42,6 +43,7 @@ from benchmarks.wire import Answer, Visitor, standing, wrong  # noqa: E402
 TOKENS = 6
 LARGEST = 512, 8, MAX_SIDE  # tokens, heads and width of the largest inputs
 KINDS = 5  # of moves
+MASKS = MASK_LABELS["none"], MASK_LABELS["causal"]
 
 
 @dataclass
@@ -73,9 +75,7 @@ class Person:
             self.typed = self.number + (turn + 1) / 1024
             answer = await visitor.type("X", 0, 0, repr(self.typed))
         elif kind == 1:
-            queries = visitor.options["set_query"]
-            shown = queries.index(visitor.shown["set_query"][1])
-            answer = await visitor.set("set_query", queries[(shown + 1) % len(queries)])
+            answer = await visitor.send("board", "asked", turn % TOKENS)
         elif kind == 2:
             answer = await visitor.set("set_digits", [float(1 + turn % 5)])
         elif kind == 3:
@@ -212,11 +212,10 @@ async def processor(address: str, nothing: str, turns: int) -> list[str]:
         for where, person in people.items():
             runs(where)
             visitor = person.visitor
-            queries = visitor.options["set_query"]
             if turn % 3 == 0:
                 await visitor.set("set_digits", [float(1 + turn % 5)])
             elif turn % 3 == 1:
-                await visitor.set("set_query", queries[turn % len(queries)])
+                await visitor.set("set_mask", MASKS[turn % 2])
             else:
                 await visitor.press("randomize")
             costs[where].append(runs(where)["processor"])

@@ -63,7 +63,6 @@ class Visitor:
         self.query = ""
         self.ids: dict[str, str] = {}  # of each control and component, by its key
         self.shown: dict[str, tuple[str, Any]] = {}  # of each control: field and value
-        self.options: dict[str, list[str]] = {}
         self.session = ""
         self.page = ""
         self.turn = 0  # counts operations on the board
@@ -189,8 +188,6 @@ class Visitor:
             answer.boards[key] = drawn.bytes
         if kind in FIELDS:
             sent, told = FIELDS[kind]
-            if kind in ("selectbox", "multiselect"):
-                self.options[key] = list(drawn.options)
             if drawn.set_value:
                 value = getattr(drawn, told)
                 self.shown[key] = sent, value if isinstance(value, BARE) else list(value)

@@ -452,6 +452,33 @@ def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(look):
     assert dashboard.part("weights") == [0, 3, 0, 3]
 
 
+def test_a_stage_behind_another_waits_for_the_end_of_a_drag_and_then_has_its_numbers(visit):
+    dashboard = visit().open(**links.write(rolled(16)))
+    page = dashboard.page
+
+    def drawn(stage: str) -> list:  # also of one that is behind
+        return page.evaluate(f"document.querySelector('[data-stage={stage}] canvas').painted.z")
+
+    choose(dashboard, "X", 0, 0)
+    assert page.locator("[data-stage=scaled].behind").count() == 1
+    scores, scaled, address = drawn("scores"), drawn("scaled"), page.url
+    x, y = dashboard.place("X", 0, 0)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    dashboard.after(lambda: page.mouse.move(x + 40, y, steps=4))
+    assert drawn("scores") != scores and drawn("scaled") == scaled
+    assert not page.locator(".board-tip").is_visible()
+    page.mouse.up()
+    dashboard.wait_for("before => location.href !== before", address)
+    s = dashboard.idle().settings()
+    stages = view(s, run(s)).stages
+    assert np.array_equal(drawn("scaled"), stages["scaled"])
+    for name in dashboard.stages():
+        shown = dashboard.numbers(name)
+        is_seen = ~np.isnan(shown)
+        assert is_seen.any() and np.array_equal(shown[is_seen], stages[name][is_seen]), name
+
+
 def test_a_flat_drag_shows_columns_and_a_double_click_all_again(look):
     dashboard = look()
     page, at = dashboard.page, dashboard.place

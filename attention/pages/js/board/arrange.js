@@ -4,6 +4,7 @@
 import { flow, presented } from './flow.js'
 import { axisNames } from './labels.js'
 import { layout } from './layout.js'
+import { stepsOf } from './measures.js'
 import { headingWidth, tabName } from './panes.js'
 import { needed } from './places.js'
 import { RULES, isSequence } from './rules.js'
@@ -21,6 +22,7 @@ const PHONE = 700 // px: narrower windows have the card as a sheet at the foot
 const NARROW = 620 // px: narrower boards have two blocks below each other
 const HEADS = 60 // px: what headings and words take at least of the height
 const MANY = 48 // rows, beyond which numbers need a window of that height
+const LAYOUTS = 8 // that are kept
 const NUMBERED = /^\d+$/
 
 export const measureIn = font => (text, size, bold) => widthIn(font, text, size, bold)
@@ -48,13 +50,26 @@ const hasNumbers = ({ n, m }, { width, height, phone }) => {
 const planIn = (panes, asked, decimals, measure) => {
   let found
   for (let kept = decimals; ; kept--) {
-    const plan = layout({ ...asked, ...stagesOf(panes, asked, kept, measure), measure })
+    const plan = laidOut({ ...asked, ...stagesOf(panes, asked, kept, measure) }, measure)
     const lost = plan.boxes.filter(box => box.numbers === 'none').length
     if (!found || lost < found.lost) found = { plan, kept, lost }
     if (kept <= FEWEST || !found.lost) break
   }
   if (asked.rowKind === 'keys') namedKeys(found.plan)
   return { ...found.plan, decimals: found.kept, cut: found.kept < decimals ? decimals : 0 }
+}
+
+// The newest layouts, by what they were asked: other numbers of the same width change none.
+const layouts = new WeakMap()
+const laidOut = (asked, measure) => {
+  if (!layouts.has(measure)) layouts.set(measure, new Map())
+  const known = layouts.get(measure)
+  const key = JSON.stringify(asked)
+  const plan = known.get(key) ?? layout({ ...asked, measure })
+  known.delete(key)
+  known.set(key, plan)
+  if (known.size > LAYOUTS) known.delete(known.keys().next().value)
+  return plan
 }
 
 // The rows of the lower line are keys: none is that of the query.
@@ -73,6 +88,7 @@ export const isMaskless = panes => {
 
 const stagesOf = (panes, asked, decimals, measure) => {
   const { fronts, order, rowKind, steady } = asked
+  const { stepped, ladder } = stepsOf(measure)
   const all = /** @type {Record<string, import('./rules.js').Stage>} */ ({})
   const names = {}
   for (const pane of panes) {
@@ -83,7 +99,8 @@ const stagesOf = (panes, asked, decimals, measure) => {
     all[name] = {
       ...{ rows, cols, rowKind, columnKind, place, unsigned: role === 'share' },
       heading: tabName({ ...pane, turned: false }), // the layout adds the ᵀ
-      ...{ ems: ems?.short ?? NUMBERLESS, tight: ems?.tight || undefined }
+      ems: stepped(ems?.short ?? NUMBERLESS),
+      tight: ems?.tight ? Math.max(ems.tight, ladder.tight) : undefined
     }
     for (const [kind, words] of [[rowKind, pane.spec.rows], [columnKind, pane.spec.columns]]) {
       const isNamed = isSequence(kind) || !words.every(word => NUMBERED.test(word))

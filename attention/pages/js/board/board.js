@@ -86,7 +86,7 @@ class Board {
     const { signal } = this.ended
     const loaded = () => {
       forgetWidths()
-      this.measured = this.planKept = null
+      this.measured = null
       this.around.forget()
       for (const pane of this.panes.values()) pane.forms = undefined
       if (this.head) this.soon(true)
@@ -445,7 +445,7 @@ class Board {
     const { rowKind } = this.presenter
     const asked = { ...room, inputs, yields, fronts, order, rowKind, steady }
     if (room.presenting && inputs === 'auto') asked.inputs = 'folded'
-    const plan = (this.plan = this.planOf(shown, asked))
+    const plan = (this.plan = planned(shown, asked, measure))
     placed(plan, panes)
     this.root.classList.toggle('phone', !!room.phone)
     const inColours = plan.boxes.every(box => box.numbers === 'none')
@@ -474,15 +474,6 @@ class Board {
       if (!head(pane, how) && front) unsaid.push(pane.spec.symbol)
     }
     this.around.place(plan, this.query, inColours ? ALL : unsaid)
-  }
-
-  // The plan of panes, which is that of before where these, the room and the font are the same.
-  planOf(panes, asked) {
-    const { font, measure } = this
-    const told = panes.map(({ spec, place }) => [spec.name, spec.digest, place])
-    const key = JSON.stringify([asked, font, told])
-    if (key !== this.planKept?.key) this.planKept = { key, plan: planned(panes, asked, measure) }
-    return this.planKept.plan
   }
 
   placeLines(panes) {
@@ -537,6 +528,10 @@ class Board {
   }
 
   drawHeatmap(pane, all, changed, before) {
+    if (this.edits.stroke && pane.box && !pane.front) { // until the drag of a number has ended
+      pane.made = null
+      return
+    }
     const look = this.look(pane)
     const { query, presented, key, isPlayed, decimals } = look
     const made = JSON.stringify([pane.next, query, presented, key, isPlayed, decimals])

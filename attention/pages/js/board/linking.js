@@ -21,7 +21,7 @@ export class Linking {
     this.box(pane, pane.cursor, i, i, j, j)
     const [row, column] = pane.swap([i, j])
     this.follow(pane, row, column, new Map())
-    if (!named) return
+    if (!named || board.edits.stroke) return // a number that is dragged is read in its cell
     tip.textContent = `${calledOf(pane, i, j)}   ${textOf(pane, i, j)}`
     const area = board.root.getBoundingClientRect()
     const box = pane.cursor.getBoundingClientRect()

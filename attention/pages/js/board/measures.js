@@ -21,6 +21,15 @@ const ladderOf = measure => {
   return ladders.get(measure)
 }
 
+/**
+ * These, and a number's width as the board reckons with it, in em.
+ * @param {(text: string, size: number) => number} measure
+ */
+export const stepsOf = measure => {
+  const ladder = ladderOf(measure)
+  return { ladder, stepped: ems => ladder.steps.find(step => ems <= step + 1e-9) ?? ems }
+}
+
 // The widths of a line of words: the longest, bold as a chosen word is, and what neighbors need to
 // be side by side.
 export const lineOf = (words, em, bold = em) => {
@@ -39,7 +48,7 @@ export const lineOf = (words, em, bold = em) => {
  */
 export function textsOf({ stages, queries, keys, names = {}, measure }) {
   const em = text => measure(text, LARGE) / LARGE
-  const ladder = ladderOf(measure)
+  const { ladder, stepped } = stepsOf(measure)
   const bold = text => measure(text, LARGE, true) / LARGE
   const lines = { queries: lineOf(queries, em, bold), keys: lineOf(keys, em, bold) }
   for (const [kind, words] of Object.entries(names)) lines[kind] = lineOf(words, em, bold)
@@ -53,8 +62,7 @@ export function textsOf({ stages, queries, keys, names = {}, measure }) {
     headings,
     lines,
     digit: em('0'),
-    // a number's width as the board reckons with it
-    stepped: ems => ladder.steps.find(step => ems <= step + 1e-9) ?? ems
+    stepped
   }
 }
 

@@ -49,7 +49,7 @@ export const paint = (pane, look) => {
   paintFrames(context, pane, look, axes)
   context.restore()
   const labels = labelsOf(pane, axes, look)
-  for (const label of Object.values(labels).flat()) paintLabel(context, label, look.font)
+  paintLabels(context, Object.values(labels).flat(), look.font)
   if (pane.places.bar) paintBar(context, pane, look)
   pane.canvas.painted = paintedOf(pane, written, labels, axes)
 }
@@ -205,14 +205,26 @@ const paintFrames = (context, pane, { palette, presented, isPlayed }, axes) => {
   }
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Label} label @param {string} font */
-const paintLabel = (context, { text, x, y, size, bold, colour, align, angle }, font) => {
+/** @param {CanvasRenderingContext2D} context @param {Label[]} labels @param {string} font */
+const paintLabels = (context, labels, font) => {
   context.save()
-  context.font = `${bold ? BOLD : 400} ${size}px ${font}`
-  Object.assign(context, { textAlign: align, textBaseline: 'middle', fillStyle: colour })
+  context.textBaseline = 'middle'
+  let set = ''
+  for (const { text, x, y, size, bold, colour, align, angle } of labels) {
+    const style = `${bold ? BOLD : 400} ${size}px ${font}`
+    if (style !== set) context.font = set = style // to set a font takes as long as to write
+    Object.assign(context, { textAlign: align, fillStyle: colour })
+    if (!angle) context.fillText(text, x, y + size * FALL)
+    else paintTurned(context, text, [x, y], angle, size * FALL)
+  }
+  context.restore()
+}
+
+const paintTurned = (context, text, [x, y], angle, fall) => {
+  context.save()
   context.translate(x, y)
-  if (angle) context.rotate((-angle * Math.PI) / 180)
-  context.fillText(text, 0, size * FALL)
+  context.rotate((-angle * Math.PI) / 180)
+  context.fillText(text, 0, fall)
   context.restore()
 }
 

@@ -46,11 +46,19 @@ export const coloured = (role, palette) => {
   return shown
 }
 
+/** @type {Map<string, Uint32Array>} */
+const tables = new Map() // by what they are made of: each answer brings a palette of its own
+
 // The same, as four bytes of a picture in one number.
 export const inks = (role, palette) => {
-  const bytes = new Uint8ClampedArray(4 * 256)
-  coloured(role, palette).forEach((colour, code) => bytes.set([...colour, 255], 4 * code))
-  return new Uint32Array(bytes.buffer)
+  const key = [palette[role], palette.hidden, palette.broken, palette.blank].join(';')
+  let table = tables.get(key)
+  if (!table) {
+    const bytes = new Uint8ClampedArray(4 * 256)
+    coloured(role, palette).forEach((colour, code) => bytes.set([...colour, 255], 4 * code))
+    tables.set(key, (table = new Uint32Array(bytes.buffer)))
+  }
+  return table
 }
 
 /**

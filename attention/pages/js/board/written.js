@@ -4,23 +4,49 @@ import { among } from '../numbers.js'
 
 const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
 const FEW = 20 // texts that are measured
+const KNOWN = 20_000 // texts of which something is kept: most are the same in the next picture
 const TINY = '≈0' // a number that the decimals would make a 0, and is none
+
+/**
+ * The same function, which keeps what it found.
+ * @template T
+ * @param {(text: string) => T} find
+ * @returns {(text: string) => T}
+ */
+const kept = find => {
+  const known = new Map()
+  return text => {
+    let found = known.get(text)
+    if (found === undefined) {
+      if (known.size >= KNOWN) known.clear()
+      known.set(text, (found = find(text)))
+    }
+    return found
+  }
+}
+
+// The decimals of a text, how many of them are left without zeros at the end, and its exponent:
+// of what is no number, none.
+const partsOf = kept(text => {
+  const [found, places = '', exponent = ''] = text.match(DECIMAL) ?? []
+  const left = places.replace(/0+$/, '').length
+  return { isNumber: found !== undefined, places: places.length, left, exponent }
+})
 
 // The decimals that were asked for; a number in e-notation has one less.
 export const decimalsOf = texts => {
-  const decimals = text => {
-    const [, places = '', exponent] = text.match(DECIMAL) ?? []
-    return places || exponent?.includes('\u2212') ? places.length + (exponent ? 1 : 0) : 0
+  for (const text of texts.flat()) {
+    const { places, exponent } = partsOf(text)
+    if (places || exponent.includes('\u2212')) return places + (exponent ? 1 : 0)
   }
-  return texts.flat().map(decimals).find(Boolean) ?? 0
+  return 0
 }
 
 // With at most so many decimals, tiny numbers as ≈0.
 export const shorter = (text, value, decimals) => {
-  const [, places, exponent = ''] = text.match(DECIMAL) ?? []
+  const { places, exponent } = partsOf(text)
   const tiny = exponent.includes('\u2212')
-  if (!tiny && (places ?? '').length <= decimals) return text
-  if (!places && !tiny) return text
+  if (!tiny && places <= decimals) return text
   const written = among(value, exponent && !tiny ? Math.max(decimals, 2) : decimals, 1)
   return written.includes('e\u2212') ? TINY : written
 }
@@ -69,23 +95,24 @@ const made = (pane, decimals, measure) => {
   return Object.assign(lazily({ full, short, tight }), { ems, lost, asked })
 }
 
+// About how wide texts are: the widths of their letters together. By the function that measures.
+const roughly = new WeakMap()
+const roughOf = measure => {
+  if (!roughly.has(measure)) {
+    const width = kept(letter => measure(letter, 1))
+    const sum = text => [...text].reduce((sum, letter) => sum + width(letter), 0)
+    roughly.set(measure, kept(sum))
+  }
+  return roughly.get(measure)
+}
+
 // The widths of the few texts whose letters are the widest together: to measure thousands of texts
 // takes longer than all else.
 const longest = (texts, measure) => {
-  const letters = new Map()
-  const width = letter => {
-    if (!letters.has(letter)) letters.set(letter, measure(letter, 1))
-    return letters.get(letter)
-  }
-  const rough = new Map()
-  for (const text of texts) {
-    if (rough.has(text)) continue
-    let sum = 0
-    for (const letter of text) sum += width(letter)
-    rough.set(text, sum)
-  }
-  const sorted = [...rough].sort(([, one], [, other]) => other - one).slice(0, FEW)
-  return sorted.map(([text]) => measure(text, 1))
+  const rough = roughOf(measure)
+  const different = [...new Set(texts)]
+  const sorted = different.sort((one, other) => rough(other) - rough(one)).slice(0, FEW)
+  return sorted.map(text => measure(text, 1))
 }
 
 const once = make => {
@@ -102,21 +129,27 @@ const lazily = makers =>
   )
 
 // The last decimals of all numbers, where they are 0 in each.
-const ZERO = /^(\u2212?\d+\.\d*?)0+$/
 const withoutZeros = texts => {
-  const written = texts.flat().filter(text => /^\u2212?\d+\.\d+$/.test(text))
-  if (!written.length) return texts
-  const kept = Math.max(...written.map(text => text.replace(ZERO, '$1').split('.')[1].length))
-  const drop = text => (DECIMAL.test(text) && text.includes('.') ? cutTo(text, kept) : text)
+  let most = -1
+  for (const row of texts) {
+    for (const text of row) {
+      const { places, left, exponent } = partsOf(text)
+      if (places && !exponent) most = Math.max(most, left)
+    }
+  }
+  if (most < 0) return texts
+  const drop = text => {
+    const { places, exponent } = partsOf(text)
+    return places > most && !exponent ? cutTo(text, most) : text
+  }
   return texts.map(row => row.map(drop))
 }
 
 // What fills a hidden cell in place of −∞: −1e9 for −1.000e9, as it gets no room of its own.
 const filled = text => text.replace(/\.0+(?=e)/, '')
 
-const cutTo = (text, kept) => {
+const cutTo = (text, most) => {
   const [whole, places] = text.split('.')
-  if (places.includes('e') || places.length <= kept) return text
-  const left = kept ? `${whole}.${places.slice(0, kept)}` : whole
+  const left = most ? `${whole}.${places.slice(0, most)}` : whole
   return left.replace(/^\u2212(0(\.0*)?)$/, '$1')
 }
