@@ -248,6 +248,10 @@ def pressed(key: str, text: str) -> Callable[[Page], None]:
     return lambda page: page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
 
 
+def asked_for(page: Page) -> None:
+    page.locator(".board-strip [role=radio]").nth(3).click()
+
+
 def clicked(stage: str, i: int, j: int, text: str = "") -> Callable[[Page], None]:
     """A click on a cell, and a number typed there."""
 
@@ -295,7 +299,7 @@ SHIFTS: dict[str, list[Callable[[Page], None]]] = {
     "a cell clicked": [clicked("weights", 1, 2), clicked("X", 0, 0)],
     "a number typed": [clicked("X", 0, 0, "-3.25"), clicked("X", 0, 0, "12")],
     "Randomize": [lambda page: page.locator(".st-key-randomize button").first.click()],
-    "query": [chosen("query", 3)],
+    "query": [asked_for],
     "scale": [chosen("scale_kind", k) for k in (1, 2, 0)],
     "mask": [chosen("mask", k) for k in (1, 2, 0)],
     "heads": [chosen("heads", k) for k in (1, 0)],
