@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -277,6 +278,18 @@ def _table(
     )
 
 
+def _makes(texts: Sequence[str], total: str) -> str:
+    """Return the total behind its sign: = where the terms, as they are written, add up to it.
+
+    >>> _makes(["0.06", "0.12"], "0.18"), _makes(["0.06", "0.11"], "0.18")
+    ('= 0.18', '≈ 0.18')
+    """
+    written = (text.replace(MINUS, "-").replace("∞", "inf") for text in (*texts, total))
+    *terms, result = map(Decimal, written)
+    is_number = all(term.is_finite() for term in (*terms, result))
+    return f"{'=' if not is_number or sum(terms) == result else '≈'} {total}"
+
+
 def _added(values: Sequence[float]) -> float:
     """Return the sum; 0 where rounding alone keeps it from 0."""
     terms = np.asarray(values)
@@ -299,15 +312,10 @@ def _products(asked: _Asked, names: tuple[str, str], kinds: tuple[str, str]) -> 
         first = [len(products)]
         products = [*products, found.added]
         factors = [[*texts, ""] for texts in factors]
+    texts = numbers(np.array(products), asked.digits)
     lines = [
         *(_Line(*line) for line in zip(names, kinds, factors, strict=True)),
-        _Line(
-            "product",
-            "product",
-            numbers(np.array(products), asked.digits),
-            f"= {asked.value}",
-            products,
-        ),
+        _Line("product", "product", texts, _makes(texts, asked.value), products),
     ]
 
     def head(k: int) -> str:
@@ -495,12 +503,13 @@ def _normed(asked: _Asked) -> Card:
         note = "Divided by the root of the mean square of all heads."
         return asked.card(title, lines=(f"√({mean} + {eps}) = {root}", last), note=note)
     squares = [float(x) * float(x) for x in found.row]
+    square_texts = numbers(np.array(squares), asked.digits)
     total = asked.constant(sum(squares))
     labels = asked.view.columns(found.source)
     heading = STAGES[found.source].heading
     lines = [
         _Line(heading, kind, asked.texts(found.source, found.row)),
-        _Line("square", "product", numbers(np.array(squares), asked.digits), f"= {total}", squares),
+        _Line("square", "product", square_texts, _makes(square_texts, total), squares),
     ]
     table = _table(asked, lambda k: _head(labels, k), lines, squares, [asked.j])
     work = f"√({total} ÷ {len(squares)} + {eps}) = {root}"
@@ -696,7 +705,7 @@ def _joined(asked: _Asked) -> Card:
 def _context(asked: _Asked) -> Card:
     labels, column = asked.view.labels["queries"], asked.view.printed("output")[:, asked.j]
     texts, values = asked.texts("output", column), column.tolist()
-    line = _Line("output", "product", texts, f"= {asked.value}", values)
+    line = _Line("output", "product", texts, _makes(texts, asked.value), values)
     table = _table(asked, lambda k: _head(labels, k), [line], values)
     title = ((f"Sum of all outputs, {asked.place}", ""),)
     return asked.card(title, table=table, note="This column of the output, added up.")
