@@ -26,7 +26,6 @@ NAMED = 3  # words of one weight that are named; more are counted
 SECOND = 0.08  # a second word with less is not named
 APART = 0.01  # nor one with so little more than the third
 ALSO = 0.1  # a share of the sink that is named
-ROUNDED = 0.05  # how far from 1 the sum of weights may be that were given with two decimals
 HIDDEN = "–"
 COUNTS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine"), 2))
 
@@ -92,17 +91,15 @@ def asking(found: Strip, is_unknown: Sequence[bool]) -> Strip:
         shares=tuple(
             "?" if u else share for share, u in zip(found.shares, is_unknown, strict=True)
         ),
-        shades=tuple(
-            0.0 if u else shade for shade, u in zip(found.shades, is_unknown, strict=True)
-        ),
+        # of all: they may be relative to a weight that is unknown
+        shades=(0.0,) * len(found.shades),
     )
 
 
 def strip_of_pair(a: View, b: View, query: int, digits: int = 2) -> Strip:
-    """Return the strip of a query of ``b``, with what it looks at in ``a``.
+    """Return the strip of a query of ``b``, with what the same word looks at in ``a``.
 
-    Words of the two are the same where they are called the same. A query that ``a`` does not have
-    gets the strip of ``b`` alone.
+    Shares are “47→69%” in A and in B, “69%” where both are written alike, and “→69%” in B alone.
 
     >>> from attention import self_attention
     >>> X, I = [[2, 0], [0, 1]], np.eye(2)
@@ -116,28 +113,32 @@ def strip_of_pair(a: View, b: View, query: int, digits: int = 2) -> Strip:
     found, row = strip_of(b, query, digits), _Row(b, query, digits)
     who, before = b.labels["queries"][query], a.labels["queries"]
     other = _Row(a, before.index(who), digits) if who in before else None
-    at = {label: j for j, label in enumerate(a.labels["keys"])} if other else {}
+    is_alike = other is not None and other.is_shares == row.is_shares
+    at = {label: j for j, label in enumerate(a.labels["keys"])} if is_alike else {}
     places = [at.get(label) for label in b.labels["keys"]]
-    known = {} if other is None else dict(enumerate(other.shares))
+    known = other.shares if other is not None else ()
     shares = tuple(
-        share if j is None else _from_to(known[j], share)
+        _from_to("" if j is None else known[j], share)
         for share, j in zip(found.shares, places, strict=True)
     )
-    is_same = shares == found.shares and len(at) == len(places) and None not in places
     said = _of(row)
-    if other is not None and not is_same:
+    if other is None:
+        said = [(_where(row, "B"), ""), *said, (" A has no ", ""), row.who, (".", "")]
+    elif shares == found.shares and _of(other) == said and _where(other) == _where(row):
+        said = [(_where(row, "A and B"), ""), *said]
+    else:
         top = _ties(row) if row.seen else []
-        is_named = len(top) == 1 and row.key(top[0]) in said
-        said = [*said, *_of_a(other, places[top[0]] if is_named else None)]
-    said = [(_where(row, "A and B" if is_same else "B"), ""), *said]
+        leads = places[top[0]] if len(top) == 1 and row.key(top[0]) in said else None
+        said = [(_where(row, "B"), ""), *said, (f" {_where(other, 'A')}", "")]
+        said += _again(other, leads)
     return replace(found, sentence=tuple(_joined(said)), shares=shares, compares=True)
 
 
 def _from_to(before: str, after: str) -> str:
-    """Both weights, or the one that they are: “47→69%”."""
     if before == after:
         return after
-    return f"{before.removesuffix('%') if after.endswith('%') else before}→{after}"
+    both_percent = before.endswith("%") and after.endswith("%")
+    return f"{before.removesuffix('%') if both_percent else before}→{after}"
 
 
 def strongest(view: View, query: int) -> int:
@@ -158,14 +159,9 @@ class _Row:
     def weights(self) -> np.ndarray:
         return self.view.printed("weights")[self.i].astype(np.float64, copy=False)
 
-    @cached_property
+    @property
     def is_shares(self) -> bool:
-        """Whether the weights are parts of 1, which those of a mistaken softmax need not be."""
-        if self.view.softmax is not True:
-            return False
-        total = self.weights.sum() + self.to_sink
-        is_whole = abs(total - 1) <= ROUNDED and self.weights.min(initial=0) >= 0
-        return bool(is_whole or not np.isfinite(total) or not self.weights.any())
+        return self.view.softmax is True
 
     @cached_property
     def shades(self) -> np.ndarray:
@@ -255,16 +251,12 @@ def _where(row: _Row, side: str = "") -> str:
     return f"In {' of '.join(filter(None, (head, side)))}, "
 
 
-def _of_a(row: _Row, leads: int | None) -> list[Words]:
-    """The weight in A of the key that ``leads`` in B; of another, where that leads in A."""
-    if not row.seen or not np.isfinite(row.weights[row.seen]).all():
-        return []
-    top = _ties(row)
-    begin = (f" {_where(row, 'A')}", "")
-    if leads is not None and leads in top:
-        return [begin, ("it gives ", ""), row.key(leads), (f" {row.text(leads)}.", "")]
-    largest = f"it gives its largest weight{'s' * (len(top) > 1)} to "
-    return [begin, (largest, ""), *_names(row, top), (f" ({_of_each(row, top)}).", "")]
+def _again(row: _Row, leads: int | None) -> list[Words]:
+    """What the same word looks at in A: of the key that ``leads`` in both, its weight alone."""
+    is_brief = leads is not None and leads in row.seen and np.isfinite(row.weights[row.seen]).all()
+    if is_brief and leads in _ties(row) and row.to_sink <= row.weights[leads]:
+        return [("it gives ", ""), row.key(leads), (f" {row.text(leads)}.", "")]
+    return [("it", ""), *_of(row)[1:]]
 
 
 def _of(row: _Row) -> list[Words]:

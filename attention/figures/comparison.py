@@ -178,7 +178,7 @@ def apart(
 
 
 def _row_of(query: int | None, b: View, side: View) -> int | None:
-    """Where a side has this query of B; None where it has no word that is called so."""
+    """The row of this query of B in a side; None if the side has no such word."""
     if query is None or side is b:
         return query
     who, words = b.labels["queries"][query], side.labels["queries"]

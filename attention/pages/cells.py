@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -90,6 +91,12 @@ def play(s: Settings, shown: View) -> tuple[Step, ...]:
     return play_of(shown, s.query, s.digits)
 
 
+def word(clicked: object, tokens: Sequence[str]) -> int | None:
+    """Which word was clicked; None where there is no such word."""
+    is_there = type(clicked) is int and 0 <= clicked < len(tokens)  # True is no row
+    return clicked if is_there else None  # type: ignore[return-value]
+
+
 def ask(clicked: object) -> None:
     """Make a word that was clicked the query; the browser is not trusted with which.
 
@@ -98,13 +105,14 @@ def ask(clicked: object) -> None:
     """
 
     def act(s: Settings) -> Settings:
-        if type(clicked) is not int or not 0 <= clicked < len(s.tokens):  # True is no row
+        query = word(clicked, s.tokens)
+        if query is None:
             return s
         cell = s.cell
         if cell is not None and STAGES[cell[0]].rows == "queries":
             is_key = STAGES[cell[0]].columns == "keys"
-            cell = cell[0], clicked, strongest(view(s, run(s)), clicked) if is_key else cell[2]
-        return replace(s, query=clicked, cell=cell)
+            cell = cell[0], query, strongest(view(s, run(s)), query) if is_key else cell[2]
+        return replace(s, query=query, cell=cell)
 
     state.change(act)
 

@@ -216,11 +216,16 @@ def show_cell(clicked: object) -> None:
         state.choose("below_compare", CELL)
 
 
+def weighed(side: View) -> View:
+    """The side for the strip: with a mistake in numbers, as then not all weights are shares."""
+    return replace(side, softmax=False) if pair.mistake else side
+
+
 board.show(
     "compare_board",
     panes,
     about=what_it_is(s),
-    strip=strip_of_pair(a, b, s.query, s.digits),
+    strip=strip_of_pair(weighed(a), weighed(b), s.query, s.digits),
     on_picked=show_cell,
     on_asked=cells.ask,
     on_edited=cells.edit,

@@ -27,12 +27,12 @@ from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import KINDS, Cell, Exercise
 from attention.session.settings import Settings
 from attention.stages import ALWAYS, STAGES
-from attention.strip import asking, strip_of
+from attention.strip import Strip, asking, strip_of
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
 ONLY_ONE = "Only one known mistake begins there."
 CHOOSES = "choose_blanks"  # a value of the page
-QUERY = "exercise_query"  # a value of the page: the word of the strip; None is that of the exercise
+QUERY = "exercise_query"  # a value of the page: the exercise and the word chosen in its strip
 NUMBER = (
     f"From 1 to {MAX_EXERCISE:,}. The same number gives everyone the same exercise; a different"
     " number gives a different one."
@@ -50,7 +50,6 @@ s = state.begin()
 def begin(settings: Settings, **changes: Any) -> Settings:
     """Another exercise."""
     state.set_page_value(CELL, None)
-    state.set_page_value(QUERY, None)
     return exercise.begun_anew(settings, **changes)
 
 
@@ -160,19 +159,27 @@ def another(is_done: bool) -> None:
 
 
 def query_of(settings: Settings) -> int:
-    """The word whose weights are in the strip."""
-    asked = state.page_value(QUERY, None)
-    return settings.query if asked is None else min(asked, len(settings.tokens) - 1)
+    """The word whose weights are in the strip: at first that of the exercise."""
+    name, query = state.page_value(QUERY, ("", 0))
+    return query if name == exercise.name_of(s) else settings.query
 
 
 def asks(settings: Settings) -> Callable[[object], None]:
     """Return what a click on a word of the strip does: the exercise stays as it is."""
 
     def ask(clicked: object) -> None:
-        if type(clicked) is int and 0 <= clicked < len(settings.tokens):  # True is no row
-            state.set_page_value(QUERY, clicked)
+        query = cells.word(clicked, settings.tokens)
+        if query is not None:
+            state.set_page_value(QUERY, (exercise.name_of(s), query))
 
     return ask
+
+
+def strip(done: Exercise, query: int) -> Strip:
+    """Where the word looks, without what is blank; the output, too, could be said of it."""
+    shown = done.shown.only([name for name in done.shown.stages if name != "output"])
+    found = strip_of(shown, query, done.digits)
+    return asking(found, done.shut["weights"][query].tolist())
 
 
 def verdict(is_right: bool, sentence: str, where: str = "") -> str:
@@ -307,9 +314,7 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         edited=exercise.name_of(s),
         query=query,
         cell=cell,
-        strip=asking(
-            strip_of(done.shown, query, done.digits), done.shut["weights"][query].tolist()
-        ),
+        strip=strip(done, query),
         planned=True,
         # Present picks a cell where there is a card; while blanks are chosen that would empty it
         card=how_it_is_made(done, cell) if cell and not chooses else None,
@@ -386,7 +391,8 @@ def find() -> None:
         about=what_it_is(found.settings),
         query=query,
         cell=cell,
-        strip=strip_of(found.wrong, query, found.settings.digits),
+        # in numbers, as not all of these weights are shares
+        strip=strip_of(replace(found.wrong, softmax=False), query, found.settings.digits),
         planned=True,
         on_asked=asks(found.settings),
     )

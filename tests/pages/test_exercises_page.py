@@ -78,10 +78,27 @@ def test_the_strip_asks_what_is_blank_and_says_what_is_filled_in():
             assert said == "".join(text for text, _ in whole.sentence)
 
 
+def test_the_strip_does_not_say_that_an_output_is_0_that_is_asked_for():
+    four = EXAMPLES["four-words"].build()
+    drawn = ((False,) * 4, *[(True,) * 4] * 3)
+    s = replace(four, mask="drawn", drawn=drawn, query=0, exercise="state")
+    said = head(opened(s))["strip"]["sentence"]
+    assert "".join(text for text, _ in said) == "“w1” sees no key, so its weights are 0."
+
+
+def test_the_word_of_the_strip_is_that_of_its_exercise():
+    at = opened(asking(3, 1))
+    visit = at.session_state["visit"]
+    visit.page_values["exercise_query"] = exercise.name_of(settings_of(at)), 0
+    assert head(ran(at))["strip"]["query"] == 0
+    at.query_params["exercise_seed"] = "5"  # by Back, for one
+    assert head(ran(at))["strip"]["query"] == 2
+
+
 def test_of_a_mistake_the_strip_has_the_numbers_of_the_board():
     found = planted.planted(4)
     strip = head(opened(replace(CAT, exercise="mistake", exercise_seed=4)))["strip"]
-    expected = strip_of(found.wrong, found.settings.query)
+    expected = strip_of(replace(found.wrong, softmax=False), found.settings.query)
     assert strip["shares"] == list(expected.shares)
 
 

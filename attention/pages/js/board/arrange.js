@@ -96,6 +96,7 @@ const stagesOf = (panes, asked, decimals, measure) => {
     const { name, rowKind, columnKind, role } = pane.spec
     const { ems } = (hasNumbers(pane, asked) && formsOf(pane, decimals, measure)) || {}
     const [rows, cols] = pane.swap([pane.n, pane.m])
+    // widths by their steps, so that numbers of another width in the same step ask for the same
     all[name] = {
       ...{ rows, cols, rowKind, columnKind, place, unsigned: role === 'share' },
       heading: tabName({ ...pane, turned: false }), // the layout adds the ᵀ

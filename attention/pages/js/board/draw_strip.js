@@ -99,10 +99,10 @@ export class Strip {
       text.textContent = word
       part.hidden = !shares
       part.textContent = share
-      const isOff = share === HIDDEN
+      const isOff = share.endsWith(HIDDEN)
       node.classList.toggle('off', isOff)
       if (shares) text.style.background = isOff ? '' : shaded(strip.shades[k], board.palette)
-      const said = share && `, ${isOff ? 'hidden' : share}`
+      const said = share && `, ${share === HIDDEN ? 'hidden' : share}`
       const whole = short(tag === 'button' ? strip.queries[k] : strip.keys[k])
       node.ariaLabel = `${whole}${said}`
       node.title = tag === 'button' ? `See what “${whole}” looks at` : whole

@@ -22,7 +22,7 @@ const ladderOf = measure => {
 }
 
 /**
- * These, and a number's width as the board reckons with it, in em.
+ * The ladder, and a function that rounds the width of a number up to its steps, in em.
  * @param {(text: string, size: number) => number} measure
  */
 export const stepsOf = measure => {

@@ -4,11 +4,11 @@ import { among } from '../numbers.js'
 
 const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
 const FEW = 20 // texts that are measured
-const KNOWN = 20_000 // texts of which something is kept: most are the same in the next picture
+const KNOWN = 20_000 // texts that are remembered: most are on the next picture, too
 const TINY = '≈0' // a number that the decimals would make a 0, and is none
 
 /**
- * The same function, which keeps what it found.
+ * Memoize a function of a text.
  * @template T
  * @param {(text: string) => T} find
  * @returns {(text: string) => T}
@@ -25,12 +25,11 @@ const kept = find => {
   }
 }
 
-// The decimals of a text, how many of them are left without zeros at the end, and its exponent:
-// of what is no number, none.
+// How many decimals a number has, how many of them without the zeros at its end, and its exponent;
+// 0 and '' where the text is no number.
 const partsOf = kept(text => {
-  const [found, places = '', exponent = ''] = text.match(DECIMAL) ?? []
-  const left = places.replace(/0+$/, '').length
-  return { isNumber: found !== undefined, places: places.length, left, exponent }
+  const [, places = '', exponent = ''] = text.match(DECIMAL) ?? []
+  return { places: places.length, left: places.replace(/0+$/, '').length, exponent }
 })
 
 // The decimals that were asked for; a number in e-notation has one less.
