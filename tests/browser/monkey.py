@@ -528,8 +528,11 @@ class Hands:
                 self.stSelectbox("set_randomize_kind", chance)
             else:
                 self.stCheckbox("set_randomize_X", chance)
-            for _ in range(2):  # a list of options inside may take the first
+            # a list of options inside may take one, and a busy page another
+            for _ in range(5):
                 self.page.keyboard.press("Escape")
+                if not self.page.get_by_role("dialog").count():
+                    break
             return
         titles = self._at("set_example", "button")
         titles.first.wait_for()
