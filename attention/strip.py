@@ -124,7 +124,7 @@ def strip_of_pair(a: View, b: View, query: int, digits: int = 2) -> Strip:
     said = _of(row)
     if other is None:
         said = [(_where(row, "B"), ""), *said, (" A has no ", ""), row.who, (".", "")]
-    elif shares == found.shares and _of(other) == said and _where(other) == _where(row):
+    elif _of(other) == said and _where(other) == _where(row):
         said = [(_where(row, "A and B"), ""), *said]
     else:
         top = _ties(row) if row.seen else []

@@ -298,7 +298,7 @@ def test_of_two_all_that_is_said_is_true_of_its_side(seed):
             continue
         row_a = Reader(keys_before, i_a, a.stages["weights"][i_a], a.allowed[i_a], crossed)
         if sides == "A and B":
-            assert (a.heads, a.head) == (b.heads, b.head) and "→" not in "".join(found.shares)
+            assert (a.heads, a.head) == (b.heads, b.head)
             assert check(of_b, row_a, sink_of(a, i_a)) == kind_b
             continue
         assert head_a == (str(a.head) if a.heads > 1 else None)

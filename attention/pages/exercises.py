@@ -28,6 +28,7 @@ from attention.session.exercise import KINDS, Cell, Exercise
 from attention.session.settings import Settings
 from attention.stages import ALWAYS, STAGES
 from attention.strip import Strip, asking, strip_of
+from attention.view import View
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
 ONLY_ONE = "Only one known mistake begins there."
@@ -38,8 +39,8 @@ NUMBER = (
     " number gives a different one."
 )
 FIND = (
-    "Someone’s code computed this from X, W_Q, W_K and W_V, with one mistake. In which stage do"
-    " the numbers first differ from the correct ones?"
+    "Someone’s code computed this from X, W_Q, W_K and W_V, with a look-ahead mask and with one"
+    " mistake. In which stage do the numbers first differ from the correct ones?"
 )
 FOR_A_CLASS = "Each student enters a number and gets their own exercise."
 WHICH = "Which of these mistakes did the code make?"
@@ -391,11 +392,17 @@ def find() -> None:
         about=what_it_is(found.settings),
         query=query,
         cell=cell,
-        # in numbers, as not all of these weights are shares
-        strip=strip_of(replace(found.wrong, softmax=False), query, found.settings.digits),
+        strip=strip_of(as_computed(found.wrong), query, found.settings.digits),
         planned=True,
         on_asked=asks(found.settings),
     )
+
+
+def as_computed(wrong: View) -> View:
+    """The weights as they were computed, not as the mask means them: in numbers, as not all are
+    shares, and hidden where they are 0 alone.
+    """
+    return replace(wrong, softmax=False, allowed=wrong.stages["weights"] != 0)
 
 
 def ways_to_find(found: planted.Planted, said: planted.Said) -> None:
