@@ -25,7 +25,7 @@ import { ALL, Around } from './formula.js'
 import { Linking } from './linking.js'
 import { glow, paint } from './paint.js'
 import { read, readMarks, waitingOn } from './pane.js'
-import { MENU, create, describe, head } from './panes.js'
+import { MENU, create, describe, head, toolsWidth } from './panes.js'
 import { areaOf, isSeen } from './part.js'
 import { Player } from './player.js'
 import { Presenter } from './present.js'
@@ -490,7 +490,7 @@ class Board {
       for (const pane of inside) {
         pane.element.hidden = false
         const note = pane.next.px ? '' : 'in colours'
-        head(pane, { room: column - MENU, px: HEADING, note, measure })
+        head(pane, { room: column - toolsWidth(pane, measure), px: HEADING, note, measure })
       }
     }
   }

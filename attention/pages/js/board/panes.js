@@ -6,6 +6,8 @@ import { headingOf, named, namesWidth } from './heading.js'
 import { mathText } from './text.js'
 
 export const MENU = 40 // px: the menu at the end of a heading, with its gaps
+const TOOL = 12.5 // px: the letters of a button before it
+const AROUND_TOOL = 12 // px: what a button takes beside its letters
 const TOOLS = 110 // px: the buttons of a heading, which are above it where they have no room
 const TRUE = '_inf' // ends the name of a stage under a true mask, next to one that adds −1e9
 const PRESENTS = 'Present: P'
@@ -165,9 +167,15 @@ const saidOf = ({ spec, turned }) => {
   return [...named({ symbol, formula: made }, turned), seen]
 }
 
-// What the name of a stage takes with its menu after it, in px.
+// What the buttons at the end of a heading take, in px.
+export const toolsWidth = ({ more, draw }, measure) =>
+  [more, draw]
+    .filter(node => node && !node.hidden)
+    .reduce((sum, { textContent }) => sum + measure(textContent, TOOL) + AROUND_TOOL, MENU)
+
+// What the name of a stage takes with the buttons after it, in px.
 export const headingWidth = (pane, px, measure) =>
-  namesWidth({ name: saidOf(pane)[0] }, px, measure) + MENU
+  namesWidth({ name: saidOf(pane)[0] }, px, measure) + toolsWidth(pane, measure)
 
 // The name of a stage among those that share its place.
 export const tabName = ({ spec: { name, symbol }, turned }) =>
