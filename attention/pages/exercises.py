@@ -162,7 +162,8 @@ def another(is_done: bool) -> None:
 def query_of(settings: Settings) -> int:
     """The word whose weights are in the strip: at first that of the exercise."""
     name, query = state.page_value(QUERY, ("", 0))
-    return query if name == exercise.name_of(s) else settings.query
+    is_there = name == exercise.name_of(s) and query < len(settings.tokens)
+    return query if is_there else settings.query
 
 
 def asks(settings: Settings) -> Callable[[object], None]:

@@ -93,6 +93,13 @@ def test_the_word_of_the_strip_is_that_of_its_exercise():
     assert head(ran(at))["strip"]["query"] == 0
     at.query_params["exercise_seed"] = "5"  # by Back, for one
     assert head(ran(at))["strip"]["query"] == 2
+    s = replace(CAT, exercise="state")
+    at = opened(s)
+    at.session_state["visit"].page_values["exercise_query"] = exercise.name_of(s), 5
+    assert head(ran(at))["strip"]["query"] == 5
+    for name, value in links.write(replace(made(1), exercise="state")).items():
+        at.query_params[name] = value  # three words now
+    assert len(head(ran(at))["strip"]["queries"]) == 3
 
 
 def test_of_a_mistake_the_strip_has_the_numbers_of_the_board():
