@@ -111,8 +111,8 @@ def strip_of_pair(a: View, b: View, query: int, digits: int = 2) -> Strip:
     ('88→98%', '12→2%')
     """
     found, row = strip_of(b, query, digits), _Row(b, query, digits)
-    who, before = b.labels["queries"][query], a.labels["queries"]
-    other = _Row(a, before.index(who), digits) if who in before else None
+    same = a.query_called(b.labels["queries"][query])
+    other = None if same is None else _Row(a, same, digits)
     is_alike = other is not None and other.is_shares == row.is_shares
     at = {label: j for j, label in enumerate(a.labels["keys"])} if is_alike else {}
     places = [at.get(label) for label in b.labels["keys"]]
@@ -123,7 +123,7 @@ def strip_of_pair(a: View, b: View, query: int, digits: int = 2) -> Strip:
     )
     said = _of(row)
     if other is None:
-        said = [(_where(row, "B"), ""), *said, (" A has no ", ""), row.who, (".", "")]
+        said = [(_where(row, "B"), ""), *said, (" A does not have ", ""), row.who, (".", "")]
     elif _of(other) == said and _where(other) == _where(row):
         said = [(_where(row, "A and B"), ""), *said]
     else:

@@ -192,6 +192,11 @@ class View:
         """The same with these stages alone."""
         return replace(self, stages={n: M for n, M in self.stages.items() if n in stages})
 
+    def query_called(self, label: str) -> int | None:
+        """Return which query has this label; None if none has."""
+        labels = self.labels["queries"]
+        return labels.index(label) if label in labels else None
+
     def source(self, name: str, before: str = "") -> str:
         """The stage that stands for ``name`` here: the last one, or the last ``before`` a stage.
 

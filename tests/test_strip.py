@@ -285,7 +285,7 @@ def test_of_two_all_that_is_said_is_true_of_its_side(seed):
                 assert last in written(a, i_a, j_a)
         parts = re.fullmatch(
             r"In (?:head (\d) of )?(A and B|B), (.*?\.)"
-            r"(?: A has no (.*)\.| In (?:head (\d) of )?A, (it .*))?",
+            r"(?: A does not have (.*)\.| In (?:head (\d) of )?A, (it .*))?",
             texts(found),
         )
         head, sides, of_b, missing, head_a, of_a = parts.groups()
@@ -353,7 +353,7 @@ def test_of_two_that_are_not_written_alike_each_has_its_own_words():
         "In B, “a” looks at “c” (70%) and “b” (30%). In A, it gives “c” its largest weight, −0.36."
     )
     other = replace(shares, labels=shares.labels | {"queries": ("z",)})
-    assert texts(strip_of_pair(other, shares, 0)).endswith("A has no “a”.")
+    assert texts(strip_of_pair(other, shares, 0)).endswith("A does not have “a”.")
     none = replace(shares, allowed=np.zeros((1, 2), bool))
     assert texts(strip_of_pair(none, shares, 0)).endswith(
         "In A, it sees no key, so its weights and output are 0."

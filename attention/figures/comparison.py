@@ -128,6 +128,7 @@ def apart(
     A and B share the range of their colours, the difference has its own; what is pointed at in one
     is marked in all three; so are the chosen ``cell`` and the row of the ``query``, a word of B.
     """
+    who = None if query is None else b.labels["queries"][query]
     there = [M for M in (both.a, both.b) if M is not None]
     less = both.drawn
     mine, *_, own = limits_of(both.name, [*(2 * there)[:2], *([] if less is None else [less])])
@@ -169,20 +170,12 @@ def apart(
             digits=digits,
             hidden=hidden,
             printed=None if M is less else side.printed(both.name),
-            marks=marks_of(both.name, _row_of(query, b, side), cell),
+            marks=marks_of(both.name, None if who is None else side.query_called(who), cell),
             in_colours=True,
             sources=[(other, "same") for other in names if other != name],
         )
         panes.append(name_axes(pane, both.name))
     return panes
-
-
-def _row_of(query: int | None, b: View, side: View) -> int | None:
-    """The row of this query of B in a side; None if the side has no such word."""
-    if query is None or side is b:
-        return query
-    who, words = b.labels["queries"][query], side.labels["queries"]
-    return words.index(who) if who in words else None
 
 
 def _limits(most: float, share: bool) -> tuple[float, float]:

@@ -93,8 +93,9 @@ def play(s: Settings, shown: View) -> tuple[Step, ...]:
 
 def word(clicked: object, tokens: Sequence[str]) -> int | None:
     """Which word was clicked; None where there is no such word."""
-    is_there = type(clicked) is int and 0 <= clicked < len(tokens)  # True is no row
-    return clicked if is_there else None  # type: ignore[return-value]
+    if type(clicked) is int and 0 <= clicked < len(tokens):  # True is no row
+        return clicked
+    return None
 
 
 def ask(clicked: object) -> None:

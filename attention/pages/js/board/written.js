@@ -13,7 +13,7 @@ const TINY = '≈0' // a number that the decimals would make a 0, and is none
  * @param {(text: string) => T} find
  * @returns {(text: string) => T}
  */
-const kept = find => {
+const memoized = find => {
   const known = new Map()
   return text => {
     let found = known.get(text)
@@ -27,7 +27,7 @@ const kept = find => {
 
 // How many decimals a number has, how many of them without the zeros at its end, and its exponent;
 // 0 and '' where the text is no number.
-const partsOf = kept(text => {
+const partsOf = memoized(text => {
   const [, places = '', exponent = ''] = text.match(DECIMAL) ?? []
   return { places: places.length, left: places.replace(/0+$/, '').length, exponent }
 })
@@ -98,9 +98,9 @@ const made = (pane, decimals, measure) => {
 const roughly = new WeakMap()
 const roughOf = measure => {
   if (!roughly.has(measure)) {
-    const width = kept(letter => measure(letter, 1))
+    const width = memoized(letter => measure(letter, 1))
     const sum = text => [...text].reduce((sum, letter) => sum + width(letter), 0)
-    roughly.set(measure, kept(sum))
+    roughly.set(measure, memoized(sum))
   }
   return roughly.get(measure)
 }
