@@ -72,7 +72,14 @@ def read_cells(
         large = any(abs(value) > LIMIT for value in values)
         if not large and not any(map(vanishes, cells, values)):
             return values
-    return [read_number(cell, place(k), False, typed[k]) for k, cell in enumerate(cells)]
+    values = []
+    for k, cell in enumerate(cells):
+        try:
+            values.append(read_number(cell, "", False))
+        except BadInput:  # named here: to name the place of every cell takes quadratic time
+            read_number(cell, place(k), False, typed[k])
+            raise
+    return values
 
 
 def vanishes(text: str, value: float) -> bool:

@@ -133,6 +133,9 @@ GROWING: dict[str, Callable[[int], str]] = {
     "tensors in tensors": times("tensor(["),
     "keys": times("a=b, "),
     "true and nothing": times("true, "),
+    "a word after truths": lambda size: f"{'true, ' * (size // 6)}x",
+    "a word after numbers": lambda size: f"{'1, ' * (size // 3)}x",
+    "numbers and nan": times("1 nan "),
     "long numbers": times("1.000,5;"),
     "rules of Markdown": times("| a |\n|--|\n"),
 }
