@@ -1,7 +1,7 @@
 // Where each pane of a board is: the plan of its formula, or lines of panes side by side. What a
 // pane is told, `places`, is in px of its own frame, the area of its cells and labels.
 
-import { flow, presented } from './flow.js'
+import { aligned, flow, presented } from './flow.js'
 import { axisNames } from './labels.js'
 import { layout } from './layout.js'
 import { stepsOf } from './measures.js'
@@ -181,14 +181,18 @@ const framed = (box, width) => {
   return { next, rect }
 }
 
-// The lines of panes that are no part of one formula, with headings of so many px.
-export const flowed = (panes, width, heading, measure) => {
-  const sizes = panes.map(pane => {
-    return { ...sizedOf(pane, measure), heading: headingWidth(pane, heading, measure) }
+// The lines of groups of panes that are no part of one formula, with headings of so many px.
+export const flowed = (groups, width, heading, measure) => {
+  const found = groups.map(panes => {
+    const sizes = panes.map(pane => {
+      return { ...sizedOf(pane, measure), heading: headingWidth(pane, heading, measure) }
+    })
+    const { places, ...columns } = flow(sizes, width, measure)
+    panes.forEach((pane, k) => (pane.next = places[k]))
+    return columns
   })
-  const { places, columns, column } = flow(sizes, width, measure)
-  panes.forEach((pane, k) => (pane.next = places[k]))
-  return { columns, column }
+  const widths = aligned(found, width)
+  return found.map(({ columns }, k) => ({ columns, column: widths[k] }))
 }
 
 // The same of panes that are presented.

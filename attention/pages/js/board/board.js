@@ -482,17 +482,18 @@ class Board {
     this.around.clear()
     const { measure, presenter } = this
     if (presenter.stage) return this.placePresented(panes.filter(pane => presenter.shows(pane)))
-    for (const group of this.lines) {
-      const inside = panes.filter(pane => pane.element.parentElement === group && !pane.table)
-      if (!inside.length) continue
-      const { columns, column } = flowed(inside, this.width, HEADING, measure)
+    const of = group => panes.filter(pane => pane.element.parentElement === group && !pane.table)
+    const lines = this.lines.filter(group => of(group).length)
+    const found = flowed(lines.map(of), this.width, HEADING, measure)
+    lines.forEach((group, k) => {
+      const { columns, column } = found[k]
       group.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${column}px))`
-      for (const pane of inside) {
+      for (const pane of of(group)) {
         pane.element.hidden = false
         const note = pane.next.px ? '' : 'in colours'
         head(pane, { room: column - toolsWidth(pane, measure), px: HEADING, note, measure })
       }
-    }
+    })
   }
 
   placePresented(panes) {

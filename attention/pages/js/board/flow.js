@@ -46,6 +46,18 @@ export const flow = (panes, width, measure) => {
 }
 
 /**
+ * The width of the columns of each group: that of the widest one, where as many have room, so that
+ * the columns of one group stand below those of another.
+ * @param {{ columns: number, column: number }[]} groups
+ * @param {number} width
+ */
+export const aligned = (groups, width) => {
+  const widest = Math.max(0, ...groups.map(({ column }) => column))
+  const fits = columns => columns * (widest + GAP) - GAP <= width
+  return groups.map(({ columns, column }) => (fits(columns) ? widest : column))
+}
+
+/**
  * The places of one pane in a picture of this width.
  * @param {Sized & { bar: boolean }} pane
  * @param {number} width

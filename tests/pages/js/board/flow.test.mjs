@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
-import { flow, pictured, presented } from '../../../../attention/pages/js/board/flow.js'
+import { aligned, flow, pictured, presented } from '../../../../attention/pages/js/board/flow.js'
 import { widthOf } from '../widths.mjs'
 
 const SMALLEST = 10.5 // px: letters
@@ -42,6 +42,15 @@ test('a column has room for the longest heading, and is no wider than the page',
   const panes = [pane(4, 4), pane(4, 4, { heading: 310.2 })]
   assert.equal(flow(panes, 1110, widthOf).column, 311)
   assert.equal(flow(panes, 300, widthOf).column, 300)
+})
+
+test('columns of groups stand below each other, except where fewer would have room', () => {
+  const three = { columns: 3, column: 200 }
+  assert.deepEqual(aligned([three, { columns: 3, column: 253 }], 1070), [253, 253])
+  assert.deepEqual(aligned([three, { columns: 1, column: 700 }], 1070), [200, 700])
+  assert.deepEqual(aligned([three, { columns: 3, column: 253 }], 3 * 253 + 2 * 16), [253, 253])
+  assert.deepEqual(aligned([three, { columns: 2, column: 253 }], 3 * 253 + 31), [200, 253])
+  assert.deepEqual(aligned([], 1070), [])
 })
 
 test('on a phone panes are below each other', () => {
