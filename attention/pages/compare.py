@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -50,18 +51,33 @@ REFUSED = {".csv": "No CSV", ".json": "No file of A and B together"}
 MADE_OF = "compare_made_of"  # a value of the page: the last of these comparisons, and of what
 
 
-def preset(settings: Settings, name: str | None) -> Settings:
-    """One of the comparisons that everyone wants, made of B; of what the last one was made of,
-    where nothing was changed since.
-    """
-    if name is None:  # pressed again
-        return settings
-    before = pairs.pair_of(settings)
-    made, begun = state.page_value(MADE_OF, (None, None))
-    begun = begun if begun and made == before else pairs.begun_with(before)
-    pair = pairs.PRESETS[name].make(begun)
-    state.set_page_value(MADE_OF, (pair, begun))
+def made(settings: Settings, name: str) -> Settings:
+    """One of the comparisons that everyone wants, of these settings."""
+    pair = pairs.PRESETS[name].make(settings)
+    state.set_page_value(MADE_OF, (pair, settings))
     return pairs.compared(pair)
+
+
+def made_of(settings: Settings) -> Settings:
+    """What the comparison was made of, where nothing was changed since; else B."""
+    before = pairs.pair_of(settings)
+    pair, begun = state.page_value(MADE_OF, (None, None))
+    return begun if begun and pair == before else pairs.begun_with(before)
+
+
+def preset(settings: Settings, name: str | None) -> Settings:
+    """One of these comparisons in place of the one that is shown."""
+    return made(made_of(settings), name) if name else settings  # else it was pressed again
+
+
+def in_both(act: words.Change) -> words.Change:
+    """The same change; of A, too, while one of these comparisons is shown."""
+
+    def changed(settings: Settings, *moved_to: Any) -> Settings:
+        name = pairs.preset_of(pairs.pair_of(settings)) if settings.pinned else None
+        return made(act(made_of(settings), *moved_to), name) if name else act(settings, *moved_to)
+
+    return changed
 
 
 def pin(settings: Settings) -> Settings:
@@ -141,14 +157,16 @@ def opening(settings: Settings) -> Settings:
     pair = pairs.pair_of(settings)
     if settings.pinned or pair.mistake:
         return settings
-    made = pairs.PRESETS["scale"].make(pair.b)
-    state.set_page_value(MADE_OF, (made, pair.b))
-    return pairs.compared(made)
+    return made(pair.b, "scale")
 
 
 s = state.begin(pairs.pin_first, opening)
 pair = pairs.pair_of(s)
-parts.opening("Compare two settings", "A is fixed; your changes go to B.")
+parts.opening(
+    "Compare two settings",
+    "Your changes go to B; while a comparison below is selected, a new sentence and Randomize go to"
+    " both.",
+)
 with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
     for key, (label, act, help) in PINNED.items():
         state.button(label, key, state.change, (act,), help=help, disabled=not s.pinned)
@@ -161,7 +179,7 @@ with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
             disabled=not whole,
         )
 controls.rail(s, "")
-words.row(s)
+words.row(s, widened=in_both)
 heads, name = heads_shown(pair)
 a, b, is_right = seen(pair)
 pair = replace(pair, mistake="") if is_right else pair

@@ -29,26 +29,30 @@ ALONE = (
 COUNTED = "randomize_counted"  # the next seed, while it is the page's own and not typed
 GIVEN = "given"  # rows of X that were typed or brought
 NUMBERS = "numbers"  # the list of what is drawn
+Change = Callable[..., Settings]  # of the settings, by what a control was moved to
+Widening = Callable[[Change], Change]
 
 
-def row(s: Settings, stage: str = "") -> None:
+def row(s: Settings, stage: str = "", widened: Widening = lambda act: act) -> None:
     """The sentence, what its numbers are drawn from, Randomize and Share, in one row.
 
-    With the ``stage`` of the chosen cell, Share embeds the board and that stage, too.
+    With the ``stage`` of the chosen cell, Share embeds the board and that stage, too. What is done
+    here is ``widened`` where it changes more than these settings, as on Compare.
     """
     st.html("<h2 class='unseen'>Sentence and numbers</h2>")
     if not s.weights_alone and state.page_value("randomize_seed", None) is None:
         state.set_page_value("randomize_seed", _count_on(s))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="words"):
-        _sentence(s, memory=False)
+        _sentence(s, widened, memory=False)
         if s.memory_tokens:
-            _sentence(s, memory=True)
+            _sentence(s, widened, memory=True)
         if not s.weights_alone:
-            _numbers(s)
+            _numbers(s, widened)
             state.button(
                 "Randomize",
                 "randomize",
                 _randomized,
+                (widened,),
                 icon=":material/casino:",
                 type="primary",
             )
@@ -56,7 +60,7 @@ def row(s: Settings, stage: str = "") -> None:
             share.button(stage)
 
 
-def _sentence(s: Settings, memory: bool) -> None:
+def _sentence(s: Settings, widened: Widening, memory: bool) -> None:
     name = "second_sentence" if memory else "sentence"
     refused = state.page_value(f"refused_{name}", "") if state.sentences()[0] else ""
     with st.container(key=f"{name}_box", width="stretch"):
@@ -65,13 +69,13 @@ def _sentence(s: Settings, memory: bool) -> None:
             "Second sentence: its words are the keys" if memory else "Sentence",
             name,
             refused or changes.sentence_of(s, memory),
-            _telling(partial(_said, name, memory)),
+            widened(_telling(partial(_said, name, memory))),
             placeholder="Type a sentence and press Enter",
             label_visibility="visible" if s.memory_tokens else "collapsed",
         )
 
 
-def _numbers(s: Settings) -> None:
+def _numbers(s: Settings, widened: Widening) -> None:
     """What the word vectors and the weights are drawn from, behind a button.
 
     It is made once it is open: what is closed hears of nothing, and would send what it last held.
@@ -81,12 +85,12 @@ def _numbers(s: Settings) -> None:
         return
     with listed, st.container(width=320):
         if s.d_model is not None:
-            _vectors(s)
+            _vectors(s, widened)
         _drawn(s)
         st.caption(SAME if s.d_model is not None else SEED)
 
 
-def _vectors(s: Settings) -> None:
+def _vectors(s: Settings, widened: Widening) -> None:
     kind = editing.kind_of_vectors(s)
     labels = ({} if kind else {GIVEN: "my numbers"}) | WORD_KINDS
     state.setting_control(
@@ -94,13 +98,13 @@ def _vectors(s: Settings) -> None:
         "Word vectors",
         "vectors",
         kind or GIVEN,
-        _telling(lambda s, kind: s if kind == GIVEN else editing.set_vectors(s, kind)),
+        widened(_telling(lambda s, kind: s if kind == GIVEN else editing.set_vectors(s, kind))),
         options=list(labels),
         format_func=labels.__getitem__,
     )
 
 
-def _telling(act: Callable[..., Settings]) -> Callable[..., Settings]:
+def _telling(act: Change) -> Change:
     """The same change; where a batch, or typed Q, K and V, end with it, a sentence says so."""
 
     def telling(s: Settings, *moved_to: Any) -> Settings:
@@ -147,7 +151,7 @@ def _drawn(s: Settings) -> None:
         state.page_control(st.checkbox, "Also redraw X", "randomize_X", False)
 
 
-def _randomized() -> None:
+def _randomized(widened: Widening) -> None:
     """By what stands in the fields now: who types and presses at once means that."""
     seed = state.page_value("randomize_seed", 0)
     is_counted = seed == state.page_value(COUNTED, None)
@@ -161,7 +165,7 @@ def _randomized() -> None:
         state.choose("randomize_seed", _count_on(drawn))
         return drawn
 
-    state.change(_telling(act))
+    state.change(widened(_telling(act)))
 
 
 def _draw(s: Settings) -> Callable[[int], Settings]:

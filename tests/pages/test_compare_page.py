@@ -143,6 +143,34 @@ def test_a_press_makes_each_comparison_and_the_link_opens_it_again(name):
     assert pair.PRESETS[name].sentence in words(at)
 
 
+@pytest.mark.parametrize("name", pair.PRESETS)
+def test_another_sentence_and_randomize_go_to_both_while_a_comparison_is_selected(name):
+    at = opened(CAT)
+    at.button_group(key="set_preset").set_value(name).run()
+    at.text_input(key="set_sentence").set_value("a dog ran off").run()
+    said = changes.set_sentence(CAT, "a dog ran off")
+    assert_compares(at, name, said)
+    drawn = pair.pair_of(pressed(at, "randomize")).a.matrices
+    assert not np.array_equal(drawn["W_Q"].values, said.matrices["W_Q"].values)
+    assert_compares(at, name, replace(said, matrices=drawn))
+
+
+def assert_compares(at, name, s):
+    """The comparison of that name is selected, and made of these settings."""
+    made, now = pair.PRESETS[name].make(s), settings_of(at)
+    assert (now.pinned, pair.alone(now), now.mistake) == (made.a, made.b, made.mistake)
+    assert at.button_group(key="set_preset").value == name
+
+
+def test_in_a_comparison_of_ones_own_another_sentence_goes_to_b():
+    causal = set_mask(CAT, "causal")
+    at = opened(pair.compared(pair.Pair(replace(CAT, softcap=2.0), causal)))
+    at.text_input(key="set_sentence").set_value("a dog ran off").run()
+    now = settings_of(at)
+    assert now.pinned == replace(CAT, softcap=2.0)
+    assert pair.alone(now) == changes.set_sentence(causal, "a dog ran off")
+
+
 def test_the_first_change_pins_what_was_set_before_and_a_cell_that_is_chosen_does_not():
     at = opened_alike(CAT)
     at.slider(key="set_digits").set_value(4).run()
