@@ -355,7 +355,7 @@ def fill_in(done: Exercise) -> None:
 
 def find() -> None:
     found, said = planted.planted(s.exercise_seed), planted.Said.of(s)
-    is_found = said.stage == found.first
+    is_found, is_shown = said.stage == found.first, said.stage_tries >= exercise.ENOUGH
     with st.container(key="lesson"):
         with st.container(horizontal=True, gap="small", key="lesson_says"):
             ask = WHICH if is_found and len(found.options) > 1 else FIND
@@ -366,9 +366,8 @@ def find() -> None:
             asked("Stage", "planted_stage", said.stage, list(ALWAYS), _heading, "stage")
         if said.stage:
             st.html(verdict(is_found, planted.of_stage(found, said.stage)))
-        if said.stage_tries >= exercise.ENOUGH and not is_found:
-            lines = " ".join(planted.how(found))
-            st.html(tables.quiet(f"{_heading(found.first)}: {planted.seen_at(found)} {lines}"))
+        if is_shown and not is_found:
+            st.html(tables.quiet(planted.of_stage(found, found.first)))
         if is_found and len(found.options) > 1:
             options = list(found.options)
             asked("Mistake", "planted_mistake", said.mistake, options, _title, "mistake")
@@ -380,7 +379,7 @@ def find() -> None:
             else:
                 st.html(tables.quiet(f"{ONLY_ONE} {sentence}"))
     parts.sentences(*state.sentences())
-    cell = found.cell if is_found else None
+    cell = found.cell if is_found or is_shown else None
     query = query_of(found.settings)
     panes = [  # with the words of what it should be: its own could name the mistake
         replace(pane, sentence=describe(found.right, pane.name)["sentence"])
@@ -395,8 +394,16 @@ def find() -> None:
         cell=cell,
         strip=strip_of(as_computed(found.wrong), query, found.settings.digits),
         planned=True,
+        card=how_it_should_be(found) if is_shown else None,
         on_asked=asks(found.settings),
     )
+
+
+def how_it_should_be(found: planted.Planted) -> Card:
+    """The right arithmetic of the first number that is wrong."""
+    title = ((planted.place(found), ""),)
+    note = "The correct arithmetic of this number."
+    return Card(*found.cell, title=title, value="", lines=tuple(planted.how(found)), note=note)
 
 
 def as_computed(wrong: View) -> View:

@@ -185,6 +185,11 @@ def seen_at(found: Planted) -> str:
     return f"It is {here} in {_place(found.right, found.cell)}, and should be {there}."
 
 
+def place(found: Planted) -> str:
+    """Where that number is, in words."""
+    return f"{STAGES[found.first].heading}, {_place(found.right, found.cell)}"
+
+
 def how(found: Planted) -> list[str]:
     """The lines that lead to that number, if nothing is done wrong."""
     return cell_arithmetic(found.right, *found.cell, found.settings.digits)

@@ -356,8 +356,11 @@ def test_a_mistake_is_found_by_its_stage_and_its_name():
     ran(at.button_group(key="set_planted_stage").set_value("output"))
     said = messages.STAGES_BEFORE_ARE_WRONG.format(stage="output")
     assert f"{messages.ANSWER_IS_WRONG}</b> {said}" in words(at)
+    assert not head(at).get("cell") and not head(at).get("card")
     ran(at.button(key="exercise_how").click())
     assert escape(planted.seen_at(found)) in words(at)
+    assert tuple(head(at)["cell"]) == found.cell
+    assert head(at)["card"]["lines"] == planted.how(found)
     assert messages.WHICH_MISTAKE not in words(at)
     ran(at.button_group(key="set_planted_stage").set_value("scaled"))
     assert messages.WHICH_MISTAKE in words(at)
