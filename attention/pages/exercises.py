@@ -43,6 +43,7 @@ FIND = (
     " mistake. In which stage do the numbers first differ from the correct ones?"
 )
 FOR_A_CLASS = "Each student enters a number and gets their own exercise."
+RIGHT, WRONG = "✓ Right.", "✗ Not yet."
 WHICH = "Which of these mistakes did the code make?"
 
 s = state.begin()
@@ -186,7 +187,7 @@ def strip(done: Exercise, query: int) -> Strip:
 
 def verdict(is_right: bool, sentence: str, where: str = "") -> str:
     """What is answered to a number, a stage or a mistake."""
-    return tables.answer(is_right, sentence, where, ("✓ Right.", "✗ Not yet."))
+    return tables.answer(is_right, sentence, where, (RIGHT, WRONG))
 
 
 # ---- filling in ----------------------------------------------------------------------------------
@@ -337,6 +338,8 @@ def how_it_is_made(done: Exercise, cell: Cell) -> Card:
 
 
 def _no_lines_yet(done: Exercise, cell: Cell) -> str:
+    if cell in done.open and done.typed(cell):  # on a phone, what is said above is out of sight
+        return f"{WRONG} {done.hint(cell)}"
     if waits := done.waits_for(cell):
         return f"Fill in {STAGES[waits].heading} first."
     later = "The arithmetic appears here after two wrong tries, or press “Show how”."

@@ -196,6 +196,7 @@ def test_the_card_counts_says_what_to_look_at_and_leads_on():
     assert f"{not_yet} <b>weights, row rivers, column feeds</b> · {hint}" in words(at)
     lines = Exercise.of(wrong).how(Cell("weights", 2, 1))
     assert len(lines) == 4 and head(at)["card"]["lines"] == []
+    assert head(at)["card"]["note"] == f"{messages.ANSWER_IS_WRONG} {hint}"
     ran(at.button(key="exercise_how").click())
     assert head(at)["card"]["lines"][:4] == lines and at.button(key="exercise_how").disabled
     assert (
