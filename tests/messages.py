@@ -1166,6 +1166,7 @@ CHECKED_SHAPE = (
 CACHE_KEEPS_ONE_SEQUENCE = (
     "a cache holds one sequence; here keys and values come from a second one."
 )
+NOT_COMPARED = "“{title}” is not possible with that: {why}"
 CACHE_OF_ONE_WORD = "there is one word, so no keys and values are cached yet; add a word."
 STORED_TURNED = "stored as (d_out, d_in) = ({d_out}, {d_in}) and transposed"
 EXERCISE_TOO_LONG = "An exercise has at most {limit} words."

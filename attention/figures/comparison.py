@@ -133,14 +133,17 @@ def apart(
     less = both.drawn
     mine, *_, own = limits_of(both.name, [*(2 * there)[:2], *([] if less is None else [less])])
     heading = STAGES[both.name].heading
-    formula = describe(b, both.name)["formula"] if both.b is not None else ""
+    formulas = [
+        "" if M is None else describe(side, both.name)["formula"]
+        for M, side in ((both.a, a), (both.b, b))
+    ]
     of_a, of_b = hidden_cells(a, both.name), hidden_cells(b, both.name)
     of_less = None if of_a is None or of_b is None or less is None else of_a & of_b
     is_in_order = both.in_order is None
     of_both, least = (b, "B minus A.") if is_in_order else (a, "B minus A, word by word.")
     sides = [
-        (f"{both.name}_a", both.a, a, mine, of_a, f"{heading}, A", "A is fixed."),
-        (both.name, both.b, b, mine, of_b, f"{heading}, B", formula),
+        (f"{both.name}_a", both.a, a, mine, of_a, f"{heading}, A", formulas[0]),
+        (both.name, both.b, b, mine, of_b, f"{heading}, B", formulas[1]),
         (
             f"{both.name}_difference",
             less,

@@ -51,6 +51,11 @@ REFUSED = {".csv": "No CSV", ".json": "No file of A and B together"}
 MADE_OF = "compare_made_of"  # a value of the page: the last of these comparisons, and of what
 
 
+def selected(settings: Settings) -> str | None:
+    """The comparison that everyone wants which these settings are; None where they are another."""
+    return pairs.preset_of(possible(pairs.pair_of(settings))[0])
+
+
 def made(settings: Settings, name: str) -> Settings:
     """One of the comparisons that everyone wants, of these settings."""
     pair = pairs.PRESETS[name].make(settings)
@@ -59,10 +64,11 @@ def made(settings: Settings, name: str) -> Settings:
 
 
 def made_of(settings: Settings) -> Settings:
-    """What the comparison was made of, where nothing was changed since; else B."""
+    """What the comparison was made of, where no number was changed since; else B."""
     before = pairs.pair_of(settings)
     pair, begun = state.page_value(MADE_OF, (None, None))
-    return begun if begun and pair == before else pairs.begun_with(before)
+    is_still = pair and pairs.are_seen_alike(pair, before)
+    return pairs.looking_as(before.b, begun if is_still else pairs.begun_with(before))
 
 
 def preset(settings: Settings, name: str | None) -> Settings:
@@ -70,12 +76,17 @@ def preset(settings: Settings, name: str | None) -> Settings:
     return made(made_of(settings), name) if name else settings  # else it was pressed again
 
 
-def in_both(act: words.Change) -> words.Change:
-    """The same change; of A, too, while one of these comparisons is shown."""
+def in_both(act: state.Act) -> state.Act:
+    """The same change; of A, too, while one of these comparisons is selected."""
 
     def changed(settings: Settings, *moved_to: Any) -> Settings:
-        name = pairs.preset_of(pairs.pair_of(settings)) if settings.pinned else None
-        return made(act(made_of(settings), *moved_to), name) if name else act(settings, *moved_to)
+        name = selected(settings)
+        after = act(made_of(settings) if name else settings, *moved_to)
+        try:
+            return made(after, name) if name else after
+        except BadInput as problem:
+            title = pairs.PRESETS[name or ""].title
+            raise BadInput(f"“{title}” is not possible with that: {problem}") from None
 
     return changed
 
@@ -98,12 +109,15 @@ PINNED: dict[str, tuple[str, Callable[[Settings], Settings], str]] = {
 }
 
 
-def seen(pair: pairs.Pair) -> tuple[View, View, str]:
-    """The numbers of A and of B; B right, and why, where it cannot do wrong what it is to."""
+def possible(pair: pairs.Pair) -> tuple[pairs.Pair, str]:
+    """What is compared; without the mistake, and why, where B cannot make it."""
+    if not pair.mistake:
+        return pair, ""
     try:
-        return *pairs.views(pair), ""
+        pairs.views(pair)
     except BadInput as problem:
-        return *pairs.views(replace(pair, mistake="")), f"B has no mistake: {problem}"
+        return replace(pair, mistake=""), f"B has no mistake: {problem}"
+    return pair, ""
 
 
 File = tuple[str, Callable[[], bytes], str]  # its label, what writes it, and its help
@@ -164,8 +178,8 @@ s = state.begin(pairs.pin_first, opening)
 pair = pairs.pair_of(s)
 parts.opening(
     "Compare two settings",
-    "Your changes go to B; while a comparison below is selected, a new sentence and Randomize go to"
-    " both.",
+    "Your changes go to B. With a comparison selected below, a new sentence, another example and"
+    " Randomize go to both.",
 )
 with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
     for key, (label, act, help) in PINNED.items():
@@ -178,12 +192,12 @@ with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
             help=OPEN if whole else TOO_LARGE,
             disabled=not whole,
         )
-controls.rail(s, "")
-words.row(s, widened=in_both)
+chosen = selected(s)
+controls.rail(s, "", in_both)
+words.row(made_of(s) if chosen else s, widened=in_both)
 heads, name = heads_shown(pair)
-a, b, is_right = seen(pair)
-pair = replace(pair, mistake="") if is_right else pair
-chosen = pairs.preset_of(pair)
+pair, is_right = possible(pair)
+a, b = pairs.views(pair)
 state.setting_control(
     st.pills,
     "Comparisons",

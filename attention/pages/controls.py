@@ -69,10 +69,13 @@ PARTS = "; ".join(f"**{switch.label}** {switch.adds}" for switch in SWITCHES.val
 SIZES = ("d_model", "d_k", "d_v")
 
 
-def rail(s: Settings, notice: str) -> None:
-    """Draw all controls in the sidebar, under their headings; ``notice`` is HTML on the example."""
+def rail(s: Settings, notice: str, widened: state.Widening = state.as_it_is) -> None:
+    """Draw all controls in the sidebar, under their headings; ``notice`` is HTML on the example.
+
+    The choice of an example is ``widened`` where it changes more than these settings.
+    """
     with st.sidebar:
-        _example(s)
+        _example(s, widened)
         if notice:
             st.html(f"<p class='notice'>{notice}</p>")
         for heading, controls in GROUPS.items() if not s.weights_alone else (("Options", _view),):
@@ -93,7 +96,7 @@ def tour_rail(s: Settings) -> None:
         _view(s)
 
 
-def _example(s: Settings) -> None:
+def _example(s: Settings, widened: state.Widening = state.as_it_is) -> None:
     """The list of examples, each with its sentence, behind the title of the one that is shown."""
     st.html("<h2 class='rail'>Example</h2>")
     # named by the example: so the list closes when another is chosen. Buttons, for what is closed
@@ -112,7 +115,7 @@ def _example(s: Settings) -> None:
                 example.title,
                 f"example_{name}",
                 state.change,
-                (partial(state.example, name=name),),
+                (widened(partial(state.example, name=name)),),
                 type="tertiary",
             )
             st.caption(example.sentence)

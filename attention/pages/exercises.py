@@ -404,9 +404,8 @@ def find() -> None:
 
 def how_it_should_be(found: planted.Planted) -> Card:
     """The right arithmetic of the first number that is wrong."""
-    title = ((planted.place(found), ""),)
-    note = "The correct arithmetic of this number."
-    return Card(*found.cell, title=title, value="", lines=tuple(planted.how(found)), note=note)
+    title = ((planted.should_be(found), ""),)
+    return Card(*found.cell, title=title, value="", lines=tuple(planted.how(found)))
 
 
 def as_computed(wrong: View) -> View:

@@ -52,6 +52,8 @@ _thread = local()  # .asked: the pages of its runs that were overtaken before th
 # of the settings, beside another example
 KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG + OPENED
 Change = Callable[[Settings], Settings]
+Act = Callable[..., Settings]  # of settings, and of what a control was moved to
+Widening = Callable[[Act], Act]
 Finish = Callable[[Settings, Settings], Settings]  # of settings before and after a change
 Widget = Callable[..., Any]  # a control of Streamlit
 Move = Callable[[Any], object]  # takes what a control was moved to
@@ -489,6 +491,11 @@ def example(settings: Settings, name: str) -> Settings:
     """An example as it was made; what other pages show beside it stays, and how a figure is set."""
     kept: dict[str, Any] = {field: getattr(settings, field) for field in KEPT}
     return replace(EXAMPLES[name].build(), **kept)
+
+
+def as_it_is(act: Act) -> Act:
+    """The change alone, of no other settings beside these."""
+    return act
 
 
 def reset() -> None:

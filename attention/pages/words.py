@@ -29,11 +29,9 @@ ALONE = (
 COUNTED = "randomize_counted"  # the next seed, while it is the page's own and not typed
 GIVEN = "given"  # rows of X that were typed or brought
 NUMBERS = "numbers"  # the list of what is drawn
-Change = Callable[..., Settings]  # of the settings, by what a control was moved to
-Widening = Callable[[Change], Change]
 
 
-def row(s: Settings, stage: str = "", widened: Widening = lambda act: act) -> None:
+def row(s: Settings, stage: str = "", widened: state.Widening = state.as_it_is) -> None:
     """The sentence, what its numbers are drawn from, Randomize and Share, in one row.
 
     With the ``stage`` of the chosen cell, Share embeds the board and that stage, too. What is done
@@ -60,7 +58,7 @@ def row(s: Settings, stage: str = "", widened: Widening = lambda act: act) -> No
             share.button(stage)
 
 
-def _sentence(s: Settings, widened: Widening, memory: bool) -> None:
+def _sentence(s: Settings, widened: state.Widening, memory: bool) -> None:
     name = "second_sentence" if memory else "sentence"
     refused = state.page_value(f"refused_{name}", "") if state.sentences()[0] else ""
     with st.container(key=f"{name}_box", width="stretch"):
@@ -69,13 +67,13 @@ def _sentence(s: Settings, widened: Widening, memory: bool) -> None:
             "Second sentence: its words are the keys" if memory else "Sentence",
             name,
             refused or changes.sentence_of(s, memory),
-            widened(_telling(partial(_said, name, memory))),
+            _telling(partial(_said, name, memory, widened)),
             placeholder="Type a sentence and press Enter",
             label_visibility="visible" if s.memory_tokens else "collapsed",
         )
 
 
-def _numbers(s: Settings, widened: Widening) -> None:
+def _numbers(s: Settings, widened: state.Widening) -> None:
     """What the word vectors and the weights are drawn from, behind a button.
 
     It is made once it is open: what is closed hears of nothing, and would send what it last held.
@@ -90,7 +88,7 @@ def _numbers(s: Settings, widened: Widening) -> None:
         st.caption(SAME if s.d_model is not None else SEED)
 
 
-def _vectors(s: Settings, widened: Widening) -> None:
+def _vectors(s: Settings, widened: state.Widening) -> None:
     kind = editing.kind_of_vectors(s)
     labels = ({} if kind else {GIVEN: "my numbers"}) | WORD_KINDS
     state.setting_control(
@@ -104,7 +102,7 @@ def _vectors(s: Settings, widened: Widening) -> None:
     )
 
 
-def _telling(act: Change) -> Change:
+def _telling(act: state.Act) -> state.Act:
     """The same change; where a batch, or typed Q, K and V, end with it, a sentence says so."""
 
     def telling(s: Settings, *moved_to: Any) -> Settings:
@@ -116,11 +114,11 @@ def _telling(act: Change) -> Change:
     return telling
 
 
-def _said(name: str, memory: bool, s: Settings, sentence: str) -> Settings:
+def _said(name: str, memory: bool, widened: state.Widening, s: Settings, sentence: str) -> Settings:
     """The settings with this sentence; one that is refused stays in its box to be mended."""
     state.set_page_value(f"refused_{name}", "")
     try:
-        return check(changes.set_sentence(s, sentence, memory=memory))
+        return widened(lambda s: check(changes.set_sentence(s, sentence, memory=memory)))(s)
     except BadInput:
         state.set_page_value(f"refused_{name}", sentence)
         raise
@@ -151,7 +149,7 @@ def _drawn(s: Settings) -> None:
         state.page_control(st.checkbox, "Also redraw X", "randomize_X", False)
 
 
-def _randomized(widened: Widening) -> None:
+def _randomized(widened: state.Widening) -> None:
     """By what stands in the fields now: who types and presses at once means that."""
     seed = state.page_value("randomize_seed", 0)
     is_counted = seed == state.page_value(COUNTED, None)

@@ -34,7 +34,7 @@ LEVELS = (("output",), ("weights",), ("masked",), ("scaled",), ("scores",), ("Q"
 MOST_WORDS = 12  # of an exercise on a state
 NOWHERE = ("nowhere",)  # asks for nothing
 ENOUGH = 2  # wrong tries, after which the arithmetic of a cell is shown
-BEFORE = 3  # letters of a wrong answer that a cell has room for, beside its decimals
+LETTERS = 7  # of a wrong answer that a cell has room for
 LARGEST_POWER = 10  # of e that is given
 MOST_DECIMALS = 6  # of one
 MOST_TRIES = 9  # that are counted
@@ -252,12 +252,11 @@ class Exercise:
         """What stands in each cell that is shut: ``?`` in a blank, what was typed wrongly, ``…``
         where something waits for a blank.
         """
-        room = BEFORE + max(self.digits, 2)
         rows, columns = np.nonzero(self.shut[stage])
         texts = {(int(i), int(j)): "…" for i, j in zip(rows, columns, strict=True)}
         for cell, text in zip(self.blanks, self.answers, strict=True):
             if cell.stage == stage and cell in self.open:
-                brief = text if len(text) <= room else f"{text[: room - 1]}…"
+                brief = text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
                 texts[cell.row, cell.column] = f"{brief} ✗" if text else "?"
         return texts
 

@@ -96,6 +96,18 @@ def seen_alike(one: Settings, other: Settings) -> bool:
     return replace(other, **looks) == one
 
 
+def are_seen_alike(one: Pair, other: Pair) -> bool:
+    """Whether two comparisons differ at most in what is looked at."""
+    both = seen_alike(one.a, other.a) and seen_alike(one.b, other.b)
+    return both and one.mistake == other.mistake
+
+
+def looking_as(other: Settings, s: Settings) -> Settings:
+    """The settings with what is looked at in others: a word and a cell where they have the same."""
+    of_words = () if s.tokens == other.tokens else ("query", "cell")
+    return replace(s, **{name: getattr(other, name) for name in LOOKS if name not in of_words})
+
+
 def swapped(s: Settings) -> Settings:
     """A as B and B as A."""
     pair = pair_of(s)
@@ -412,13 +424,14 @@ def begun_with(pair: Pair) -> Settings:
 
 
 def _preset(pair: Pair) -> tuple[str | None, Settings]:
+    if seen_alike(pair.a, pair.b) and not pair.mistake:
+        return None, pair.b
     for name, preset in PRESETS.items():
         for begin in (pair.a, pair.b):
             try:
                 made = preset.make(begin)
             except BadInput:
                 continue
-            alike = seen_alike(made.a, pair.a) and seen_alike(made.b, pair.b)
-            if alike and made.mistake == pair.mistake:
+            if are_seen_alike(made, pair):
                 return name, begin
     return None, pair.b

@@ -185,9 +185,10 @@ def seen_at(found: Planted) -> str:
     return f"It is {here} in {_place(found.right, found.cell)}, and should be {there}."
 
 
-def place(found: Planted) -> str:
-    """Where that number is, in words."""
-    return f"{STAGES[found.first].heading}, {_place(found.right, found.cell)}"
+def should_be(found: Planted) -> str:
+    """Where that number is, and what it should be."""
+    heading, value = STAGES[found.first].heading, _number(found.right, found.cell)
+    return f"{heading}, {_place(found.right, found.cell)}: should be {value}"
 
 
 def how(found: Planted) -> list[str]:

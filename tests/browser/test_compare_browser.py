@@ -9,6 +9,9 @@ from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 
 CAT = EXAMPLES["cat-sat"].build()
+LEFTS = """() => { const left = node => node.getBoundingClientRect().left
+  return [[...new Set([...document.querySelectorAll('.board-pane')].map(left))].sort((a, b) => a - b),
+    left(document.querySelector('.board-groups'))] }"""
 # the stages in whose pane the cell in row i and column j has a frame that is pointed at
 MARKED = """(cell) => [...document.querySelectorAll('.board-pane')]
   .filter(pane => [...pane.querySelectorAll('.board-mark:not([hidden])')].some(box => {
@@ -86,10 +89,12 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     assert "a." not in another.value.url
 
 
-def test_no_line_of_the_board_is_moved_in_the_page_by_another_number(visit):
-    """What is moved loses the focus."""
+def test_lines_of_the_board_have_the_same_columns_and_another_number_moves_none(visit):
+    """What is moved in the page loses the focus."""
     dashboard = visit().open("compare", example="cat-sat")
     dashboard.after(dashboard.page.get_by_text("look-ahead mask", exact=True).click)
+    lefts, edge = dashboard.page.evaluate(LEFTS)
+    assert len(lefts) == 3 and lefts[0] == edge
     dashboard.page.evaluate(
         """() => { window.moved = []
         const heard = list => list.forEach(({ addedNodes }) => moved.push(...addedNodes))

@@ -12,14 +12,15 @@ import pytest
 from pages.conftest import link_of, opened_at, ran, settings_of, words
 from pages.test_check_page import head, numbers, panes
 
+from attention import RMSNorm
 from attention.arithmetic import cell
 from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.frameworks import beside
 from attention.models.examples import load
-from attention.pages import parts, store
+from attention.pages import parts, state, store
 from attention.pages.state import capital
-from attention.session import changes, links, pair
+from attention.session import changes, editing, links, pair
 from attention.session.captured import with_head
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
@@ -144,15 +145,27 @@ def test_a_press_makes_each_comparison_and_the_link_opens_it_again(name):
 
 
 @pytest.mark.parametrize("name", pair.PRESETS)
-def test_another_sentence_and_randomize_go_to_both_while_a_comparison_is_selected(name):
+def test_a_sentence_an_example_and_what_is_drawn_go_to_both_while_a_comparison_is_selected(name):
     at = opened(CAT)
     at.button_group(key="set_preset").set_value(name).run()
-    at.text_input(key="set_sentence").set_value("a dog ran off").run()
+    ran(at.text_input(key="set_sentence").set_value("a dog ran off"))
     said = changes.set_sentence(CAT, "a dog ran off")
     assert_compares(at, name, said)
+    assert at.text_input(key="set_sentence").value == "a dog ran off"
+    assert not [box for box in at.text_input if box.key == "set_second_sentence"]
+    ran(at.slider(key="set_digits").set_value(4))
     drawn = pair.pair_of(pressed(at, "randomize")).a.matrices
     assert not np.array_equal(drawn["W_Q"].values, said.matrices["W_Q"].values)
-    assert_compares(at, name, replace(said, matrices=drawn))
+    assert_compares(at, name, replace(said, digits=4, matrices=drawn))
+    at.session_state["numbers"] = True
+    ran(at)
+    ran(at.selectbox(key="set_vectors").set_value("normal"))
+    begun = replace(said, digits=4, matrices=drawn)
+    assert_compares(at, name, editing.set_vectors(begun, "normal"))
+    at.session_state["examples_cat-sat"] = True
+    ran(at)
+    pressed(at, "example_sentence")
+    assert_compares(at, name, state.example(replace(CAT, digits=4), "sentence"))
 
 
 def assert_compares(at, name, s):
@@ -160,6 +173,42 @@ def assert_compares(at, name, s):
     made, now = pair.PRESETS[name].make(s), settings_of(at)
     assert (now.pinned, pair.alone(now), now.mistake) == (made.a, made.b, made.mistake)
     assert at.button_group(key="set_preset").value == name
+
+
+def test_what_is_looked_at_stays_and_the_next_comparison_is_of_what_the_last_was_made_of():
+    causal = set_mask(CAT, "causal")
+    at = opened(causal)
+    at.button_group(key="set_preset").set_value("mask").run()
+    ran(at.slider(key="set_digits").set_value(4))
+    at.button_group(key="set_preset").set_value("heads").run()
+    assert_compares(at, "heads", replace(causal, digits=4))
+    shown = replace(causal, digits=4, query=3, cell=("weights", 3, 1), exercise="mistake")
+    shown = replace(shown, exercise_seed=2, answers=("scaled",), tries=(1,))
+    at = opened(pair.compared(pair.PRESETS["scale"].make(shown)))
+    drawn = pair.pair_of(pressed(at, "randomize")).a.matrices
+    assert_compares(at, "scale", replace(shown, matrices=drawn))
+
+
+def test_a_sentence_the_comparison_cannot_be_made_of_stays_in_its_box_and_changes_nothing():
+    at = opened(CAT)
+    at.button_group(key="set_preset").set_value("step").run()
+    before = settings_of(at)
+    ran(at.text_input(key="set_sentence").set_value("hello"))
+    assert settings_of(at) == before
+    why = messages.NOT_COMPARED.format(title="step with a cache", why=messages.CACHE_OF_ONE_WORD)
+    assert why in words(at)
+    assert at.text_input(key="set_sentence").value == "hello"
+
+
+def test_a_comparison_that_is_not_selected_leaves_a_as_it_is():
+    wide = set_mask(replace(changes.set_heads(CAT, 2), norm=RMSNorm(whole=True)), "causal")
+    palindrome = changes.set_sentence(CAT, "a b a")
+    for s, mistake in ((wide, "hiding: after softmax"), (palindrome, "")):
+        at = opened(pair.compared(pair.Pair(s, s, mistake)))
+        assert at.button_group(key="set_preset").value is None
+        ran(at.text_input(key="set_sentence").set_value("a dog ran off"))
+        assert settings_of(at).pinned == s
+        assert pair.alone(settings_of(at)) == changes.set_sentence(s, "a dog ran off")
 
 
 def test_in_a_comparison_of_ones_own_another_sentence_goes_to_b():

@@ -362,6 +362,7 @@ def test_a_mistake_is_found_by_its_stage_and_its_name():
     assert escape(planted.seen_at(found)) in words(at)
     assert tuple(head(at)["cell"]) == found.cell
     assert head(at)["card"]["lines"] == planted.how(found)
+    assert head(at)["card"]["title"] == [["scaled, row dogs, column dogs: should be 0.50", ""]]
     assert messages.WHICH_MISTAKE not in words(at)
     ran(at.button_group(key="set_planted_stage").set_value("scaled"))
     assert messages.WHICH_MISTAKE in words(at)

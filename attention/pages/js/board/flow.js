@@ -46,15 +46,31 @@ export const flow = (panes, width, measure) => {
 }
 
 /**
- * The width of the columns of each group: that of the widest one, where as many have room, so that
- * the columns of one group stand below those of another.
+ * The width of the columns of each group. It is that of the widest one that has several, so that
+ * columns stand below each other; except where a group has no room for as many, and where groups
+ * that share a line would no longer.
  * @param {{ columns: number, column: number }[]} groups
  * @param {number} width
  */
 export const aligned = (groups, width) => {
-  const widest = Math.max(0, ...groups.map(({ column }) => column))
-  const fits = columns => columns * (widest + GAP) - GAP <= width
-  return groups.map(({ columns, column }) => (fits(columns) ? widest : column))
+  const own = groups.map(({ column }) => column)
+  const several = groups.filter(({ columns }) => columns > 1)
+  const widest = Math.max(0, ...several.map(({ column }) => column))
+  const takes = (columns, column) => columns * (column + GAP) - GAP
+  const alike = groups.map(({ columns, column }) =>
+    columns > 1 && takes(columns, widest) <= width ? widest : column
+  )
+  const lines = widths => {
+    let count = 0
+    let left = 0
+    groups.forEach(({ columns }, k) => {
+      const taken = takes(columns, widths[k])
+      if (taken > left) [count, left] = [count + 1, width]
+      left -= taken + GAP
+    })
+    return count
+  }
+  return lines(alike) > lines(own) ? own : alike
 }
 
 /**

@@ -53,6 +53,15 @@ test('columns of groups stand below each other, except where fewer would have ro
   assert.deepEqual(aligned([], 1070), [])
 })
 
+test('a lone pane keeps its width, and groups that share a line go on to share it', () => {
+  const [three, one] = [{ columns: 3, column: 200 }, { columns: 1, column: 199 }]
+  assert.deepEqual(aligned([one, three, { columns: 3, column: 253 }], 1070), [199, 253, 253])
+  const both = [{ columns: 2, column: 200 }, { columns: 2, column: 300 }]
+  assert.deepEqual(aligned(both, 4 * 300 + 3 * 16), [300, 300])
+  assert.deepEqual(aligned(both, 2 * 200 + 2 * 300 + 3 * 16), [200, 300])
+  assert.deepEqual(aligned(both, 2 * 200 + 2 * 300 + 3 * 16 - 1), [300, 300])
+})
+
 test('on a phone panes are below each other', () => {
   const { columns } = flow([pane(6, 6), pane(6, 6)], 336, widthOf)
   assert.equal(columns, 1)
