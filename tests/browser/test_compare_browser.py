@@ -10,8 +10,8 @@ from attention.session.matrix import Matrix
 
 CAT = EXAMPLES["cat-sat"].build()
 LEFTS = """() => { const left = node => node.getBoundingClientRect().left
-  return [[...new Set([...document.querySelectorAll('.board-pane')].map(left))].sort((a, b) => a - b),
-    left(document.querySelector('.board-groups'))] }"""
+  const lefts = [...document.querySelectorAll('.board-pane')].map(left)
+  return [[...new Set(lefts)], left(document.querySelector('.board-groups'))] }"""
 # the stages in whose pane the cell in row i and column j has a frame that is pointed at
 MARKED = """(cell) => [...document.querySelectorAll('.board-pane')]
   .filter(pane => [...pane.querySelectorAll('.board-mark:not([hidden])')].some(box => {
@@ -92,9 +92,9 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
 def test_lines_of_the_board_have_the_same_columns_and_another_number_moves_none(visit):
     """What is moved in the page loses the focus."""
     dashboard = visit().open("compare", example="cat-sat")
-    dashboard.after(dashboard.page.get_by_text("look-ahead mask", exact=True).click)
     lefts, edge = dashboard.page.evaluate(LEFTS)
     assert len(lefts) == 3 and lefts[0] == edge
+    dashboard.after(dashboard.page.get_by_text("look-ahead mask", exact=True).click)
     dashboard.page.evaluate(
         """() => { window.moved = []
         const heard = list => list.forEach(({ addedNodes }) => moved.push(...addedNodes))
