@@ -271,7 +271,9 @@ class Wire:
         message = ForwardMsg.FromString(payload)
         kind = message.WhichOneof("type")
         if kind == "new_session":
-            self.waiting, self.running, self.tags = False, True, []
+            self.waiting, self.running = False, True
+            if not message.metadata.run.fragment_ids:  # what is around a fragment stays
+                self.tags = []
         elif kind == "script_finished":
             self.running = message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
         elif kind == "ref_hash":
