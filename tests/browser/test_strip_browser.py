@@ -132,6 +132,26 @@ def test_back_by_keys_is_no_arrow_and_a_lost_click_is_not_shown_as_taken(look):
     dashboard.page.evaluate(f"{app} = 'CONNECTED'")
 
 
+def test_a_word_that_was_asked_for_is_not_shown_as_taken_where_no_answer_says_it(visit):
+    dashboard = visit().open(example="cat-sat")
+    dashboard.page.evaluate("WebSocket.prototype.send = () => {}")
+    dashboard.page.locator(".board-words [role=radio]").nth(5).click()
+    checked = dashboard.page.locator(".board-words [aria-checked=true]")
+    place = "n => [...n.parentNode.children].indexOf(n)"
+    assert checked.evaluate(place) == 5
+    dashboard.wait_for(f"() => ({place})({CHECKED}) === 2")
+
+
+def test_of_a_shorter_sentence_that_comes_before_the_answer_a_word_is_chosen(visit):
+    dashboard = visit().open(example="cat-sat")
+    dashboard.page.locator(".board-words [role=radio]").nth(5).evaluate("word => word.click()")
+    dashboard.turn_to(example="four-words")
+    dashboard.wait_for("() => document.querySelectorAll('.board-words .board-word').length === 4")
+    dashboard.idle()
+    agrees(dashboard)
+
+
+CHECKED = "document.querySelector('.board-words [aria-checked=true]')"
 CUT = """() => [...document.querySelectorAll('.board-says')].some(
   node => node.scrollHeight > node.clientHeight + 1 || node.scrollWidth > node.clientWidth + 1)"""
 

@@ -22,7 +22,7 @@ export class Strip {
     this.root.setAttribute('aria-label', 'Where the query looks')
     this.root.hidden = true
     this.pending = null // the word that was asked for, until an answer says it
-    this.patient = 0 // until then
+    this.patience = 0 // the timer that ends it
     this.says = make('p', 'board-says', this.root)
     this.says.setAttribute('aria-live', 'polite')
     this.asking = make('div', 'board-asking', this.root)
@@ -35,13 +35,14 @@ export class Strip {
   // Draw what Python says of the chosen query, where it is not drawn so already.
   show(strip, mode) {
     const { board } = this
+    this.strip = strip
     this.root.hidden = !strip
     const isPlayed = !!board.head.play?.length
     const drawn = JSON.stringify([strip, isPlayed, mode, board.root.clientWidth, board.font])
     if (!strip || drawn === this.drawn) return
     this.drawn = drawn
-    this.strip = strip
-    if (this.pending === strip.query || performance.now() > this.patient) this.pending = null
+    const { pending } = this
+    if (pending === strip.query || pending >= strip.queries.length) this.pending = null
     const isCrossed = strip.keys.length > 0
     const radios = isCrossed ? this.asking : this.words
     this.asking.hidden = !isCrossed
@@ -166,7 +167,16 @@ export class Strip {
   // what was asked before do not take it back.
   ask(k) {
     if (!this.board.emit('asked', k)) return
-    Object.assign(this, { pending: k, patient: performance.now() + PATIENCE, drawn: null })
+    clearTimeout(this.patience)
+    this.patience = setTimeout(() => this.choose(null), PATIENCE)
+    this.choose(k)
+  }
+
+  // Show a word as chosen until Python says which is; null: what it said last.
+  choose(pending) {
+    if (this.pending === pending) return
+    this.pending = pending
+    this.drawn = null
     this.show(this.strip, this.board.drawn)
     this.drawn = null // what Python answers is drawn, also where it is as before
   }
