@@ -147,3 +147,18 @@ def test_a_mistake_is_found_and_a_pupil_types_a_number(visit):
     assert [[float(t.replace("−", "-")) for t in row] for row in dashboard.printed("scaled")] == [
         [float(t.replace("−", "-")) for t in row] for row in printed
     ]
+
+
+def test_on_a_phone_a_blank_that_is_tapped_opens_and_the_card_is_about_it(phone):
+    page = phone.open("exercises", exercise_seed="1").page
+    page.get_by_text("also weights", exact=True).tap()
+    phone.idle()
+    canvas = page.locator(".board-pane[data-stage=weights] .board-canvas")
+    for column in (1, 0, 2):
+        canvas.evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
+        x, y = phone.place("weights", 2, column)
+        page.touchscreen.tap(x, y)
+        until(page.locator(f".board-card[data-cell='weights,2,{column}']"))
+        phone.idle()
+        assert page.evaluate("document.activeElement.className") == "board-input"
+        page.keyboard.type("0.5")

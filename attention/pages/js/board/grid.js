@@ -416,7 +416,7 @@ export class Grid {
     const opens = again && (this.takes(...cell) || cell[1] < 0)
     if (twice && this.pane.view && !opens) this.board.see(this.pane, null)
     if (opens || (this.board.byTouch && this.isBlank(...cell))) this.openCell(...cell)
-    else if (cell[1] >= 0) this.board.pick(this.pane, ...cell)
+    if (!opens && cell[1] >= 0) this.board.pick(this.pane, ...cell)
   }
 
   // Whether the mouse is on the number of the chosen cell.
