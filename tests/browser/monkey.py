@@ -137,7 +137,7 @@ CHANGES: dict[str, set[str]] = {
     "set_digits": {"digits"},
     "set_scale_kind": {"scale"},
     "set_scale": {"scale"},
-    "set_mask": {"mask", "drawn", "cell"},
+    "set_mask": {"mask", "drawn", "window", "cell"},
     "set_padding": {"padding", "cell"},
     "set_fill": {"fill", "cell"},
     "set_d_model": OF_D_MODEL,
