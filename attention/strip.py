@@ -192,21 +192,28 @@ class _Row:
         masked = self.view.stages["masked"][self.i]
         return float(share_of_sink(masked[None], np.array(self.view.sink))[0])
 
+    @cached_property
+    def own(self) -> int | None:
+        """The place of the query among the keys, also where there are the last queries alone."""
+        labels = self.view.labels
+        who = labels["queries"][self.i]
+        if self.view.crossed or who not in labels["keys"]:
+            return None
+        return self.i if labels["keys"][self.i] == who else labels["keys"].index(who)
+
     @property
     def who(self) -> Words:
         return called(self.view.labels["queries"], self.i), "query"
 
     def key(self, j: int) -> Words:
-        if not self.view.crossed and j == self.i:
+        if j == self.own:
             return "itself", "key"
         return called(self.view.labels["keys"], j), "key"
 
     def listed(self, keys: Sequence[int]) -> list[Words]:
         """The keys as a list; the occurrences of one word, where they are all of them, as one."""
         names = [repeated(self.view.labels["keys"], j)[0] for j in keys]  # at most NAMED
-        is_one = (
-            len(keys) > 1 and len(set(names)) == 1 and (self.view.crossed or self.i not in keys)
-        )
+        is_one = len(keys) > 1 and len(set(names)) == 1 and self.own not in keys
         if is_one and self._occurrences(names[0]) == len(keys):
             both = "both" if len(keys) == 2 else f"all {self.counted(len(keys))}"
             return [(f"{both} “{names[0]}”", "key")]

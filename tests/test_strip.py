@@ -10,6 +10,7 @@ import pytest
 from attention import multi_head_attention, scaled_dot_product_attention
 from attention.numbers import number
 from attention.readers.select import SelectedArray
+from attention.session import changes, pair
 from attention.session.examples import EXAMPLES
 from attention.session.finished import with_weights
 from attention.session.run import run, view
@@ -461,3 +462,16 @@ def test_keys_are_named_only_where_they_are_not_the_queries():
     own, other = EXAMPLES["cat-sat"].build(), EXAMPLES["lookup"].build()
     assert strip_of(view(own, run(own)), 0).keys == ()
     assert strip_of(view(other, run(other)), 0).keys == ("a b", "a c", "b", "c d")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_itself"),
+    [("my sister plays the guitar", False), ("night owl", True), ("a cat is a cat", True)],
+)
+def test_of_a_step_with_a_cache_the_last_word_alone_is_itself_in_a(sentence, is_itself):
+    s = changes.set_sentence(EXAMPLES["cat-sat"].build(), sentence)
+    a, b = pair.views(pair.PRESETS["step"].make(s))
+    [weights] = a.stages["weights"]
+    assert (weights[-1] > 0.99 * weights.max()) == is_itself
+    assert ("itself" in texts(strip_of_pair(a, b, 0))) == is_itself
+    np.testing.assert_allclose(a.stages["weights"], b.stages["weights"], rtol=1e-12)

@@ -213,7 +213,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (
         ("order", "Q and K"),
         "Q and K are swapped",
-        "A row of the scores is a query: write Q Kᵀ, not K Qᵀ.",
+        "Q is made with W_Q and K with W_K; a row of the scores is a query: write Q Kᵀ, not K Qᵀ.",
         COMMON,
     ),
     # scores and scale

@@ -119,7 +119,8 @@ def _example(s: Settings, widened: state.Widening = state.as_it_is) -> None:
                 type="tertiary",
             )
             st.caption(example.sentence)
-    state.button("Reset", "reset", state.reset, width="stretch")
+    begun = widened(lambda settings: state.example(settings, settings.example))
+    state.button("Reset", "reset", state.change, (begun,), width="stretch")
 
 
 Apply = Callable[[Settings, Any], Settings]

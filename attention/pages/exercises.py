@@ -31,7 +31,7 @@ from attention.strip import Strip, asking, strip_of
 from attention.view import View
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
-ONLY_ONE = "Only one known mistake begins there."
+ONLY_ONE = "Only one of the known mistakes changes this stage first."
 CHOOSES = "choose_blanks"  # a value of the page
 QUERY = "exercise_query"  # a value of the page: the exercise and the word chosen in its strip
 NUMBER = (
@@ -473,7 +473,7 @@ def by_number() -> None:
 
 def page() -> None:
     keeps = " The link keeps your progress." * state.link()[1]
-    parts.opening("Exercises", f"Each answer is checked as you type, with a hint.{keeps}")
+    parts.opening("Exercises", f"Each answer is checked at once, with a hint.{keeps}")
     if s.exercise != "state" and not s.exercise_seed:
         rail(None)
         return by_number()

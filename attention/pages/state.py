@@ -498,11 +498,6 @@ def as_it_is(act: Act) -> Act:
     return act
 
 
-def reset() -> None:
-    """Back to the example the person began with."""
-    change(lambda settings: example(settings, settings.example))
-
-
 def open_file(content: bytes) -> None:
     """Go on from a saved state, beside what is pinned unless it has something pinned itself; a file
     that is something else changes nothing. One of too many tokens goes on on Long context.

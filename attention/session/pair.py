@@ -257,6 +257,8 @@ def _choices(a: Settings, b: Settings) -> Iterator[str]:
 
 
 def _scale(s: Settings) -> str:
+    if s.d_model and s.scale == s.d_model**-0.5:
+        return "1/√d_model"
     return "1/√d_k" if s.scale is None else number(s.scale)
 
 
@@ -353,7 +355,9 @@ def _reordered(s: Settings) -> Pair:
     tokens = tuple(reversed(s.tokens))
     copies = {word: [k for k, other in enumerate(s.tokens) if other == word] for word in tokens}
     order: list[int | None] = [copies[word].pop(0) for word in tokens]
-    return Pair(s, set_tokens(s, tokens, order))
+    if tokens == s.tokens:
+        raise BadInput("these words read the same backwards, so nothing would differ.")
+    return Pair(s, replace(set_tokens(s, tokens, order), query=order.index(s.query)))
 
 
 def _one_step(s: Settings) -> Pair:
@@ -364,7 +368,7 @@ def _one_step(s: Settings) -> Pair:
 PRESETS: dict[str, Preset] = {
     "scale": Preset(
         "with / without √d_k",
-        "Without scaling the scores are larger, and softmax gives nearly all weight to one key.",
+        "Without scaling the scores are larger, and softmax gives one key more of the weight.",
         _scaled,
     ),
     "mask": Preset(
@@ -374,7 +378,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "after": Preset(
         "mask after softmax",
-        "Hidden weights are set to 0 after the softmax, so rows no longer sum to 1.",
+        "Hidden weights are set to 0 after the softmax, so those rows no longer sum to 1.",
         _mask_after,
     ),
     "d_model": Preset(

@@ -182,7 +182,7 @@ def of_stage(found: Planted, stage: str) -> str:
 def seen_at(found: Planted) -> str:
     """The first number of that stage that is another, in a sentence."""
     here, there = (_number(view, found.cell) for view in (found.wrong, found.right))
-    return f"It is {here} in {_place(found.right, found.cell)}, and should be {there}."
+    return f"In {_place(found.right, found.cell)}, the number is {here} and should be {there}."
 
 
 def should_be(found: Planted) -> str:

@@ -166,6 +166,9 @@ def test_a_sentence_an_example_and_what_is_drawn_go_to_both_while_a_comparison_i
     ran(at)
     pressed(at, "example_sentence")
     assert_compares(at, name, state.example(replace(CAT, digits=4), "sentence"))
+    ran(at.text_input(key="set_sentence").set_value("a dog ran off"))
+    pressed(at, "reset")
+    assert_compares(at, name, state.example(replace(CAT, digits=4), "sentence"))
 
 
 def assert_compares(at, name, s):
@@ -421,7 +424,7 @@ def test_the_strip_is_of_both_and_the_row_of_its_word_is_framed_in_each():
     at_b = next(k for k, word in enumerate(tokens) if CAT.tokens.count(word) == 1 and k > 2)
     at_a = CAT.tokens.index(tokens[at_b])
     assert at_a != at_b
-    at = opened(pair.compared(pair.PRESETS["order"].make(replace(CAT, query=at_b))))
+    at = opened(pair.compared(pair.PRESETS["order"].make(replace(CAT, query=at_a))))
     said = "".join(text for text, _ in head(at)["strip"]["sentence"])
     assert said.startswith(f"In A and B, “{tokens[at_b]}”")
     assert ["query", at_a, None] in panes(at)["weights_a"]["marks"]

@@ -13,7 +13,7 @@ from attention.figures.comparison import apart
 from attention.frameworks.beside import largest_change, stages, strongest_changed
 from attention.html.pairs import winners
 from attention.limits import BadInput
-from attention.session.changes import set_dimension, set_mask, set_tokens
+from attention.session.changes import set_dimension, set_mask, set_sentence, set_tokens
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.pair import BY_NAME, PRESETS, Pair, begun_with, differing, views
@@ -132,6 +132,16 @@ def test_words_in_another_order_have_the_same_numbers_in_another_order(s):
     assert strongest_changed(a, b) == []
 
 
+def test_in_another_order_the_chosen_word_stays_chosen():
+    for query, word in enumerate(FIRST.tokens):
+        made = PRESETS["order"].make(replace(FIRST, query=query))
+        assert made.b.tokens[made.b.query] == word
+        assert (
+            view(made.b, run(made.b)).labels["queries"][made.b.query]
+            == (view(made.a, run(made.a)).labels["queries"][query])
+        )
+
+
 def test_what_cancels_is_drawn_as_0_as_on_the_board():
     ones = FIRST.with_matrix("W_Q", Matrix(np.ones(FIRST.matrices["W_Q"].values.shape)))
     X = FIRST.matrices["X"].values.copy()
@@ -163,6 +173,10 @@ def test_a_comparison_that_cannot_be_made_is_refused_by_a_sentence():
     with pytest.raises(BadInput) as refused:
         PRESETS["heads"].make(odd)
     assert str(refused.value) == messages.ODD_FOR_TWO_HEADS
+    for sentence in ("cat", "a b a"):
+        with pytest.raises(BadInput) as refused:
+            PRESETS["order"].make(set_sentence(FIRST, sentence))
+        assert str(refused.value) == messages.SAME_BACKWARDS
     with pytest.raises(BadInput) as refused:
         PRESETS["d_model"].make(typed)
     assert str(refused.value) == messages.NO_D_MODEL
