@@ -292,13 +292,14 @@ class Wire:
 # ---- looking ---------------------------------------------------------------------------
 
 # Numbers are compared by a sum over their bits, each word times an odd number of its own. A pane
-# that has no room of its own, as an input that is folded, has null.
+# that has no room of its own, as an input that is folded, has null, and one that is sent as shades.
 LOOK = """() => {
   const panes = {}
   for (const pane of document.querySelectorAll('.st-key-board .board-pane')) {
-    const z = pane.querySelector('.board-canvas')?.painted?.z
-    if (!z && !pane.hidden) continue
+    const painted = pane.querySelector('.board-canvas')?.painted
+    if (!painted && !pane.hidden) continue
     panes[pane.dataset.stage] = null
+    const z = painted?.z
     if (!z) continue
     let sum = 0, k = 0
     for (const row of z) for (const word of new Uint32Array(Float64Array.from(row).buffer))
