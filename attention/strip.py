@@ -195,11 +195,8 @@ class _Row:
     @cached_property
     def own(self) -> int | None:
         """The place of the query among the keys, also where there are the last queries alone."""
-        labels = self.view.labels
-        who = labels["queries"][self.i]
-        if self.view.crossed or who not in labels["keys"]:
-            return None
-        return self.i if labels["keys"][self.i] == who else labels["keys"].index(who)
+        who, keys = self.view.labels["queries"][self.i], self.view.labels["keys"]
+        return None if self.view.crossed or who not in keys else keys.index(who)
 
     @property
     def who(self) -> Words:

@@ -51,11 +51,6 @@ REFUSED = {".csv": "No CSV", ".json": "No file of A and B together"}
 MADE_OF = "compare_made_of"  # a value of the page: the last of these comparisons, and of what
 
 
-def selected(settings: Settings) -> str | None:
-    """The comparison that everyone wants which these settings are; None where they are another."""
-    return pairs.preset_of(possible(pairs.pair_of(settings))[0])
-
-
 def made(settings: Settings, name: str) -> Settings:
     """One of the comparisons that everyone wants, of these settings."""
     pair = pairs.PRESETS[name].make(settings)
@@ -64,7 +59,7 @@ def made(settings: Settings, name: str) -> Settings:
 
 
 def made_of(settings: Settings) -> Settings:
-    """What the comparison was made of, where no number was changed since; else B."""
+    """What the comparison was made of, looked at as now; B where it is none of everyone's."""
     before = pairs.pair_of(settings)
     pair, begun = state.page_value(MADE_OF, (None, None))
     is_still = pair and pairs.are_seen_alike(pair, before)
@@ -80,12 +75,14 @@ def in_both(act: state.Act) -> state.Act:
     """The same change; of A, too, while one of these comparisons is selected."""
 
     def changed(settings: Settings, *moved_to: Any) -> Settings:
-        name = selected(settings)
-        after = act(made_of(settings) if name else settings, *moved_to)
+        name = pairs.preset_of(possible(pairs.pair_of(settings))[0])
+        if name is None:
+            return act(settings, *moved_to)
+        after = act(made_of(settings), *moved_to)
         try:
-            return made(after, name) if name else after
+            return made(after, name)
         except BadInput as problem:
-            title = pairs.PRESETS[name or ""].title
+            title = pairs.PRESETS[name].title
             raise BadInput(f"“{title}” is not possible with that: {problem}") from None
 
     return changed
@@ -175,7 +172,8 @@ def opening(settings: Settings) -> Settings:
 
 
 s = state.begin(pairs.pin_first, opening)
-pair = pairs.pair_of(s)
+pair, is_right = possible(pairs.pair_of(s))
+chosen = pairs.preset_of(pair)
 parts.opening(
     "Compare two settings",
     "Your changes go to B. With a comparison selected below, a new sentence, another example and"
@@ -192,11 +190,9 @@ with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
             help=OPEN if whole else TOO_LARGE,
             disabled=not whole,
         )
-chosen = selected(s)
 controls.rail(s, "", in_both)
 words.row(made_of(s) if chosen else s, widened=in_both)
 heads, name = heads_shown(pair)
-pair, is_right = possible(pair)
 a, b = pairs.views(pair)
 state.setting_control(
     st.pills,

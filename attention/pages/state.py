@@ -494,7 +494,7 @@ def example(settings: Settings, name: str) -> Settings:
 
 
 def as_it_is(act: Act) -> Act:
-    """The change alone, of no other settings beside these."""
+    """The same change, of these settings alone."""
     return act
 
 

@@ -103,7 +103,7 @@ def are_seen_alike(one: Pair, other: Pair) -> bool:
 
 
 def looking_as(other: Settings, s: Settings) -> Settings:
-    """The settings with what is looked at in others: a word and a cell where they have the same."""
+    """The settings with the looks of others; word and cell only where the words are the same."""
     of_words = () if s.tokens == other.tokens else ("query", "cell")
     return replace(s, **{name: getattr(other, name) for name in LOOKS if name not in of_words})
 

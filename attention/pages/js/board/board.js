@@ -482,13 +482,14 @@ class Board {
     this.around.clear()
     const { measure, presenter } = this
     if (presenter.stage) return this.placePresented(panes.filter(pane => presenter.shows(pane)))
-    const of = group => panes.filter(pane => pane.element.parentElement === group && !pane.table)
-    const lines = this.lines.filter(group => of(group).length)
-    const found = flowed(lines.map(of), this.width, HEADING, measure)
-    lines.forEach((group, k) => {
-      const { columns, column } = found[k]
+    const inside = group => {
+      return panes.filter(pane => pane.element.parentElement === group && !pane.table)
+    }
+    const groups = this.lines.map(inside).filter(found => found.length)
+    flowed(groups, this.width, HEADING, measure).forEach(({ columns, column }, k) => {
+      const group = groups[k][0].element.parentElement
       group.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${column}px))`
-      for (const pane of of(group)) {
+      for (const pane of groups[k]) {
         pane.element.hidden = false
         const note = pane.next.px ? '' : 'in colours'
         head(pane, { room: column - toolsWidth(pane, measure), px: HEADING, note, measure })
