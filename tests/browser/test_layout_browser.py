@@ -36,6 +36,7 @@ TITLES = {  # in all windows
     "random-qkv": "4 tokens, Q K V of 8 columns",
     "d16": "d_k = 16",
     "d64": "d_k = 64",
+    "d256": "d_k = 256",
     "heads2": "two heads, W_O",
     "cross": "cross-attention, 6 queries, 7 keys",
     "own16": "16 tokens, look-ahead",
@@ -100,6 +101,8 @@ FOUND = """() => {
     width: innerWidth, scrolls: [main.scrollWidth - main.clientWidth,
       document.documentElement.scrollWidth - innerWidth, main.scrollHeight - main.clientHeight],
     open: !!board.querySelector('.board-fold[aria-expanded=true]'),
+    folded: all('.board-mini', board).length,
+    stages: all('.board-pane', board).map(pane => pane.dataset.stage),
     masks: !!board.querySelector('[data-stage=mask]') } }"""
 LETTERS = """() => { // note the sizes of all letters that a canvas has, from now on
   const { prototype } = CanvasRenderingContext2D, { setTransform, fillText } = prototype
@@ -174,6 +177,10 @@ def faults(seen: dict) -> list[str]:
         said += [f"{name} is outside"] if left < 0 or right > seen["width"] + 0.5 else []
     sizes = {pane["size"] for pane in seen["panes"] if not is_input(pane)} - {0}
     said += [f"numbers have {sizes} px"] if len(sizes) > 1 else []
+    stages = [STAGES[stage].place for stage in seen["stages"] if stage in STAGES]
+    inputs = [place for place in stages if place.line == "inputs" and not place.under]
+    if not seen["open"] and inputs and seen["folded"] != len(inputs):
+        said.append(f"{seen['folded']} of {len(inputs)} folded inputs are named")
     return said + [each for pane in seen["panes"] for each in faults_of(pane)]
 
 

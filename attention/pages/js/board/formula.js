@@ -22,6 +22,7 @@ const PRESENT = 'Present'
 const SIGN = 15 // px: + and = between inputs
 // px: a cell of an input that is folded, and all of it; its letters, and what is around
 const MINI = { side: 4, high: 18, wide: 60, px: 13.5, apart: 28, before: 120 }
+const FORMS = [['shape', 'picture'], ['picture'], []] // what is beside the name of a folded input
 export const ALL = 'all'
 const PRESENTS = 'Full screen, one stage at a time (P)'
 const HOW = 'Click a number and type, or paste a block. The board follows.'
@@ -245,17 +246,26 @@ export class Around {
     }
     const folded = turn('Inputs', false)
     const { measure, palette } = this.board
+    const inputs = [...panes.values()].filter(isInput)
+    const minis = inputs.map(pane => ({ ...pane.spec, ...small(pane, palette) }))
+    // measured, as to ask the page would lay all of it out once more for each
+    const widthOf = ({ symbol, shape, width }, form) =>
+      measure(symbol, MINI.px, true) +
+      (form.includes('shape') ? measure(shape, MINI.px) : 0) +
+      (form.includes('picture') ? width : 0) +
+      MINI.apart
+    const fits = form =>
+      minis.reduce((all, mini) => all + widthOf(mini, form), MINI.before) <= band.w
+    // of many, or on a narrow board, the shapes go first, then the pictures
+    const form = FORMS.find(fits) ?? FORMS.at(-1)
     let room = band.w - MINI.before
-    for (const pane of this.board.panes.values()) {
-      if (!isInput(pane)) continue
-      const { symbol, shape } = pane.spec
-      const { picture, width } = small(pane, palette)
-      // measured, as to ask the page would lay all of it out once more for each
-      room -= measure(symbol, MINI.px, true) + measure(shape, MINI.px) + width + MINI.apart
+    for (const mini of minis) {
+      room -= widthOf(mini, form)
       if (room < 0) break
-      const mini = make('span', 'board-mini', folded)
-      mathText(make('b', '', mini), symbol)
-      mini.append(shape, picture)
+      const node = make('span', 'board-mini', folded)
+      mathText(make('b', '', node), mini.symbol)
+      if (form.includes('shape')) node.append(mini.shape)
+      if (form.includes('picture')) node.append(mini.picture)
     }
   }
 }
@@ -283,8 +293,8 @@ const small = (pane, palette) => {
   const { n, m } = pane
   const [high, wide] = [Math.floor(MINI.high / n), Math.floor(MINI.wide / m)]
   const side = Math.max(1, Math.min(MINI.side, high, wide))
-  const picture = pixels({ ...pane, pixels: undefined }, palette, m, n)
-  const width = m * side
-  Object.assign(picture.style, px({ width, height: Math.min(n * side, 20) }))
-  return { picture, width }
+  const size = { width: Math.min(m * side, MINI.wide), height: Math.min(n * side, 20) }
+  const picture = pixels({ ...pane, pixels: undefined }, palette, size.width, size.height)
+  Object.assign(picture.style, px(size))
+  return { picture, width: size.width }
 }

@@ -1,7 +1,7 @@
 // The band of inputs: X, and what is like it, then the weights, each bias under its own.
 
 import { boxOf, rowLabelsOf } from './boxes.js'
-import { RULES, bottom, clamp, right } from './rules.js'
+import { RULES, bottom, right, stripe } from './rules.js'
 import { BIAS, isLowInput, lowInput } from './sizes.js'
 import { longestOf } from './measures.js'
 
@@ -42,7 +42,7 @@ const measured = (board, sizes) => {
   const isStriped = cols => way.striped && cols > RULES.columns
   const cellOf = (name, cell) => {
     const { cols } = stages[name]
-    return isStriped(cols) ? clamp(Math.floor(STRIPED / cols), 2, 8) : cell
+    return isStriped(cols) ? stripe(STRIPED, cols, [2, 8]) : cell
   }
   const words = kind => Math.ceil(Math.min(longestOf(texts, kind), RULES.words) * label + 8)
   const labelled = ({ name, sequence, sign }) => {

@@ -4,7 +4,7 @@
 import { boxOf, rowLabelsOf } from './boxes.js'
 import { setNumbers } from './digits.js'
 import { placesOf } from './places.js'
-import { RULES, bottom, clamp, half, right, sum, whole } from './rules.js'
+import { RULES, bottom, clamp, half, right, stripe, sum, whole } from './rules.js'
 import { longestOf, slantOf, tabsWidth, textsOf } from './measures.js'
 
 const ALL_SHARE = 3 // scores, scaled, M and masked are in one place
@@ -100,8 +100,7 @@ const blocksOf = ({ lower, upper, below }) => {
 const columnsOf = ({ keys }, place) => (place.square ? keys : place.columns)
 
 /** The width of a column of a striped matrix; 0 where it is not striped. */
-const stripe = columns =>
-  columns > RULES.columns ? clamp(Math.floor(STRIPES / columns), 1, 8) : 0
+const stripeOf = columns => (columns > RULES.columns ? stripe(STRIPES, columns, [1, 8]) : 0)
 
 const wordsOf = (texts, kind) =>
   Math.ceil(Math.min(Math.max(longestOf(texts, kind), 1), WORDS) * LABEL + 8)
@@ -132,7 +131,7 @@ const sizesOf = board => {
 
 // The width of a cell with which a block fills the line.
 const cellIn = (board, { parts }, room) => {
-  const stripes = parts.map(place => (place.square ? 0 : stripe(place.columns)))
+  const stripes = parts.map(place => (place.square ? 0 : stripeOf(place.columns)))
   const taken = sum(parts.map((place, k) => stripes[k] * columnsOf(board, place)))
   const cells = sum(parts.map((place, k) => (stripes[k] ? 0 : columnsOf(board, place))))
   return (room - taken) / Math.max(cells, 1)
@@ -146,7 +145,7 @@ const ownWidths = (board, { parts }, sizes) => {
   const { asked, keys } = board
   const { room, cw } = sizes
   const columns = flat.columns
-  const stripes = stripe(columns)
+  const stripes = stripeOf(columns)
   const need = needOf(board, flat)
   const shares = asked.stages[square.stages[0]]?.unsigned
   const found = shares && weightWidths(board, { square, flat, stripes, need }, sizes)
@@ -215,7 +214,7 @@ const blockBoxes = (board, sizes, block, y, boxes, at) => {
   const made = []
   parts.forEach((place, k) => {
     const columns = columnsOf(board, place)
-    const cell = widths[place.id] ?? (place.square ? cw : stripe(columns) || cw)
+    const cell = widths[place.id] ?? (place.square ? cw : stripeOf(columns) || cw)
     const frame = { x, cw: cell, columns }
     if (place.stages.length) {
       const name = frontOf(place, asked.tabs)
@@ -274,7 +273,7 @@ const namesStart = (texts, names, x, width) => {
 const needsLine = ({ asked, texts, keys }, { labelWidth, cw, widths }, { parts }) => {
   const [left, product] = parts
   if (!product || left.stages.length < 2) return false
-  const cell = widths[left.id] ?? (left.square ? cw : stripe(left.columns) || cw)
+  const cell = widths[left.id] ?? (left.square ? cw : stripeOf(left.columns) || cw)
   const x = labelWidth + (left.square ? keys : left.columns) * cell + RULES.product
   const start = namesStart(texts, product.stages, x, asked.width)
   return tabsWidth(texts, left.stages, HEADING, true) > start - 6
@@ -291,15 +290,15 @@ const columnLabels = ({ texts }, { labelHeight, slant }, place, { x, w, cw, cols
   const kind = place.columnKind
   const labels = { px: LABEL, kind, x, w }
   if (place.square) return { ...labels, y: low - labelHeight, h: labelHeight - 1, slant }
-  if (stripe(cols)) return null
+  if (stripeOf(cols)) return null
   const line = texts.lines[kind]
   if (line && slantOf(line, LABEL, cw)) return null
   return { ...labels, y: low - LABEL - 5, h: LABEL + 4, slant: 0 }
 }
 
 const upperSizes = ({ rows, rowKind }, keys, ch) => {
-  const striped = rowKind !== 'keys' && stripe(rows)
-  if (striped) return { rows, ch: clamp(Math.floor(100 / rows), 1, 6), striped: true }
+  const striped = rowKind !== 'keys' && stripeOf(rows)
+  if (striped) return { rows, ch: stripe(STRIPES, rows, [1, 6]), striped: true }
   const low = rowKind === 'keys' && keys > NUMBERED
   const least = Math.min(2, 340 / keys)
   const height = low ? Math.max(least, Math.floor(120 / keys)) : Math.min(ch, 24)
@@ -344,7 +343,7 @@ const inputsBand = ({ asked, texts, places }, y) => {
     const words = Math.max(texts.lines[rowKind] ? wordsOf(texts, rowKind) : 0, 16)
     const numbers = Math.ceil(RULES.smallest * texts.stepped(ems) + RULES.air)
     const widest = Math.max(INPUT[0], numbers)
-    const cell = stripe(cols) || whole(Math.min(widest, (asked.width - words) / cols))
+    const cell = stripeOf(cols) || whole(Math.min(widest, (asked.width - words) / cols))
     const names = tabsWidth(texts, [name], HEADING, true) + 18
     const wide = Math.max(words + cols * cell, names)
     if (x && x + wide > asked.width) [x, top] = [0, end + GAP]

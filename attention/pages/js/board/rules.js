@@ -188,3 +188,14 @@ export const whole = value => {
   if (value >= 3) return Math.floor(value + 1e-9)
   return value >= 1 ? Math.floor(value * 2) / 2 : Math.floor(value * 16) / 16
 }
+
+/**
+ * The width, or height, of each of so many stripes: where they have little room, a picture.
+ * @param {number} room
+ * @param {number} count
+ * @param {number[]} limits the least and the most
+ */
+export const stripe = (room, count, [least, most]) => {
+  const own = room / count
+  return own < least ? Math.max(whole(own), 1 / 16) : clamp(Math.floor(own), least, most)
+}

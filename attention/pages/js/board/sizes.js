@@ -1,7 +1,7 @@
 // How large the cells of a board are, in one of the ways to lay it out: sizes that depend on each
 // other settle in a few rounds.
 
-import { RULES, clamp, half, sum, whole } from './rules.js'
+import { RULES, clamp, half, stripe, sum, whole } from './rules.js'
 import { longestOf, slantOf, tabsWidth } from './measures.js'
 
 const ROUNDS = 5
@@ -40,10 +40,7 @@ export function boardOf(asked, texts, way, places) {
   const { stages, width, presenting = false } = asked
   const { presented } = RULES
   const isStriped = columns => way.striped && columns > RULES.columns
-  const stripe = columns => {
-    const own = (STRIPES * width) / columns
-    return own < RULES.stripe[0] ? whole(own) : clamp(Math.floor(own), ...RULES.stripe)
-  }
+  const stripeOf = columns => stripe(STRIPES * width, columns, RULES.stripe)
   const flats = places.lower.filter(place => !place.square)
   const squares = places.lower.filter(place => place.square)
   const shown = [...places.lower, ...places.upper].flatMap(place => place.stages)
@@ -60,7 +57,7 @@ export function boardOf(asked, texts, way, places) {
     way,
     places,
     isStriped,
-    stripe,
+    stripeOf,
     flats,
     squares,
     widest,
@@ -114,9 +111,9 @@ export const upperLabels = (texts, place, label) =>
   Math.ceil(Math.min(longestOf(texts, place.rowKind), RULES.words) * label + 8)
 
 /** The width of a place of the lower line. */
-export function placeWidth({ isStriped, stripe, keys }, place, { cw, flat }) {
+export function placeWidth({ isStriped, stripeOf, keys }, place, { cw, flat }) {
   if (place.square) return keys * cw
-  return place.columns * (isStriped(place.columns) ? stripe(place.columns) : flat)
+  return place.columns * (isStriped(place.columns) ? stripeOf(place.columns) : flat)
 }
 
 // Gaps between the places of the lower line: narrow in a product, wider where an arrow is in it,
@@ -163,11 +160,11 @@ export const upperWidth = (board, place, sizes) => {
 // One width for the cells of all. Only where a number would be lost, or a place could not be named,
 // are those of Q, V and output wider than those of queries and keys.
 const widthsOf = (board, { gaps, labelWidth, legible }) => {
-  const { asked, flats, squares, keys, isStriped, stripe, need } = board
+  const { asked, flats, squares, keys, isStriped, stripeOf, need } = board
   const plain = flats.filter(place => !isStriped(place.columns))
   const striped = flats.filter(place => isStriped(place.columns))
   const cells = sum(plain.map(place => place.columns))
-  const stripes = sum(striped.map(place => place.columns * stripe(place.columns)))
+  const stripes = sum(striped.map(place => place.columns * stripeOf(place.columns)))
   const room = asked.width - labelWidth - sum(gaps) - stripes - 2
   const across = squares.length * keys
   let cw = room / Math.max(across + cells, 1)
@@ -240,8 +237,8 @@ const upperRows = (board, place) => {
 export function upperRowHeight(board, place, { upper }) {
   const wide = place.turned ? place.rows : place.cols
   if (!board.isStriped(wide) || place.rowKind === 'keys') return upper
-  const height = (upper * board.keys) / Math.max(place.rows, 1)
-  return Math.min(clamp(Math.floor(height), ...RULES.stripe), place.turned ? Infinity : upper)
+  const height = stripe(upper * board.keys, Math.max(place.rows, 1), RULES.stripe)
+  return place.turned ? height : Math.min(height, upper)
 }
 
 /** Heights of all that is not cells. */

@@ -124,6 +124,7 @@ CASES = {
     "qkv8": EXAMPLES["random-qkv"].build,
     "d16": lambda: wide(16),
     "d64": lambda: given(6, 64, 11, "the cat sat on the mat"),
+    "d256": lambda: wide(256),
     "heads2": two_heads,
     "cross": crossed,
     "cross3": lambda: changes.set_sentence(

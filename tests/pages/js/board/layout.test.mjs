@@ -204,7 +204,7 @@ const ROWS = {
   ...{ '6 tokens': 'default', '6 tokens, two keys hidden': 'padding' },
   ...{ '8 tokens, look-ahead': 'own8', '10 tokens, look-ahead': 'own10' },
   ...{ '12 tokens, look-ahead': 'own12', '4 tokens, Q K V of 8 columns': 'qkv8' },
-  ...{ 'd_k = 16': 'd16', 'd_k = 64': 'd64', 'two heads, W_O': 'heads2' },
+  ...{ 'd_k = 16': 'd16', 'd_k = 64': 'd64', 'd_k = 256': 'd256', 'two heads, W_O': 'heads2' },
   ...{ 'cross-attention, 6 queries, 7 keys': 'cross', '16 tokens, look-ahead': 'own16' },
   ...{ '24 tokens': 't24', '64 tokens': 't64', 'with b_Q, b_K, b_V': 'biases' },
   ...{ 'batch of 64, d_k = 64': 'batch', 'rotary with norm': 'rotary-norm' },
@@ -267,13 +267,14 @@ test('numbers of usual width move nothing', () => {
 
 test('any number of tokens is on one screen', () => {
   for (const n of [1, 2, 3, 5, 7, 11, 20, 30, 48, 64, 100, 200, 512]) {
-    for (const d of [1, 2, 4, 8, 12, 33, 64]) {
+    for (const d of [1, 2, 4, 8, 12, 33, 64, 128, 256]) {
       for (const [width, height] of [[1280, 720], [1366, 650], [1920, 1080]]) {
         const { board, plan } = planIn(shaped(n, d, widthOf), width, height)
         const name = `${n} tokens, d ${d}, at ${width}`
         assert.ok(plan.boxes.length, name)
         assert.ok(plan.end <= board.height + 0.6, `${name}: ${plan.end} of ${board.height}`)
         assert.ok(plan.used <= board.width + 0.6, `${name}: ${plan.used} of ${board.width}`)
+        if (n <= 8) assert.notEqual(plan.at.weights.numbers, 'none', name)
       }
     }
   }
