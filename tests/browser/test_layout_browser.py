@@ -46,6 +46,8 @@ TITLES = {  # in all windows
     "batch": "batch of 64, d_k = 64",
 }
 FEW_WINDOWS = {
+    "heads8": "d_model = 256, eight heads, W_O",
+    "values256": "d_v = 256, two heads, W_O",
     "rotary-norm": "rotary with norm",
     "alibi": "ALiBi, 8 tokens",
     "sinks": "a sink",

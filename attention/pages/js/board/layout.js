@@ -99,7 +99,8 @@ function* waysOf({ inputs = 'auto', presenting }, places) {
   }
 }
 
-const isWide = place => (place.turned ? place.rows : place.cols) > RULES.columns
+const isWide = ({ turned, rows, cols, rowKind }) =>
+  (turned ? rows : Math.max(rowKind === 'keys' ? 0 : rows, cols)) > RULES.columns
 
 /**
  * The plan of one way.

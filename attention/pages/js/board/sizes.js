@@ -23,7 +23,7 @@ const FIRST = {
   gaps: [], // px between the places of the lower line
   products: [] // which of them are in a product
 }
-const STRIPES = 0.17 // of the board's width, which a striped matrix takes
+const STRIPES = [0.17, 0.45] // of the board's width: what a striped matrix takes, and all of them
 const TALL = 16 // rows of an input from which it is low where wide matrices are striped
 const MANY = 48 // and always
 const LEAST = 1 / 16 // px: where there is no room, a way costs more than any that has some
@@ -40,8 +40,10 @@ export function boardOf(asked, texts, way, places) {
   const { stages, width, presenting = false } = asked
   const { presented } = RULES
   const isStriped = columns => way.striped && columns > RULES.columns
-  const stripeOf = columns => stripe(STRIPES * width, columns, RULES.stripe)
   const flats = places.lower.filter(place => !place.square)
+  const striped = flats.filter(place => isStriped(place.columns)).length
+  const share = Math.min(STRIPES[0], STRIPES[1] / striped)
+  const stripeOf = columns => stripe(share * width, columns, RULES.stripe)
   const squares = places.lower.filter(place => place.square)
   const shown = [...places.lower, ...places.upper].flatMap(place => place.stages)
   const ems = shown
@@ -228,15 +230,17 @@ export const BIAS = 1.3 // rows that a bias below its weights takes, with what i
 
 /** The rows that a place of the upper line takes, as high as those of the values. */
 const upperRows = (board, place) => {
-  const wide = place.turned ? place.rows : place.cols
-  const striped = board.isStriped(wide) && place.rowKind !== 'keys'
-  return (striped ? Math.min(place.rows, board.keys) : place.rows) + (place.bias ? BIAS : 0)
+  const rows = isLong(board, place) ? Math.min(place.rows, board.keys) : place.rows
+  return rows + (place.bias ? BIAS : 0)
 }
+
+// Whether its rows are not those of the values: it would be higher than all else.
+const isLong = ({ isStriped }, { turned, rows, cols, rowKind }) =>
+  rowKind !== 'keys' && isStriped(turned ? rows : Math.max(rows, cols))
 
 /** The height of the rows of an upper box. */
 export function upperRowHeight(board, place, { upper }) {
-  const wide = place.turned ? place.rows : place.cols
-  if (!board.isStriped(wide) || place.rowKind === 'keys') return upper
+  if (!isLong(board, place)) return upper
   const height = stripe(upper * board.keys, Math.max(place.rows, 1), RULES.stripe)
   return place.turned ? height : Math.min(height, upper)
 }

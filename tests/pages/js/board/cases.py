@@ -125,6 +125,8 @@ CASES = {
     "d16": lambda: wide(16),
     "d64": lambda: given(6, 64, 11, "the cat sat on the mat"),
     "d256": lambda: wide(256),
+    "heads8": lambda: changes.set_output_weights(changes.set_heads(wide(256), 8), True),
+    "values256": lambda: changes.set_dimension(two_heads(), "d_v", 256),
     "heads2": two_heads,
     "cross": crossed,
     "cross3": lambda: changes.set_sentence(

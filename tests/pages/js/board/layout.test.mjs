@@ -205,6 +205,7 @@ const ROWS = {
   ...{ '8 tokens, look-ahead': 'own8', '10 tokens, look-ahead': 'own10' },
   ...{ '12 tokens, look-ahead': 'own12', '4 tokens, Q K V of 8 columns': 'qkv8' },
   ...{ 'd_k = 16': 'd16', 'd_k = 64': 'd64', 'd_k = 256': 'd256', 'two heads, W_O': 'heads2' },
+  ...{ 'd_model = 256, eight heads, W_O': 'heads8', 'd_v = 256, two heads, W_O': 'values256' },
   ...{ 'cross-attention, 6 queries, 7 keys': 'cross', '16 tokens, look-ahead': 'own16' },
   ...{ '24 tokens': 't24', '64 tokens': 't64', 'with b_Q, b_K, b_V': 'biases' },
   ...{ 'batch of 64, d_k = 64': 'batch', 'rotary with norm': 'rotary-norm' },
