@@ -52,6 +52,7 @@ LOOKS = (
 )  # of settings, no number
 # parts that see where a token stands
 BY_PLACE = ("positions", "rotary", "alibi", "relative", "window")
+BESIDE_SCORES = ("softcap", "sinks", "alibi", "relative")  # parts that change them, or share weight
 LONGEST = 12  # words of a sentence that are listed
 
 
@@ -301,6 +302,7 @@ class Preset:
     title: str
     sentence: str  # what to look for
     make: Callable[[Settings], Pair]
+    of_softmax: bool = False  # whether the sentence is about softmax of the scores alone
 
 
 def _scaled(s: Settings) -> Pair:
@@ -368,23 +370,28 @@ def _one_step(s: Settings) -> Pair:
 PRESETS: dict[str, Preset] = {
     "scale": Preset(
         "with / without √d_k",
-        "Without scaling the scores are larger, and softmax gives one key more of the weight.",
+        "Without scaling, scores are √d_k times as large: where they differ, softmax gives the"
+        " largest more of the weight.",
         _scaled,
+        of_softmax=True,
     ),
     "mask": Preset(
         "look-ahead mask",
         "Hidden keys get weight 0; the visible keys share that weight in proportion.",
         _masked,
+        of_softmax=True,
     ),
     "after": Preset(
         "mask after softmax",
         "Hidden weights are set to 0 after the softmax, so those rows no longer sum to 1.",
         _mask_after,
+        of_softmax=True,
     ),
     "d_model": Preset(
         "√d_model, not √d_k",
         "d_k is the width of one head’s keys. A larger divisor makes the weights more even.",
         _by_d_model,
+        of_softmax=True,
     ),
     "fill": Preset(
         "−1e9, not −∞",
@@ -411,10 +418,18 @@ PRESETS: dict[str, Preset] = {
 
 
 def look_for(name: str | None, pair: Pair) -> str:
-    """What to look for in one of these comparisons; "" in another."""
+    """What to look for in one of these comparisons; "" in another, and where it is not so."""
+    if name is None or (PRESETS[name].of_softmax and not _is_softmax_alone(pair.b)):
+        return ""
+    if name == "scale" and pair.b.d_k == 1:
+        return "With d_k = 1 nothing changes: √1 is 1."
     if name == "order" and (told := [part for part in BY_PLACE if part in pair.b.parts]):
         return f"With {called(told)}, attention depends on word order: not only the places change."
-    return PRESETS[name].sentence if name else ""
+    return PRESETS[name].sentence
+
+
+def _is_softmax_alone(s: Settings) -> bool:
+    return s.softmax is True and not set(BESIDE_SCORES) & set(s.parts)
 
 
 def preset_of(pair: Pair) -> str | None:

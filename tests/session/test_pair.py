@@ -16,12 +16,21 @@ from attention.limits import BadInput
 from attention.session.changes import set_dimension, set_mask, set_sentence, set_tokens
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
-from attention.session.pair import BY_NAME, PRESETS, Pair, begun_with, differing, views
+from attention.session.pair import (
+    BY_NAME,
+    PRESETS,
+    Pair,
+    begun_with,
+    differing,
+    look_for,
+    views,
+)
 from attention.session.run import run, view
 from attention.session.validate import check
 
 FIRST = EXAMPLES["cat-sat"].build()
 FOUR = EXAMPLES["four-words"].build()
+WIDE = set_dimension(FIRST, "d_model", 6)
 
 
 def weights_by_loops(s, scale, seen, after=False):
@@ -322,3 +331,70 @@ def test_a_mistake_beside_the_parts_of_real_layers_is_that_of_one_head():
         wanted = view(other, run(other))
         for name in ("scores", "weights", "output"):
             np.testing.assert_allclose(wrong.stages[name], wanted.stages[name], rtol=1e-12)
+
+
+def rolled_at_random(rng):
+    """Settings with one function, some parts and a size of their own."""
+    parts = {
+        "softcap": (None, None, 2.0),
+        "sinks": ((), (), (0.5,)),
+        "alibi": (False, False, True),
+        "softmax": (True, True, True, "sigmoid"),
+    }
+    chosen = {name: values[rng.integers(len(values))] for name, values in parts.items()}
+    chosen |= {"softmax": True} if chosen["sinks"] else {}
+    d_model, d_k = (int(k) for k in rng.integers(1, 6, 2))
+    s = set_dimension(set_dimension(FIRST, "d_model", d_model), "d_k", d_k)
+    drawn = {name: Matrix(rng.normal(size=s.shape(name))) for name in ("X", "W_Q", "W_K")}
+    if rng.random() < 0.2:
+        drawn["W_Q"] = Matrix(np.zeros(s.shape("W_Q")))  # all scores are equal
+    return check(replace(s, matrices=s.matrices | drawn, **chosen))
+
+
+def assert_so(name, before, after, scaled, d_k):
+    """What the sentence of one of these comparisons says, of the numbers."""
+    a, b = before["weights"], after["weights"]
+    seen = b != 0
+    if name == "scale":
+        np.testing.assert_allclose(after["scaled"], before["scaled"] * math.sqrt(d_k))
+        rows, first = range(len(a)), before["scaled"].argmax(axis=1)
+        differ = np.ptp(before["scaled"], axis=1) > 1e-6
+        more = b[rows, first] > a[rows, first]
+        assert np.all(more | ~differ | (a[rows, first] > 1 - 1e-12))
+    elif name == "mask":
+        kept = np.where(seen, a, 0)
+        np.testing.assert_allclose(b, kept / kept.sum(axis=1, keepdims=True))
+    elif name == "after":
+        hides = ~seen.all(axis=1)
+        assert hides.any() and np.all(b.sum(axis=1)[hides] < 1)
+    else:
+        even, less = (a, b) if scaled[0] < scaled[1] else (b, a)
+        assert np.all(even.max(axis=1) <= less.max(axis=1) + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["scale", "mask", "after", "d_model"])
+def test_what_to_look_for_is_so_or_is_not_said(name):
+    rng = np.random.default_rng(5)
+    said = 0
+    for _ in range(150):
+        s = rolled_at_random(rng)
+        try:
+            pair = PRESETS[name].make(s)
+        except BadInput:
+            continue
+        sentence = look_for(name, pair)
+        if sentence != PRESETS[name].sentence:
+            continue
+        said += 1
+        shown = [side.stages for side in views(pair)]
+        scaled = [side.scale or side.d_k**-0.5 for side in (pair.a, pair.b)]
+        assert_so(name, *shown, scaled, s.d_k)
+    assert said > 5
+    assert look_for(name, PRESETS[name].make(replace(WIDE, alibi=True))) == ""
+
+
+def test_with_one_column_scaling_changes_nothing():
+    pair = PRESETS["scale"].make(set_dimension(FIRST, "d_k", 1))
+    assert look_for("scale", pair) == "With d_k = 1 nothing changes: √1 is 1."
+    a, b = views(pair)
+    np.testing.assert_array_equal(a.stages["weights"], b.stages["weights"])
