@@ -230,7 +230,10 @@ def _matrices(a: Settings, b: Settings) -> Iterator[str]:
         mine, other = a.matrices.get(name), b.matrices.get(name)
         if mine is not None and other is not None and mine.shape == other.shape:
             changed = np.argwhere(mine.values != other.values)
-            if len(changed) == 1:
+            moved = a.tokens != b.tokens and _by_word(a.tokens, mine) == _by_word(b.tokens, other)
+            if len(changed) and moved:
+                yield f"{name}: the same rows, in the order of the words"
+            elif len(changed) == 1:
                 at = tuple(changed[0])
                 i, j = (int(k) + 1 for k in at[-2:])
                 before, after = (exact(M.values[at]).replace("-", "−") for M in (mine, other))
@@ -239,6 +242,13 @@ def _matrices(a: Settings, b: Settings) -> Iterator[str]:
                 yield f"{name}: {len(changed):,} of {mine.values.size:,} numbers"
         elif mine is not None or other is not None:
             yield f"{name}: {_size(mine)} → {_size(other)}"
+
+
+def _by_word(words: tuple[str, ...], matrix: Matrix) -> list[tuple[str, list[float]]] | Matrix:
+    """The rows of each word in a fixed order; the matrix itself where it has no row for each."""
+    if len(words) != len(matrix.values):
+        return matrix
+    return sorted(zip(words, matrix.values.tolist(), strict=True))
 
 
 def _size(matrix: Matrix | None) -> str:

@@ -302,6 +302,16 @@ def test_a_matrix_of_another_shape_is_named_by_its_shapes():
     assert said == [f"{name}: {n} × {d} → {n} × {d + 1}" for name in ("W_Q", "W_K")]
 
 
+def test_rows_that_go_with_their_words_are_no_other_numbers():
+    words, rows = differing(PRESETS["order"].make(FIRST))
+    assert words == "words: “the cat sat on the mat” → “mat the on sat cat the”"
+    assert rows == "X: the same rows, in the order of the words"
+    s = PRESETS["order"].make(FIRST).b
+    X = s.matrices["X"].values.copy()
+    X[0, 0] += 1
+    assert differing(Pair(FIRST, s.with_matrix("X", Matrix(X))))[1] == "X: 13 of 24 numbers"
+
+
 def test_a_mistake_is_said():
     title = BY_NAME["hiding: after softmax"].title
     assert differing(PRESETS["after"].make(FIRST)) == [f"in B {title}"]
