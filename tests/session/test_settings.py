@@ -248,6 +248,21 @@ def test_one_hot_sets_the_embeddings_and_keeps_every_weight_that_fits(settings):
     np.testing.assert_array_equal(run(after).joined.shape, run(settings).joined.shape)
 
 
+def test_columns_have_names_while_no_vector_is_drawn():
+    s = EXAMPLES["sentence"].build()
+    names = {"d_model": ("noun", "verb", "pronoun", "cos", "sin")}
+    assert changes.set_sentence(s, "it ate because the cat purrs").names == names
+    for drawn in (
+        changes.set_sentence(s, "the dog purrs"),
+        changes.by_word(s),
+        changes.draw_embeddings(s, 5),
+    ):
+        assert drawn.names == {}
+    looked_up = EXAMPLES["lookup"].build()
+    assert looked_up.names
+    assert changes.set_sentence(looked_up, "a dog").names == {}
+
+
 def test_one_hot_gives_a_word_one_column_wherever_it_stands():
     s = changes.set_sentence(FOUR, "The cat saw the dog")
     after = check(changes.one_hot(s))
