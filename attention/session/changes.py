@@ -330,12 +330,12 @@ def by_word(
     of different words. A batch ends, as all its items would be equal.
     """
     recipe = Recipe(kind, seed, low, high, WORDS)
-    s = replace(_embedded(s), cell=None)
+    s = replace(_embedded(s), cell=None, names={})
     if kind == "identity":
         s = set_dimension(s, "d_model", len(vocabulary(s.tokens + s.memory_tokens)))
     for name in s.matrices.keys() & {"X", "memory"}:
         s = s.with_matrix(name, Matrix.rolled(s.shape(name), recipe, s.rows_of(name)))
-    return _unnamed(s)
+    return s
 
 
 def one_hot(s: Settings) -> Settings:
@@ -354,7 +354,7 @@ def draw_embeddings(s: Settings, d_model: int) -> Settings:
     for name in s.matrices.keys() & {"X", "memory"}:
         shape = s.shape(name)[0], d_model
         s = s.with_matrix(name, Matrix.rolled(shape, recipe, s.rows_of(name)))
-    return _unnamed(s)
+    return s
 
 
 def _recipe(s: Settings, name: str = "X") -> Recipe:
@@ -381,7 +381,7 @@ def _embedded(s: Settings) -> Settings:
     for name in ("X", "memory"):
         if rows := s.rows_of(name):
             new[name] = Matrix.rolled((len(rows.tokens), FIRST_D_MODEL), BY_WORD, rows)
-    return replace(s, matrices=new, item=0, cell=None, names={})
+    return replace(s, matrices=new, item=0, cell=None)
 
 
 def _followed(old: tuple[str, ...], new: tuple[str, ...]) -> list[int | None]:
@@ -405,14 +405,9 @@ def _redrawn(
         if old in given:
             values[row] = after.matrices[name].values[row]
     origin = before.matrices[name].origin if given & set(keep) else None
-    if not given >= set(keep):  # a row was drawn
-        after = _unnamed(after)
+    if not given >= set(keep):  # a vector that is drawn has none of the meanings of columns
+        after = replace(after, names={})
     return after.with_matrix(name, Matrix(values, recipe, origin=origin))
-
-
-def _unnamed(s: Settings) -> Settings:
-    """Without the names of columns of X: a vector that is drawn has none of these meanings."""
-    return replace(s, names={axis: names for axis, names in s.names.items() if axis != "d_model"})
 
 
 def _given_rows(s: Settings, name: str) -> set[int]:

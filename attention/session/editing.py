@@ -28,6 +28,8 @@ def _drawn(s: Settings, name: str, recipe: Recipe) -> Settings:
     """With this matrix drawn anew; of a batch the item that is shown, and the others stay."""
     full, origin = s.matrices[name].values.copy(), s.matrices[name].origin
     full[s.item if full.ndim == 3 else ...] = recipe.fill(s.shape(name))
+    if name in ("X", "memory", "Q", "K", "V"):  # whose columns have no meaning then
+        s = replace(s, names={})
     return s.with_matrix(name, Matrix(full, recipe, origin=origin if full.ndim == 3 else None))
 
 

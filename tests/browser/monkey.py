@@ -163,15 +163,15 @@ CHANGES: dict[str, set[str]] = {
     **{f"set_rotary_{name}": {"rotary"} for name in ("pairs", "width", "base", "offset")},
     "set_sentence": ROWS | PARTS | {"example", "names"},
     "set_second_sentence": ROWS | PARTS | {"example", "names"},
-    "set_vectors": {"X", "P", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
-    "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
+    "set_vectors": {"X", "P", "memory", "W_Q", "W_K", "W_V", "item", "cell", "names"},
+    "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell", "names"},
     "typed": ROWS | BIASES | {"W_Q", "W_K", "W_V", "W_O", "R"},
     "set_heads": {"heads", "head", "cell", "paper_heads", "sinks", "R"} | OF_D_K | OF_D_V,
     "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
     **{f"set_{name}": set(PRINTED) for name in PAPER},
     "paper_all_heads": {"paper_heads"},
-    **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
+    **{f"roll_{name}": {name, "cell", "names"} for name in links.MATRICES},
 }
 OURS = {"model_maps": "maps", "long_map": "zoom"}  # components, by verb
 OURS |= dict.fromkeys(("load_file", "check_file", "model_file"), "uploader")

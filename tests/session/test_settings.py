@@ -256,11 +256,14 @@ def test_columns_have_names_while_no_vector_is_drawn():
         changes.set_sentence(s, "the dog purrs"),
         changes.by_word(s),
         changes.draw_embeddings(s, 5),
+        editing.roll(s, "X", Recipe("normal", 1)),
     ):
         assert drawn.names == {}
     looked_up = EXAMPLES["lookup"].build()
     assert looked_up.names
     assert changes.set_sentence(looked_up, "a dog").names == {}
+    assert editing.roll(looked_up, "K", Recipe("normal", 1)).names == {}
+    assert editing.roll(s, "W_Q", Recipe("normal", 1)).names == names
 
 
 def test_one_hot_gives_a_word_one_column_wherever_it_stands():
