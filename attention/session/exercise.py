@@ -316,14 +316,15 @@ class Exercise:
         return None
 
     def hint(self, cell: Cell) -> str:
-        """Which step to look at, in a sentence, after a wrong answer."""
+        """What the slip was, or which step to look at, in a sentence, after a wrong answer."""
         if source := self.waits_for(cell):
             name = STAGES[source].heading
             return f"Fill in {name} first: this number depends on it."
         text = self.typed(cell) if cell in self.blanks else ""
+        if text and (slip := self._slip(cell, read_answer(text))):
+            return slip
         step = _STEPS.get(cell.stage, _no_step)(self.shown, cell.row, cell.column)
-        look = f"Hint: {step}."
-        return f"{slip} {look}" if text and (slip := self._slip(cell, read_answer(text))) else look
+        return f"Hint: {step}."
 
     def _slip(self, cell: Cell, given: Number) -> str:
         """A slip that the answer gives away; "" where it does not."""
