@@ -1373,7 +1373,7 @@ GIVEN_FROM_PYTHON = "given from Python"
 STEP_FINDS_THE_SAME = (
     "With cached keys and values, and its position kept, the last word alone gives the same result."
 )
-KNOWS_THE_ORDER = "attention depends on word order"
+KNOWS_THE_ORDER = "attention depends on where the words stand"
 KNOWS_NO_ORDER = "attention ignores word order"
 SOFTMAX_IS_OFF = "softmax is off on Explore; switch it on there to compare with other attention."
 B_IS_RIGHT = "B has no mistake: {why}"

@@ -199,7 +199,7 @@ def set_memory(s: Settings, on: bool) -> Settings:
         values = recipe.fill(shape, crossed.rows_of("memory"))
         items = (s.batch,) if s.batch else ()
         values = np.broadcast_to(values, (*items, *shape))
-        return crossed.with_matrix("memory", Matrix(values, recipe))
+        return unnamed(crossed.with_matrix("memory", Matrix(values, recipe)), "d_model")
     m.pop("memory", None)
     n = len(s.tokens)
     if s.typed_qkv:
@@ -330,7 +330,7 @@ def by_word(
     of different words. A batch ends, as all its items would be equal.
     """
     recipe = Recipe(kind, seed, low, high, WORDS)
-    s = replace(_embedded(s), cell=None, names={})
+    s = replace(unnamed(_embedded(s), "d_model"), cell=None)
     if kind == "identity":
         s = set_dimension(s, "d_model", len(vocabulary(s.tokens + s.memory_tokens)))
     for name in s.matrices.keys() & {"X", "memory"}:
@@ -405,9 +405,14 @@ def _redrawn(
         if old in given:
             values[row] = after.matrices[name].values[row]
     origin = before.matrices[name].origin if given & set(keep) else None
-    if not given >= set(keep):  # a vector that is drawn has none of the meanings of columns
-        after = replace(after, names={})
+    if not given >= set(keep):
+        after = unnamed(after, "d_model")
     return after.with_matrix(name, Matrix(values, recipe, origin=origin))
+
+
+def unnamed(s: Settings, dimension: str) -> Settings:
+    """Without the names of these columns: numbers that are drawn have no such meaning."""
+    return replace(s, names={of: names for of, names in s.names.items() if of != dimension})
 
 
 def _given_rows(s: Settings, name: str) -> set[int]:

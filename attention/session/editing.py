@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attention.session.changes import BY_WORD, by_word, set_tokens
+from attention.session.changes import BY_WORD, by_word, set_tokens, unnamed
 from attention.session.matrix import Matrix, Recipe
 from attention.session.seeds import following
 from attention.session.settings import Settings
@@ -28,8 +28,7 @@ def _drawn(s: Settings, name: str, recipe: Recipe) -> Settings:
     """With this matrix drawn anew; of a batch the item that is shown, and the others stay."""
     full, origin = s.matrices[name].values.copy(), s.matrices[name].origin
     full[s.item if full.ndim == 3 else ...] = recipe.fill(s.shape(name))
-    if name in ("X", "memory", "Q", "K", "V"):  # whose columns have no meaning then
-        s = replace(s, names={})
+    s = unnamed(s, STAGES[name].columns)
     return s.with_matrix(name, Matrix(full, recipe, origin=origin if full.ndim == 3 else None))
 
 

@@ -18,6 +18,7 @@ from attention.parts import called
 from attention.session.about import prepared_by
 from attention.session.changes import set_heads, set_mask, set_tokens
 from attention.session.decoding import is_step, last_rows, last_step, whole
+from attention.session.editing import token_sequence
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.settings import (
@@ -52,7 +53,8 @@ LOOKS = (
 )  # of settings, no number
 # parts that see where a token stands
 BY_PLACE = ("positions", "rotary", "alibi", "relative", "window")
-BESIDE_SCORES = ("softcap", "sinks", "alibi", "relative")  # parts that change them, or share weight
+# parts by which a weight does not follow from the scaled scores of its row alone
+NOT_OF_SCORES = ("softcap", "sinks", "alibi", "relative")
 LONGEST = 12  # words of a sentence that are listed
 
 
@@ -226,11 +228,13 @@ def _sentence(tokens: tuple[str, ...]) -> str:
 
 
 def _matrices(a: Settings, b: Settings) -> Iterator[str]:
+    words_differ = (a.tokens, a.memory_tokens) != (b.tokens, b.memory_tokens)
     for name in MATRICES:
         mine, other = a.matrices.get(name), b.matrices.get(name)
         if mine is not None and other is not None and mine.shape == other.shape:
             changed = np.argwhere(mine.values != other.values)
-            moved = a.tokens != b.tokens and _by_word(a.tokens, mine) == _by_word(b.tokens, other)
+            rows = _by_word(a, name)
+            moved = words_differ and rows is not None and rows == _by_word(b, name)
             if len(changed) and moved:
                 yield f"{name}: the same rows, in the order of the words"
             elif len(changed) == 1:
@@ -244,11 +248,13 @@ def _matrices(a: Settings, b: Settings) -> Iterator[str]:
             yield f"{name}: {_size(mine)} → {_size(other)}"
 
 
-def _by_word(words: tuple[str, ...], matrix: Matrix) -> list[tuple[str, list[float]]] | Matrix:
-    """The rows of each word in a fixed order; the matrix itself where it has no row for each."""
-    if len(words) != len(matrix.values):
-        return matrix
-    return sorted(zip(words, matrix.values.tolist(), strict=True))
+def _by_word(s: Settings, name: str) -> list[tuple[str, list]] | None:
+    """The rows of each word, in the order of the words; None where rows are of no words."""
+    words = getattr(s, token_sequence(s, name) or "", None)
+    if words is None:
+        return None
+    values = s.matrices[name].values
+    return sorted((word, values[..., row, :].tolist()) for row, word in enumerate(words))
 
 
 def _size(matrix: Matrix | None) -> str:
@@ -312,7 +318,7 @@ class Preset:
     title: str
     sentence: str  # what to look for
     make: Callable[[Settings], Pair]
-    of_softmax: bool = False  # whether the sentence is about softmax of the scores alone
+    is_so: Callable[[Settings], bool] = lambda s: True  # whether the sentence is true of these
 
 
 def _scaled(s: Settings) -> Pair:
@@ -377,31 +383,38 @@ def _one_step(s: Settings) -> Pair:
     return Pair(s, last_step(s))
 
 
+def _is_softmax_alone(s: Settings) -> bool:
+    return s.softmax is True and not set(NOT_OF_SCORES) & set(s.parts)
+
+
+def _is_shared_among_keys(s: Settings) -> bool:
+    return s.softmax is True and not s.sinks and s.fill == TRUE_MASK
+
+
 PRESETS: dict[str, Preset] = {
     "scale": Preset(
         "with / without √d_k",
-        "Without scaling, scores are √d_k times as large: where they differ, softmax gives the"
-        " largest more of the weight.",
+        "Without scaling, scores are √d_k times as large: where those of visible keys differ, the"
+        " largest gets more of the weight.",
         _scaled,
-        of_softmax=True,
+        _is_softmax_alone,
     ),
     "mask": Preset(
         "look-ahead mask",
         "Hidden keys get weight 0; the visible keys share that weight in proportion.",
         _masked,
-        of_softmax=True,
+        _is_shared_among_keys,
     ),
     "after": Preset(
         "mask after softmax",
-        "Hidden weights are set to 0 after the softmax, so those rows no longer sum to 1.",
+        "Hidden weights are set to 0 after the softmax, so their share is missing from each sum.",
         _mask_after,
-        of_softmax=True,
     ),
     "d_model": Preset(
         "√d_model, not √d_k",
         "d_k is the width of one head’s keys. A larger divisor makes the weights more even.",
         _by_d_model,
-        of_softmax=True,
+        _is_softmax_alone,
     ),
     "fill": Preset(
         "−1e9, not −∞",
@@ -410,7 +423,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "heads": Preset(
         "1 or 2 heads",
-        "Each head sees half of the columns and has its own weights.",
+        "Each head sees its own part of the columns and has its own weights.",
         _halved,
     ),
     "order": Preset(
@@ -429,17 +442,13 @@ PRESETS: dict[str, Preset] = {
 
 def look_for(name: str | None, pair: Pair) -> str:
     """What to look for in one of these comparisons; "" in another, and where it is not so."""
-    if name is None or (PRESETS[name].of_softmax and not _is_softmax_alone(pair.b)):
-        return ""
     if name == "scale" and pair.b.d_k == 1:
         return "With d_k = 1 nothing changes: √1 is 1."
+    if name is None or not PRESETS[name].is_so(pair.b):
+        return ""
     if name == "order" and (told := [part for part in BY_PLACE if part in pair.b.parts]):
-        return f"With {called(told)}, attention depends on word order: not only the places change."
+        return f"With {called(told)}, attention depends on where the words stand."
     return PRESETS[name].sentence
-
-
-def _is_softmax_alone(s: Settings) -> bool:
-    return s.softmax is True and not set(BESIDE_SCORES) & set(s.parts)
 
 
 def preset_of(pair: Pair) -> str | None:

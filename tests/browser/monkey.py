@@ -128,7 +128,7 @@ CHANGES: dict[str, set[str]] = {
     "long_use": {"long"},
     **{f"set_long_{one.name}": {"long"} for one in fields(LongContext)},
     "open_file": ANYTHING | set(SAMPLING + PRINTED),
-    "set_parts": ROWS | PARTS | LAYERS,
+    "set_parts": ROWS | PARTS | LAYERS | {"names"},
     "numbers": set(),
     "strip": {"query", "cell"},
     "keys": {"cell", "query"},  # each stage that is presented asks for its arithmetic

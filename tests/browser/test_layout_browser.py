@@ -114,6 +114,10 @@ LETTERS = """() => { // note the sizes of all letters that a canvas has, from no
   prototype.fillText = function (...what) {
     this.canvas.letters?.push(parseFloat(this.font.match(/([0-9.]+)px/)[1]))
     return fillText.apply(this, what) } }"""
+# by how much the last name of a folded input is outside of its line
+LAST_NAME = """() => {
+  const edge = what => [...document.querySelectorAll(what)].at(-1).getBoundingClientRect().right
+  return edge('.board-mini') - edge('.board-inputs') }"""
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 AT = "([x, y]) => document.elementFromPoint(x, y)?.closest('.board-pane')?.dataset.stage"
 
@@ -239,6 +243,18 @@ def test_the_board_is_drawn_as_measured_and_all_of_it_is_in_sight(visit, name):
         write(ALL[name], lines)
     assert not said, "\n".join(said)
     assert lines == table()[ALL[name]]
+
+
+@pytest.mark.parametrize("name", ["positions", "cross"])
+def test_inputs_that_are_folded_are_all_named_on_a_phone(visit, name):
+    dashboard = visit(*PHONE).open(**link_of(name))
+    for size in (PHONE, (360, 740)):
+        dashboard.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+        seen = found(dashboard.page)
+        stages = [STAGES[stage].place for stage in seen["stages"]]
+        inputs = [place for place in stages if place.line == "inputs" and not place.under]
+        assert seen["folded"] == len(inputs) > 4
+        assert dashboard.page.evaluate(LAST_NAME) <= 0
 
 
 def test_the_tabs_of_a_shared_place_are_turned_by_arrow_keys(visit):

@@ -21,8 +21,8 @@ const WRAPS = 0.75 // of the width: what words that are broken into lines fill a
 const PRESENT = 'Present'
 const SIGN = 15 // px: + and = between inputs
 // px: a cell of an input that is folded, and all of it; its letters, and what is around
-const MINI = { side: 4, high: 18, wide: 60, px: 13.5, apart: 28, before: 120 }
-const FORMS = [['shape', 'picture'], ['picture'], []] // what is beside the name of a folded input
+const MINI = { side: 4, high: 18, most: 20, wide: 60, px: 13.5, gap: 6, apart: 14, around: 24 }
+const BESIDE_NAME = [['shape', 'picture'], ['picture'], []] // of a folded input, the first that fits
 export const ALL = 'all'
 const PRESENTS = 'Full screen, one stage at a time (P)'
 const HOW = 'Click a number and type, or paste a block. The board follows.'
@@ -249,19 +249,17 @@ export class Around {
     const inputs = [...panes.values()].filter(isInput)
     const minis = inputs.map(pane => ({ ...pane.spec, ...small(pane, palette) }))
     // measured, as to ask the page would lay all of it out once more for each
+    const words = text => measure(text, MINI.px, true)
     const widthOf = ({ symbol, shape, width }, form) =>
-      measure(symbol, MINI.px, true) +
-      (form.includes('shape') ? measure(shape, MINI.px) : 0) +
-      (form.includes('picture') ? width : 0) +
-      MINI.apart
-    const fits = form =>
-      minis.reduce((all, mini) => all + widthOf(mini, form), MINI.before) <= band.w
+      MINI.apart +
+      words(symbol) +
+      (form.includes('shape') ? MINI.gap + words(shape) : 0) +
+      (form.includes('picture') ? MINI.gap + width : 0)
+    const begin = MINI.around + words('Inputs')
+    const fits = form => minis.reduce((all, mini) => all + widthOf(mini, form), begin) <= band.w
     // of many, or on a narrow board, the shapes go first, then the pictures
-    const form = FORMS.find(fits) ?? FORMS.at(-1)
-    let room = band.w - MINI.before
+    const form = BESIDE_NAME.find(fits) ?? []
     for (const mini of minis) {
-      room -= widthOf(mini, form)
-      if (room < 0) break
       const node = make('span', 'board-mini', folded)
       mathText(make('b', '', node), mini.symbol)
       if (form.includes('shape')) node.append(mini.shape)
@@ -293,7 +291,7 @@ const small = (pane, palette) => {
   const { n, m } = pane
   const [high, wide] = [Math.floor(MINI.high / n), Math.floor(MINI.wide / m)]
   const side = Math.max(1, Math.min(MINI.side, high, wide))
-  const size = { width: Math.min(m * side, MINI.wide), height: Math.min(n * side, 20) }
+  const size = { width: Math.min(m * side, MINI.wide), height: Math.min(n * side, MINI.most) }
   const picture = pixels({ ...pane, pixels: undefined }, palette, size.width, size.height)
   Object.assign(picture.style, px(size))
   return { picture, width: size.width }

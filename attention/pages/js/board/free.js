@@ -2,7 +2,7 @@
 
 import { RULES, bottom, right } from './rules.js'
 
-const FORMULA = { above: [250, 46], corner: [112, 92], alone: [250, 26], low: [112, 48] } // px
+const FORMULA = { above: [250, 46], corner: [120, 92], alone: [250, 26], low: [120, 48] } // px
 export const BESIDE = 28 // px between the board and a card right of it
 export const HEADING = 220 // px: the most that the last heading takes
 const WIDEST = { card: 720, presented: 1200, beside: 520, besidePresented: 760 } // px

@@ -20,6 +20,7 @@ import { COSTS, RULES, bottom, clamp, right } from './rules.js'
 import {
   boardOf,
   footOf,
+  longSide,
   placeWidth,
   sizesOf,
   upperLabels,
@@ -47,9 +48,13 @@ export function layout(asked) {
   const board = { ...asked, height: Math.max(asked.height, RULES.height) }
   if (asked.phone) return phoneLayout(board, texts)
   const found = cheapest(board, texts)
-  const fits = asked.inputs !== 'open' || !found.inputs || found.cost < COSTS.output
-  return fits ? found : scrolling(board, texts)
+  if (asked.inputs !== 'open' || !found.inputs || !inColours(found)) return found
+  const longer = scrolling(board, texts)
+  const isLost = found.cost >= COSTS.output || inColours(longer) < inColours(found)
+  return isLost ? longer : found
 }
+
+const inColours = ({ boxes }) => boxes.filter(({ numbers }) => numbers === 'none').length
 
 // Inputs opened where they have no room: the board keeps its shape further down, and the page
 // scrolls.
@@ -86,7 +91,7 @@ function* waysOf({ inputs = 'auto', presenting }, places) {
   // M by itself, or scaled with masked, is only tried where there is such a stage
   const sharings = SHARINGS.filter(n => n === 1 || shares.includes(n || 1))
   const wide = ({ columns, square }) => !square && columns > RULES.columns
-  const long = places.lower.some(wide) || places.upper.some(isWide)
+  const long = places.lower.some(wide) || places.upper.some(place => longSide(place) > RULES.columns)
   // where no room is left for the card between two factors, it may be below all
   const isLine = presenting && !places.upper.length // as wide as the board
   const feet = hasMiddle(places) ? [false] : isLine ? [true] : [false, true]
@@ -98,9 +103,6 @@ function* waysOf({ inputs = 'auto', presenting }, places) {
     }
   }
 }
-
-const isWide = ({ turned, rows, cols, rowKind }) =>
-  (turned ? rows : Math.max(rowKind === 'keys' ? 0 : rows, cols)) > RULES.columns
 
 /**
  * The plan of one way.
@@ -390,6 +392,7 @@ const costOf = (board, sizes, plan) => {
   const end = plan.end + footOf(board)
   if (end > asked.height + 0.5) cost += 2 * COSTS.outside + end - asked.height
   if (!plan.card || plan.card.tooSmall) cost += COSTS.card
+  if (!plan.formula) cost += COSTS.formula
   const cut = ({ tabs, heading }) =>
     tabs.length > 1 && tabsWidth(board.texts, tabs, sizes.label + 1.5) > heading.w
   if (plan.boxes.some(cut)) cost += COSTS.tabs
@@ -397,7 +400,7 @@ const costOf = (board, sizes, plan) => {
 }
 
 // What colors instead of numbers cost.
-const lostOf = (board, { boxes }) => {
+const lostOf = (board, { boxes, colours }) => {
   const { asked, isStriped } = board
   let cost = 0
   let scores = 0
@@ -405,9 +408,10 @@ const lostOf = (board, { boxes }) => {
     if (box.numbers !== 'none' || box.line === 'inputs' || box.line === 'below') continue
     const stage = asked.stages[box.name]
     if (stage.unsigned) cost += COSTS.weights
-    else if (stage.columnKind === 'keys') scores = COSTS.scores
+    else if (stage.columnKind === 'keys') scores += box.tabs.length
     else if (isStriped(stage.cols)) cost += COSTS.striped
     else cost += asked.stages[stage.place.left]?.unsigned ? COSTS.output : COSTS.others
   }
-  return cost + scores
+  // all stages of a place count, as one that is shared shows no more of them in colours
+  return cost + COSTS.scores * (colours ? Math.min(scores, 1) : scores)
 }

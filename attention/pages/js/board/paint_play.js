@@ -7,7 +7,7 @@ import { HIDDEN, LAST, coloured } from './shades.js'
 const VEIL = 0.78 // how opaque
 const EDGE = 8 // px around the board, for what hops over it
 const SMALLEST = 10.5 // px
-const APART = 4 // px: a smaller cell has no gap around it, and no edge, which would cover it
+const APART = 4 // px: only a larger cell has a gap around it, and an edge, which would cover it
 const PAD = 5 // px that a number leaves free of its cell
 const SHADOW = '#0005'
 const BOLD = 650
@@ -111,8 +111,8 @@ const paintCell = (context, ghost, pane, palette) => {
     context.lineTo(x + wide, y)
     context.stroke()
   }
-  const isSmall = Math.min(wide, high) < APART
-  if (edge && !isSmall) outline(context, { x, y, w: wide, h: high }, palette[edge], 1.5)
+  const isLarge = Math.min(ghost.w, ghost.h) > APART
+  if (edge && isLarge) outline(context, { x, y, w: wide, h: high }, palette[edge], 1.5)
 }
 
 // A cell without the gap around it; one that has no room for that is all of it.

@@ -165,9 +165,10 @@ export const COSTS = {
   cramped: 20, // inputs open, and little room for the rest
   low: 3, // rows of the upper line lower than those of the queries
   small: 4, // numbers below 11 px
+  formula: 5, // no room for the formula
   tabs: 8, // names of stages that share a place and do not all fit above it
   striped: 12, // a wide matrix in stripes of colour
-  scores: 30, // what queries make of keys, before the weights, in colours
+  scores: 30, // each of what queries make of keys, before the weights, in colours
   others: 100, // any other matrix in colours
   output: 300,
   weights: 1000,
@@ -190,7 +191,8 @@ export const whole = value => {
 }
 
 /**
- * The width, or height, of each of so many stripes: where they have little room, a picture.
+ * The width, or height, of each of `count` stripes. Where they have less room than the least, they
+ * are a picture of it.
  * @param {number} room
  * @param {number} count
  * @param {number[]} limits the least and the most

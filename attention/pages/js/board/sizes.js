@@ -234,9 +234,14 @@ const upperRows = (board, place) => {
   return rows + (place.bias ? BIAS : 0)
 }
 
-// Whether its rows are not those of the values: it would be higher than all else.
-const isLong = ({ isStriped }, { turned, rows, cols, rowKind }) =>
-  rowKind !== 'keys' && isStriped(turned ? rows : Math.max(rows, cols))
+// Whether its rows are squeezed into the height of those of the values: it would be higher than all.
+const isLong = ({ isStriped }, place) => place.rowKind !== 'keys' && isStriped(longSide(place))
+
+/** The numbers of a place of the upper line along its longer side; of one of keys in each row. */
+export const longSide = ({ turned, rows, cols, rowKind }) => {
+  if (rowKind === 'keys') return cols
+  return turned ? rows : Math.max(rows, cols)
+}
 
 /** The height of the rows of an upper box. */
 export function upperRowHeight(board, place, { upper }) {
