@@ -286,12 +286,12 @@ def test_one_hot_queries_are_rows_of_the_weights():
 @pytest.mark.parametrize("settings", [FOUR, ROLLED, SENTENCE])
 def test_a_second_sequence_begins_with_words_of_its_own_and_leaves_the_first(settings):
     crossed = check(changes.set_memory(settings, True))
-    names = {"names"} if settings.names else set()  # of columns, which it has drawn numbers in
+    names = {"names"} if settings.names else set()  # of columns: those of its own are drawn
     assert changed(settings, crossed) == ({"memory_tokens"} | names, {"memory"})
     assert not set(crossed.memory_tokens) & set(settings.tokens)
     assert len(set(map(tuple, crossed.matrices["memory"].values.tolist()))) > 1
     assert run(crossed).Q.tobytes() == run(settings).Q.tobytes()
-    assert changed(settings, check(changes.set_memory(crossed, False))) == (set(), set())
+    assert changed(settings, check(changes.set_memory(crossed, False))) == (names, set())
 
 
 def test_a_second_sequence_is_a_translation_while_the_words_of_the_example_are_there():

@@ -22,7 +22,8 @@ const PRESENT = 'Present'
 const SIGN = 15 // px: + and = between inputs
 // px: a cell of an input that is folded, and all of it; its letters, and what is around
 const MINI = { side: 4, high: 18, most: 20, wide: 60, px: 13.5, gap: 6, apart: 14, around: 24 }
-const BESIDE_NAME = [['shape', 'picture'], ['picture'], []] // of a folded input, the first that fits
+// beside the name of a folded input: the first of these that fits
+const BESIDE_NAME = [['shape', 'picture'], ['picture'], []]
 export const ALL = 'all'
 const PRESENTS = 'Full screen, one stage at a time (P)'
 const HOW = 'Click a number and type, or paste a block. The board follows.'

@@ -91,7 +91,8 @@ function* waysOf({ inputs = 'auto', presenting }, places) {
   // M by itself, or scaled with masked, is only tried where there is such a stage
   const sharings = SHARINGS.filter(n => n === 1 || shares.includes(n || 1))
   const wide = ({ columns, square }) => !square && columns > RULES.columns
-  const long = places.lower.some(wide) || places.upper.some(place => longSide(place) > RULES.columns)
+  const isLong = place => longSide(place) > RULES.columns
+  const long = places.lower.some(wide) || places.upper.some(isLong)
   // where no room is left for the card between two factors, it may be below all
   const isLine = presenting && !places.upper.length // as wide as the board
   const feet = hasMiddle(places) ? [false] : isLine ? [true] : [false, true]

@@ -234,7 +234,8 @@ const upperRows = (board, place) => {
   return rows + (place.bias ? BIAS : 0)
 }
 
-// Whether its rows are squeezed into the height of those of the values: it would be higher than all.
+// Whether its rows are squeezed into the height of those of the values, as it would be higher than
+// all else.
 const isLong = ({ isStriped }, place) => place.rowKind !== 'keys' && isStriped(longSide(place))
 
 /** The numbers of a place of the upper line along its longer side; of one of keys in each row. */
