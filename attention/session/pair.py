@@ -233,9 +233,7 @@ def _matrices(a: Settings, b: Settings) -> Iterator[str]:
         mine, other = a.matrices.get(name), b.matrices.get(name)
         if mine is not None and other is not None and mine.shape == other.shape:
             changed = np.argwhere(mine.values != other.values)
-            rows = _by_word(a, name)
-            moved = words_differ and rows is not None and rows == _by_word(b, name)
-            if len(changed) and moved:
+            if words_differ and len(changed) and _goes_with_words(a, b, name):
                 yield f"{name}: the same rows, in the order of the words"
             elif len(changed) == 1:
                 at = tuple(changed[0])
@@ -248,13 +246,15 @@ def _matrices(a: Settings, b: Settings) -> Iterator[str]:
             yield f"{name}: {_size(mine)} → {_size(other)}"
 
 
-def _by_word(s: Settings, name: str) -> list[tuple[str, list]] | None:
-    """The rows of each word, in the order of the words; None where rows are of no words."""
-    words = getattr(s, token_sequence(s, name) or "", None)
-    if words is None:
-        return None
-    values = s.matrices[name].values
-    return sorted((word, values[..., row, :].tolist()) for row, word in enumerate(words))
+def _goes_with_words(a: Settings, b: Settings, name: str) -> bool:
+    """Whether each word has the same row in both, wherever it stands."""
+
+    def by_word(s: Settings) -> list[tuple[str, list]]:
+        words = s.memory_tokens if token_sequence(s, name) == "memory_tokens" else s.tokens
+        values = s.matrices[name].values
+        return sorted((word, values[..., row, :].tolist()) for row, word in enumerate(words))
+
+    return token_sequence(a, name) is not None and by_word(a) == by_word(b)
 
 
 def _size(matrix: Matrix | None) -> str:

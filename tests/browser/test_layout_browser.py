@@ -147,6 +147,12 @@ def is_input(pane: dict) -> bool:
     return STAGES[pane["stage"]].place.line == "inputs"
 
 
+def inputs_of(seen: dict) -> int:
+    """How many inputs have a name of their own: a bias is under its weights."""
+    places = [STAGES[stage].place for stage in seen["stages"] if stage in STAGES]
+    return sum(place.line == "inputs" and not place.under for place in places)
+
+
 def in_words(seen: dict) -> str:
     """How a board is drawn: 34×23 12.5 SM .47 open colours: K V."""
     panes = [pane for pane in seen["panes"] if not is_input(pane)]
@@ -183,10 +189,9 @@ def faults(seen: dict) -> list[str]:
         said += [f"{name} is outside"] if left < 0 or right > seen["width"] + 0.5 else []
     sizes = {pane["size"] for pane in seen["panes"] if not is_input(pane)} - {0}
     said += [f"numbers have {sizes} px"] if len(sizes) > 1 else []
-    stages = [STAGES[stage].place for stage in seen["stages"] if stage in STAGES]
-    inputs = [place for place in stages if place.line == "inputs" and not place.under]
-    if not seen["open"] and inputs and seen["folded"] != len(inputs):
-        said.append(f"{seen['folded']} of {len(inputs)} folded inputs are named")
+    inputs = inputs_of(seen)
+    if not seen["open"] and inputs and seen["folded"] != inputs:
+        said.append(f"{seen['folded']} of {inputs} folded inputs are named")
     return said + [each for pane in seen["panes"] for each in faults_of(pane)]
 
 
@@ -251,9 +256,7 @@ def test_inputs_that_are_folded_are_all_named_on_a_phone(visit, name):
     for size in (PHONE, (360, 740)):
         dashboard.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
         seen = found(dashboard.page)
-        stages = [STAGES[stage].place for stage in seen["stages"]]
-        inputs = [place for place in stages if place.line == "inputs" and not place.under]
-        assert seen["folded"] == len(inputs) > 4
+        assert seen["folded"] == inputs_of(seen) > 4
         assert dashboard.page.evaluate(LAST_NAME) <= 0
 
 

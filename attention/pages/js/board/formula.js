@@ -222,7 +222,8 @@ export class Around {
       at(node, { ...sign, y: sign.y + sign.h / 2 - SIGN })
     }
     const { panes, drawn } = this.board
-    const digests = [...panes.values()].filter(isInput).map(({ digest }) => digest)
+    const inputs = [...panes.values()].filter(isInput)
+    const digests = inputs.map(({ digest }) => digest)
     const key = JSON.stringify([band, drawn, ...(band.open ? [] : digests)])
     if (key === this.told) return
     this.told = key
@@ -238,7 +239,6 @@ export class Around {
         make('b', '', this.band, 'Inputs')
         const { w, h } = band.note
         const lines = Math.ceil(this.board.measure(HOW, NOTE.px) / (WRAPS * w))
-        const inputs = [...panes.values()].filter(isInput)
         const isEditable = inputs.some(({ spec }) => spec.edit === 'cells')
         if (isEditable && NOTE.around + NOTE.line * lines <= h) make('p', '', this.band, HOW)
       }
@@ -247,7 +247,6 @@ export class Around {
     }
     const folded = turn('Inputs', false)
     const { measure, palette } = this.board
-    const inputs = [...panes.values()].filter(isInput)
     const minis = inputs.map(pane => ({ ...pane.spec, ...small(pane, palette) }))
     // measured, as to ask the page would lay all of it out once more for each
     const words = text => measure(text, MINI.px, true)

@@ -50,8 +50,8 @@ export function layout(asked) {
   const found = cheapest(board, texts)
   if (asked.inputs !== 'open' || !found.inputs || !inColours(found)) return found
   const longer = scrolling(board, texts)
-  const isLost = found.cost >= COSTS.output || inColours(longer) < inColours(found)
-  return isLost ? longer : found
+  const isCramped = found.cost >= COSTS.output || inColours(longer) < inColours(found)
+  return isCramped ? longer : found
 }
 
 const inColours = ({ boxes }) => boxes.filter(({ numbers }) => numbers === 'none').length

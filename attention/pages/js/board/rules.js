@@ -184,10 +184,13 @@ export const bottom = rect => rect.y + rect.h
 
 export const half = value => Math.floor(value * 2 + 1e-9) / 2
 
+/** px: no cell is smaller. Where there is no room, a way costs more than any that has some. */
+export const LEAST = 1 / 16
+
 // Whole pixels; half ones below 3 px, and sixteenths below 1 px, where cells are a picture.
 export const whole = value => {
   if (value >= 3) return Math.floor(value + 1e-9)
-  return value >= 1 ? Math.floor(value * 2) / 2 : Math.floor(value * 16) / 16
+  return value >= 1 ? Math.floor(value * 2) / 2 : Math.floor(value / LEAST) * LEAST
 }
 
 /**
@@ -199,5 +202,5 @@ export const whole = value => {
  */
 export const stripe = (room, count, [least, most]) => {
   const own = room / count
-  return own < least ? Math.max(whole(own), 1 / 16) : clamp(Math.floor(own), least, most)
+  return own < least ? Math.max(whole(own), LEAST) : clamp(Math.floor(own), least, most)
 }

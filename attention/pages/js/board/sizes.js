@@ -1,7 +1,7 @@
 // How large the cells of a board are, in one of the ways to lay it out: sizes that depend on each
 // other settle in a few rounds.
 
-import { RULES, clamp, half, stripe, sum, whole } from './rules.js'
+import { LEAST, RULES, clamp, half, stripe, sum, whole } from './rules.js'
 import { longestOf, slantOf, tabsWidth } from './measures.js'
 
 const ROUNDS = 5
@@ -26,7 +26,6 @@ const FIRST = {
 const STRIPES = [0.17, 0.45] // of the board's width: what a striped matrix takes, and all of them
 const TALL = 16 // rows of an input from which it is low where wide matrices are striped
 const MANY = 48 // and always
-const LEAST = 1 / 16 // px: where there is no room, a way costs more than any that has some
 const NAMED = 48 // px: the least width of a place without numbers, so that it can be named
 
 /**
