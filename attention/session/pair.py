@@ -394,8 +394,8 @@ def _is_shared_among_keys(s: Settings) -> bool:
 PRESETS: dict[str, Preset] = {
     "scale": Preset(
         "with / without √d_k",
-        "Without scaling, scores are √d_k times as large: where those of visible keys differ, the"
-        " largest gets more of the weight.",
+        "Without scaling, scores are √d_k times as large; larger differences make the weights less"
+        " even.",
         _scaled,
         _is_softmax_alone,
     ),
@@ -407,7 +407,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "after": Preset(
         "mask after softmax",
-        "Hidden weights are set to 0 after the softmax, so their share is missing from each sum.",
+        "Hidden weights are set to 0 after the softmax, so rows sum to less by their share.",
         _mask_after,
     ),
     "d_model": Preset(
