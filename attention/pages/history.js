@@ -31,14 +31,22 @@
   })
   watch.observe(document, { childList: true, subtree: true })
 
-  // Back at a restart is asked of the server that ends, and Streamlit does not ask the next one.
+  // Back at a restart is asked of the server that ends, and Streamlit does not ask the next one, or
+  // sends it the controls of before as moves. It is answered once the page has been at rest since.
+  const REST = 1000 // ms
   let unanswered = false
-  addEventListener('popstate', () => { unanswered = true })
+  let resting = 0
+  addEventListener('popstate', () => {
+    unanswered = true
+    clearTimeout(resting)
+  })
   const [script, connection] = ['data-test-script-state', 'data-test-connection-state']
   new MutationObserver(changes => {
     for (const { target, attributeName: name } of changes) {
       const value = /** @type {Element} */ (target).getAttribute(name)
-      if (name === script && value === 'running') unanswered = false
+      clearTimeout(resting)
+      if (name === script && value === 'notRunning')
+        resting = setTimeout(() => { unanswered = false }, REST)
       if (name === connection && value === 'CONNECTED' && unanswered)
         dispatchEvent(new PopStateEvent('popstate'))
     }

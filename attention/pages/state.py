@@ -155,6 +155,8 @@ def begin(
     visit.page, visit.finish, visit.controls_drawn = internals.page_hash(), finish, set()
     _thread.asked = []
     visit.store_place = st.container(key="kept")
+    with visit.store_place:
+        _awake()
     if visit.awaited_mark:
         _wait(visit)
     if visit.arrived and opening and (shown := opening(visit.settings)) != visit.settings:
@@ -190,7 +192,6 @@ def end() -> None:
     st.session_state[HEARD] = f"{visit.name} {visit.run}"
     with visit.store_place:
         st.text_input(HEARD, key=HEARD, label_visibility="collapsed")
-    _awake()
 
 
 @st.fragment(run_every=3600)
@@ -198,6 +199,7 @@ def _awake() -> None:
     """Nothing, once an hour: for its sake the browser asks for a run once it is connected again.
 
     Without it, the first move after a restart would begin the new session, which knows no control.
+    It is drawn first, so that what a restart cuts short is asked of the next server.
     """
 
 
@@ -238,6 +240,8 @@ def _arrive(visit: Visit, address: dict[str, str]) -> None:
         return
     visit.addresses = _may_hold(visit.addresses, visit.heard)
     held = _may_hold(visit.addresses, _said_to_be_heard(visit))
+    if internals.went_back():  # to what was asked for, however short a time ago it was left
+        held, visit.waiting_changes = held[-1:], []
     if all(address != told for _, told in held):
         visit.addresses.append((visit.run, address))
         visit.told_anew = visit.run

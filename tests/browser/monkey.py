@@ -315,6 +315,8 @@ LOOK = """() => {
     intro: intros[location.pathname] === document.querySelector('.st-key-title h1')?.innerText
       || location.pathname === '/learn' && !!document.querySelector('.st-key-tour'),
     tags: [...document.querySelectorAll('.board')].map(board => board.dataset.tag ?? ''),
+    broken: [...document.querySelectorAll('[data-testid=stImage] img')]
+      .filter(image => image.complete && !image.naturalWidth).map(image => image.src),
     errors: [...document.querySelectorAll(
       '[data-testid=stException], [data-testid=stAlert], .board[data-error]')]
       .map(node => node.innerText),
@@ -755,8 +757,10 @@ class Visitor:
 
     def _heard(self, message) -> None:
         where = message.location.get("url", "")
-        if message.type == "error" and "/_stcore/" not in where and not self.away:
-            # Streamlit looks for its server under each path
+        # Streamlit looks for its server under each path, and lets go of a picture once it shows
+        # another: one that is drawn anew before it was fetched is not found
+        streamlits = "/_stcore/" in where or "/media/" in where
+        if message.type == "error" and not streamlits and not self.away:
             self.errors.append(f"console: {message.text} {where}")
 
     # choosing ---------------------------------------------------------------------------
@@ -863,6 +867,8 @@ class Visitor:
             raise Fault(f"an error box: {found['errors']}")
         if self.errors:
             raise Fault(f"an error in the browser: {self.errors}")
+        if found["broken"]:
+            raise Fault(f"a picture that is not there: {found['broken']}")
         if found["dialogs"]:
             raise Fault(f"a dialog: {found['dialogs']}")
         if found["connected"] != "CONNECTED":

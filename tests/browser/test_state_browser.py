@@ -16,7 +16,8 @@ from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.settings import Settings
 
-CONNECTION = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
+APP = "document.querySelector('[data-testid=stApp]')"
+CONNECTION = f"{APP}.dataset.testConnectionState"
 DAMAGED = messages.KEPT_DAMAGED
 TABLES = """const tables = async mode => {
   const request = indexedDB.open('attention-stage-by-stage')
@@ -29,6 +30,18 @@ TABLES = """const tables = async mode => {
 }
 const answer = request => new Promise(done => { request.onsuccess = () => done(request.result) })
 """
+BACK_AND_THEN = """() => {{ // do something once the run that Back asks for is under way
+  window.went = 0
+  addEventListener('popstate', () => {{ window.went += 1 }})
+  const app = APP
+  const watch = new MutationObserver(() => {{
+    if (app.dataset.testScriptState !== 'running') return
+    watch.disconnect()
+    {}
+  }})
+  addEventListener('popstate', () => watch.observe(app, {{ attributes: true }}), {{ once: true }})
+  history.back()
+}}""".replace("APP", APP)
 DENIED = """Object.defineProperty(window, 'indexedDB', {
   get () { throw new DOMException('it is denied', 'SecurityError') } })"""
 
@@ -159,6 +172,31 @@ def test_back_while_the_server_restarts_is_answered_by_the_next_one(pages, serve
     server.start()
     shows(dashboard, before)
     assert size.input_value() == d_k != "7"
+
+
+def test_back_is_asked_of_the_next_server_too_until_the_page_is_at_rest(visit):
+    """The page is said to be connected again, as after a restart: during Back and after it."""
+    dashboard = visit().open()
+    before = dashboard.tag()
+    dashboard.after(lambda: slider(dashboard))
+    again = "app.dataset.testConnectionState = 'CONNECTED'"
+    dashboard.page.evaluate(BACK_AND_THEN.format(again))
+    dashboard.wait_for("() => window.went === 2")
+    shows(dashboard, before)
+    dashboard.idle().page.wait_for_timeout(1_500)
+    dashboard.page.evaluate(f"() => {{ const app = {APP}; {again} }}")
+    dashboard.page.wait_for_timeout(100)
+    assert dashboard.page.evaluate("window.went") == 2
+
+
+def test_forward_while_back_is_under_way_counts(visit):
+    dashboard = visit().open()
+    dashboard.after(lambda: slider(dashboard))
+    here, tag = dashboard.page.url, dashboard.tag()
+    dashboard.page.evaluate(BACK_AND_THEN.format("history.forward()"))
+    dashboard.wait_for("() => window.went === 2")
+    shows(dashboard.idle(), tag)
+    assert dashboard.page.url == here
 
 
 def test_no_move_sends_the_matrices_unless_they_are_lost_and_another_page_asks_for_them(visit):

@@ -113,6 +113,18 @@ def test_an_address_that_the_browser_was_told_later_is_not_back(at):
     assert (settings(at).digits, settings(at).mask) == (6, "causal_lower_right")
 
 
+def test_forward_counts_though_the_browser_had_not_heard_of_back(at, monkeypatch):
+    at.slider(key="set_digits").set_value(5).run()
+    before, here = heard(at).value, dict(at.query_params)
+    monkeypatch.setattr(state.internals, "went_back", lambda: True)
+    for address, digits in (({"example": ["four-words"]}, 2), (here, 5)):
+        heard(at).set_value(before)
+        at.query_params.clear()
+        at.query_params.update(address)
+        at.run()
+        assert settings(at).digits == digits
+
+
 def test_the_menu_leads_to_another_page_by_a_bare_address_and_keeps_what_is_set(at):
     at.slider(key="set_digits").set_value(5).run()
     at.switch_page("attention/pages/variance.py")
@@ -413,6 +425,25 @@ def test_a_control_moved_in_a_first_run_that_is_overtaken_keeps_showing_it(set_u
             assert settings(restarted).heads == 2
             restarted.run()
     assert settings(restarted.run()).heads == 1
+
+
+def test_back_takes_back_what_a_first_run_that_it_overtakes_was_sent(set_up, monkeypatch):
+    """After a restart the browser sends its controls, and then Back once more."""
+    set_up.selectbox(key="set_heads").set_value(1)
+    with monkeypatch.context() as overtaken:
+        overtaken.setitem(controls.GROUPS, "Parts", lambda s: st.stop())
+        restarted = begun_anew(set_up)
+    monkeypatch.setattr(state.internals, "went_back", lambda: True)
+    restarted.run()
+    assert settings(restarted).heads == restarted.selectbox(key="set_heads").value == 2
+
+
+def test_a_run_that_is_cut_short_has_what_a_browser_asks_the_next_server_for(at, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(state, "_awake", lambda: drawn.append(True))
+    monkeypatch.setitem(controls.GROUPS, "Attention", lambda s: st.stop())
+    at.run()
+    assert drawn == [True]
 
 
 def test_of_changes_that_waited_each_is_done_and_each_refusal_said(monkeypatch):
