@@ -31,8 +31,9 @@
   })
   watch.observe(document, { childList: true, subtree: true })
 
-  // Back at a restart is asked of the server that ends, and Streamlit does not ask the next one, or
-  // sends it the controls of before as moves. It is answered once the page has been at rest since.
+  // Where the server ends before Back is answered, Streamlit asks the next one for nothing, or sends
+  // it the controls of before as moves. So Back is said again, unless the page was at rest after it
+  // or the person has done something else.
   const REST = 1000 // ms
   let unanswered = false
   let resting = 0
@@ -40,6 +41,8 @@
     unanswered = true
     clearTimeout(resting)
   })
+  for (const act of ['pointerdown', 'keydown'])
+    addEventListener(act, () => { unanswered = false }, true)
   const [script, connection] = ['data-test-script-state', 'data-test-connection-state']
   new MutationObserver(changes => {
     for (const { target, attributeName: name } of changes) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -235,8 +236,12 @@ def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
     return to_bytes(kept[0], form, **kept[1])
 
 
-def _drawn(seen: Any, draw: Callable[..., PaperFigure]) -> tuple[PaperFigure, bytes]:
-    """The figure and its preview; that of the last run where nothing changed."""
+def _drawn(seen: Any, draw: Callable[..., PaperFigure]) -> tuple[PaperFigure, str]:
+    """The figure and its preview; that of the last run where nothing changed.
+
+    The preview is a data URL: of files that the server keeps for one run, a browser in a hurry or
+    at a restart finds some gone, and shows a broken picture.
+    """
     kept = state.page_value("paper_drawn", None)
     if kept and kept[0] == seen:
         return kept[1]
@@ -251,7 +256,8 @@ def _drawn(seen: Any, draw: Callable[..., PaperFigure]) -> tuple[PaperFigure, by
         figure = draw(on_panel=told)
         dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
         quickly = {"compress_level": 1}
-        drawn = figure, figure.content("png", dpi=dpi, pil_kwargs=quickly)
+        content = figure.content("png", dpi=dpi, pil_kwargs=quickly)
+        drawn = figure, f"data:image/png;base64,{b64encode(content).decode()}"
         bar.empty()
     state.set_page_value("paper_drawn", (seen, drawn))
     return drawn

@@ -77,6 +77,7 @@ class Visit:
     # the settings that stand, where the page shows what it opens with until something is changed
     beside: Settings | None = None
     address: dict[str, str] = field(default_factory=dict)  # as it was opened
+    standing: dict[str, str] | None = None  # the address taken over or written last
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
     written: tuple[bool, str] = (True, "")  # what write_address said last
@@ -148,6 +149,9 @@ def begin(
     if _said_to_be_heard(visit) < visit.ended:
         _hear(visit)
     visit.run += 1
+    if internals.went_back() and not visit.ended:  # what was sent before it is taken back
+        visit.waiting_changes = []
+        visit.pressed.clear()
     if _turned(visit):  # the browser takes every control away with its page
         visit.told_anew, visit.arrived = visit.run, True
         visit.settings, visit.beside = _own(visit), None
@@ -199,7 +203,7 @@ def _awake() -> None:
     """Nothing, once an hour: for its sake the browser asks for a run once it is connected again.
 
     Without it, the first move after a restart would begin the new session, which knows no control.
-    It is drawn first, so that what a restart cuts short is asked of the next server.
+    It is drawn first, so that most runs that a restart cuts short are asked of the next server.
     """
 
 
@@ -231,18 +235,20 @@ def _may_hold(told: Told, heard: int) -> Told:
 
 
 def _arrive(visit: Visit, address: dict[str, str]) -> None:
-    """Take over the address where it is none that the browser was told: the person went Back.
+    """Take over the address where the person went Back.
 
-    The menu of pages asks for a page by a bare address, and means the settings that stand.
+    Streamlit says so of a run that Back alone began. Where a control was moved with it, the address
+    is none that the browser may still hold. The menu of pages asks for a page by a bare address,
+    and means the settings that stand.
     """
     if not address and _by_menu(visit):
         visit.addresses.append((visit.run, address))  # also for the next run, if it overtakes this
         return
     visit.addresses = _may_hold(visit.addresses, visit.heard)
-    held = _may_hold(visit.addresses, _said_to_be_heard(visit))
-    if internals.went_back():  # to what was asked for, however short a time ago it was left
-        held, visit.waiting_changes = held[-1:], []
-    if all(address != told for _, told in held):
+    held = [told for _, told in _may_hold(visit.addresses, _said_to_be_heard(visit))]
+    if internals.went_back():  # the address is the one that the person wants
+        held = [visit.standing]
+    if address not in held:
         visit.addresses.append((visit.run, address))
         visit.told_anew = visit.run
         _open(visit, address)
@@ -268,7 +274,8 @@ def _turned(visit: Visit) -> bool:
 
 def _open(visit: Visit, address: dict[str, str]) -> None:
     """Take what an address stands for: by itself, or by a mark that only the browser knows."""
-    visit.address, visit.remarks, visit.waiting_changes = address, [], []
+    visit.address = visit.standing = address
+    visit.remarks, visit.waiting_changes = [], []
     visit.too_long, visit.beside, visit.arrived = None, None, True
     visit.pressed.clear()
     visit.stroke_goes_on = False
@@ -856,6 +863,7 @@ def _write(visit: Visit, address: dict[str, str]) -> tuple[bool, str]:
     if any(address != wanted for address in [address, *(told for _, told in visit.addresses)]):
         st.query_params.from_dict(wanted)
         visit.addresses.append((visit.run, wanted))
+    visit.standing = wanted
     visit.written = whole, why_not_kept()
     return visit.written
 
@@ -877,6 +885,7 @@ def next_address(path: str) -> dict[str, str]:
     visit = _visit()
     with _as_set(visit):
         parameters, _ = link()
-    wanted = ({} if start.is_bare(parameters) else parameters) | {"to": path}
+    visit.standing = {} if start.is_bare(parameters) else parameters
+    wanted = visit.standing | {"to": path}
     visit.addresses.append((visit.run, wanted))
     return wanted

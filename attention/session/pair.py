@@ -422,7 +422,7 @@ PRESETS: dict[str, Preset] = {
         _filled,
     ),
     "heads": Preset(
-        "1 or 2 heads",
+        "one head or several",
         "Each head sees its own part of the columns and has its own weights.",
         _halved,
     ),

@@ -126,6 +126,7 @@ CHANGES: dict[str, set[str]] = {
     "long_map": {"long"},
     "long_look": {"long"},
     "long_use": {"long"},
+    "set_long_source": {"long"},  # a part of the map that was looked at is one of this source
     **{f"set_long_{one.name}": {"long"} for one in fields(LongContext)},
     "open_file": ANYTHING | set(SAMPLING + PRINTED),
     "set_parts": ROWS | PARTS | LAYERS | {"names"},
@@ -536,6 +537,7 @@ class Hands:
             # a list of options inside may take one, and a busy page another
             for _ in range(5):
                 self.page.keyboard.press("Escape")
+                self.page.wait_for_timeout(50)
                 if not self.page.get_by_role("dialog").count():
                     break
             return
@@ -757,10 +759,8 @@ class Visitor:
 
     def _heard(self, message) -> None:
         where = message.location.get("url", "")
-        # Streamlit looks for its server under each path, and lets go of a picture once it shows
-        # another: one that is drawn anew before it was fetched is not found
-        streamlits = "/_stcore/" in where or "/media/" in where
-        if message.type == "error" and not streamlits and not self.away:
+        if message.type == "error" and "/_stcore/" not in where and not self.away:
+            # Streamlit looks for its server under each path
             self.errors.append(f"console: {message.text} {where}")
 
     # choosing ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from base64 import b64decode
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -28,7 +29,7 @@ def figure_of(at):
     return at.session_state["visit"].page_values["paper_drawn"][1][0]
 
 
-def preview(at) -> bytes:
+def preview(at) -> str:
     """The picture of it."""
     return at.session_state["visit"].page_values["paper_drawn"][1][1]
 
@@ -87,6 +88,9 @@ def test_the_figure_on_the_page_is_that_of_the_settings():
     (picture,) = (at.get("imgs") or at.get("image"))[0].proto.imgs
     alt = "weights; rows: the, cat, purrs, because, it, ate"
     assert picture.alt == messages.PREVIEW_OF.format(alt=alt)
+    assert picture.url == preview(at)  # in the page itself, and no file that can be gone
+    content = b64decode(preview(at).removeprefix("data:image/png;base64,"), validate=True)
+    assert content.startswith(b"\x89PNG")
     cells = axes.collections[0].get_array()
     assert np.array_equal(cells, run(settings_of(at)).weights[0])
     drawn = figure_of(at)
@@ -185,7 +189,7 @@ def test_a_bar_counts_the_panels_of_a_large_figure_until_it_is_there(monkeypatch
     monkeypatch.setattr(paper_page.state, "set_page_value", kept.__setitem__)
     s = replace(EXAMPLES["four-words"].build(), paper_stages=("scores", "scaled", "weights"))
     figure, preview = paper_page._drawn("seen", partial(paper_page.figure_of, s, run(s)))
-    assert len(figure.axes) > 3 and preview.startswith(b"\x89PNG")
+    assert len(figure.axes) > 3 and preview.startswith("data:image/png;base64,")
     two, three = (messages.PANELS_ARE_DRAWN.format(number=k, count=3) for k in (2, 3))
     assert shown == [(2 / 3, two), (1.0, three), "nothing"]
     assert kept["paper_drawn"] == ("seen", (figure, preview))

@@ -9,6 +9,7 @@ import messages
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
@@ -43,6 +44,15 @@ def heard(at: AppTest):
 def settings(at: AppTest):
     assert not at.exception, [e.value for e in at.exception]
     return at.session_state["visit"].settings
+
+
+def went_back(at: AppTest, address: dict, monkeypatch) -> None:
+    """Back or Forward, with which the browser sends no control."""
+    at.query_params.clear()
+    at.query_params.update(address)
+    with monkeypatch.context() as begun:
+        begun.setattr(state.internals, "went_back", lambda: True)
+        at._run(WidgetStates())
 
 
 def test_an_old_value_sent_along_with_another_move_is_no_move(at):
@@ -114,15 +124,64 @@ def test_an_address_that_the_browser_was_told_later_is_not_back(at):
 
 
 def test_forward_counts_though_the_browser_had_not_heard_of_back(at, monkeypatch):
+    """Both runs are overtaken before their end."""
     at.slider(key="set_digits").set_value(5).run()
     before, here = heard(at).value, dict(at.query_params)
-    monkeypatch.setattr(state.internals, "went_back", lambda: True)
     for address, digits in (({"example": ["four-words"]}, 2), (here, 5)):
         heard(at).set_value(before)
-        at.query_params.clear()
-        at.query_params.update(address)
-        at.run()
+        went_back(at, address, monkeypatch)
         assert settings(at).digits == digits
+
+
+def test_back_from_a_page_that_never_came_keeps_what_was_changed_just_before(at, monkeypatch):
+    address = dict(at.query_params)
+    with monkeypatch.context() as overtaken:
+        overtaken.setattr(parts, "opening", lambda *given: st.stop())
+        at.slider(key="set_digits").set_value(5).run()
+        at.switch_page("attention/pages/variance.py")
+        at.query_params.clear()
+        at.run()
+    at.switch_page("attention/pages/explore.py")
+    went_back(at, address, monkeypatch)
+    assert settings(at).digits == 5
+
+
+def test_back_to_the_bare_address_opens_it_though_the_menu_asked_by_it(monkeypatch):
+    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    at.switch_page("attention/pages/explore.py").run()
+    assert not at.query_params
+    at.slider(key="set_digits").set_value(5).run()
+    with monkeypatch.context() as overtaken:
+        overtaken.setattr(parts, "opening", lambda *given: st.stop())
+        at.switch_page("attention/pages/variance.py")
+        at.query_params.clear()
+        at.run()
+    at.switch_page("attention/pages/explore.py")
+    went_back(at, {}, monkeypatch)
+    assert settings(at).digits == 2
+
+
+def test_back_to_a_large_state_that_still_stands_does_not_ask_the_browser_for_it(at, monkeypatch):
+    def find(turn, mark, found):
+        found({"mark": mark, "file": None, "why": "denied"})
+        st.rerun()
+
+    monkeypatch.setattr(store, "find", find)
+    large, rng = settings(at), np.random.default_rng(3)
+    for name in ("W_Q", "W_K"):
+        large = large.with_matrix(name, Matrix(rng.standard_normal((4, 32))))
+    at.session_state["visit"].settings = large
+    at.switch_page("attention/pages/explore.py").run()
+    address = dict(at.query_params)
+    assert "partial" in address
+    with monkeypatch.context() as overtaken:
+        overtaken.setattr(parts, "opening", lambda *given: st.stop())
+        at.switch_page("attention/pages/variance.py")
+        at.query_params.clear()
+        at.run()
+    at.switch_page("attention/pages/explore.py")
+    went_back(at, address, monkeypatch)
+    assert settings(at) == large
 
 
 def test_the_menu_leads_to_another_page_by_a_bare_address_and_keeps_what_is_set(at):
@@ -433,12 +492,11 @@ def test_back_takes_back_what_a_first_run_that_it_overtakes_was_sent(set_up, mon
     with monkeypatch.context() as overtaken:
         overtaken.setitem(controls.GROUPS, "Parts", lambda s: st.stop())
         restarted = begun_anew(set_up)
-    monkeypatch.setattr(state.internals, "went_back", lambda: True)
-    restarted.run()
+    went_back(restarted, dict(restarted.query_params), monkeypatch)
     assert settings(restarted).heads == restarted.selectbox(key="set_heads").value == 2
 
 
-def test_a_run_that_is_cut_short_has_what_a_browser_asks_the_next_server_for(at, monkeypatch):
+def test_the_browser_is_told_to_ask_the_next_server_before_any_control_is_drawn(at, monkeypatch):
     drawn = []
     monkeypatch.setattr(state, "_awake", lambda: drawn.append(True))
     monkeypatch.setitem(controls.GROUPS, "Attention", lambda s: st.stop())
