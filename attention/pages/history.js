@@ -31,9 +31,9 @@
   })
   watch.observe(document, { childList: true, subtree: true })
 
-  // Where the server ends before Back is answered, Streamlit asks the next one for nothing, or sends
-  // it the controls of before as moves. So Back is said again, unless the page was at rest after it
-  // or the person has done something else.
+  // Where the server ends before Back is answered, Streamlit asks the next one for nothing, or it
+  // sends the controls of before as moves. So Back is said again, unless the page has been at rest
+  // after it, or the person has done something else.
   const REST = 1000 // ms
   let unanswered = false
   let resting = 0
