@@ -36,16 +36,16 @@ def pytest_configure(config):
         config.option.all = True
 
 
+def pytest_ignore_collect(collection_path, config):
+    return True if collection_path == BROWSER and not config.option.all else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     if config.option.all:
         return
     slow = set(SLOW.read_text(encoding="utf-8").splitlines())
-    left_out = [
-        item
-        for item in items
-        if item.path.is_relative_to(BROWSER) or slow & {item.nodeid, item.nodeid.partition("[")[0]}
-    ]
+    left_out = [item for item in items if slow & {item.nodeid, item.nodeid.partition("[")[0]}]
     config.hook.pytest_deselected(items=left_out)
     chosen = set(items) - set(left_out)
     items[:] = [item for item in items if item in chosen]

@@ -422,7 +422,7 @@ PRESETS: dict[str, Preset] = {
         _filled,
     ),
     "heads": Preset(
-        "one head or several",
+        "several heads",
         "Each head sees its own part of the columns and has its own weights.",
         _halved,
     ),
