@@ -18,6 +18,7 @@ from attention.pages import board, controls, parts, state, store
 from attention.session import links, tour
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.matrix import Matrix
+from attention.session.settings import Settings
 
 APP = Path(__file__).parents[2] / "app.py"
 LIST = "examples_four-words"  # of all examples
@@ -53,6 +54,34 @@ def went_back(at: AppTest, address: dict, monkeypatch) -> None:
     with monkeypatch.context() as begun:
         begun.setattr(state.internals, "went_back", lambda: True)
         at._run(WidgetStates())
+
+
+def left_before_it_came(at: AppTest, monkeypatch) -> None:
+    """A page chosen by the menu, whose run Back to Explore overtakes."""
+    with monkeypatch.context() as overtaken:
+        overtaken.setattr(parts, "opening", lambda *given: st.stop())
+        at.switch_page("attention/pages/variance.py")
+        at.query_params.clear()
+        at.run()
+    at.switch_page("attention/pages/explore.py")
+
+
+def large_state() -> Settings:
+    """Four words with weights that no link holds."""
+    large, rng = EXAMPLES["four-words"].build(), np.random.default_rng(3)
+    for name in ("W_Q", "W_K"):
+        large = large.with_matrix(name, Matrix(rng.standard_normal((4, 32))))
+    return large
+
+
+def store_answers(monkeypatch, **answer) -> None:
+    """The browser answers so, whatever state it is asked for."""
+
+    def find(turn, mark, found):
+        found({"mark": mark} | answer)
+        st.rerun()
+
+    monkeypatch.setattr(store, "find", find)
 
 
 def test_an_old_value_sent_along_with_another_move_is_no_move(at):
@@ -138,10 +167,7 @@ def test_back_from_a_page_that_never_came_keeps_what_was_changed_just_before(at,
     with monkeypatch.context() as overtaken:
         overtaken.setattr(parts, "opening", lambda *given: st.stop())
         at.slider(key="set_digits").set_value(5).run()
-        at.switch_page("attention/pages/variance.py")
-        at.query_params.clear()
-        at.run()
-    at.switch_page("attention/pages/explore.py")
+    left_before_it_came(at, monkeypatch)
     went_back(at, address, monkeypatch)
     assert settings(at).digits == 5
 
@@ -151,35 +177,19 @@ def test_back_to_the_bare_address_opens_it_though_the_menu_asked_by_it(monkeypat
     at.switch_page("attention/pages/explore.py").run()
     assert not at.query_params
     at.slider(key="set_digits").set_value(5).run()
-    with monkeypatch.context() as overtaken:
-        overtaken.setattr(parts, "opening", lambda *given: st.stop())
-        at.switch_page("attention/pages/variance.py")
-        at.query_params.clear()
-        at.run()
-    at.switch_page("attention/pages/explore.py")
+    left_before_it_came(at, monkeypatch)
     went_back(at, {}, monkeypatch)
     assert settings(at).digits == 2
 
 
 def test_back_to_a_large_state_that_still_stands_does_not_ask_the_browser_for_it(at, monkeypatch):
-    def find(turn, mark, found):
-        found({"mark": mark, "file": None, "why": "denied"})
-        st.rerun()
-
-    monkeypatch.setattr(store, "find", find)
-    large, rng = settings(at), np.random.default_rng(3)
-    for name in ("W_Q", "W_K"):
-        large = large.with_matrix(name, Matrix(rng.standard_normal((4, 32))))
+    store_answers(monkeypatch, file=None, why="denied")
+    large = large_state()
     at.session_state["visit"].settings = large
     at.switch_page("attention/pages/explore.py").run()
     address = dict(at.query_params)
     assert "partial" in address
-    with monkeypatch.context() as overtaken:
-        overtaken.setattr(parts, "opening", lambda *given: st.stop())
-        at.switch_page("attention/pages/variance.py")
-        at.query_params.clear()
-        at.run()
-    at.switch_page("attention/pages/explore.py")
+    left_before_it_came(at, monkeypatch)
     went_back(at, address, monkeypatch)
     assert settings(at) == large
 
@@ -435,17 +445,10 @@ def test_the_first_move_of_a_new_session_is_carried_out(set_up, kind, key, value
 
 @pytest.mark.parametrize("page", ["variance", "conventions", "check"])
 def test_a_page_that_is_opened_first_has_what_its_link_leaves_out(page, monkeypatch):
-    large, rng = EXAMPLES["four-words"].build(), np.random.default_rng(3)
-    for name in ("W_Q", "W_K"):
-        large = large.with_matrix(name, Matrix(rng.standard_normal((4, 32))))
+    large = large_state()
     address = links.address(large)[0]
     file = json.dumps({"attention": "stage by stage", "link": links.write(large)})
-
-    def find(turn, mark, found):
-        found({"mark": mark, "file": file})
-        st.rerun()
-
-    monkeypatch.setattr(store, "find", find)
+    store_answers(monkeypatch, file=file)
     at = AppTest.from_file(str(APP), default_timeout=30)
     at.query_params |= address
     at.switch_page(f"attention/pages/{page}.py").run()
