@@ -27,10 +27,9 @@ _ORANGE = ("#e1720b", "#ea883d", "#f29e62", "#f7b486", "#facaab", "#fae0d0")
 SHARES = ("viridis", "cividis", "magma", "blues")
 COLOURS: dict[str, tuple[str, ...]] = {"blues": _BLUE, DIVERGING: _ORANGE + _BLUE}
 SIGNS = (DIVERGING, *SHARES)
-_EVEN = "The first is the default. All are colour-blind safe, and their ends differ in grey."
 
 
-def _set(default: Any, label: str, help: str, allowed: Any = None) -> Any:
+def _set(default: Any, label: str, allowed: Any = None, help: str | None = None) -> Any:
     """A field; ``allowed``: names, or least, most and unit; without, what is like the default."""
     allowed = allowed or type(default)
     return field(default=default, metadata={"label": label, "help": help, "allowed": allowed})
@@ -51,32 +50,32 @@ class Paper:
     (14.0, 23.0)
     """
 
-    width: str | float = _set("column", "Width (cm)", "As the journal asks for.", CM)
-    height: float = _set(None, "Maximum height (cm)", "A figure that needs more is not drawn.", CM)
-    font_size: float = _set(None, "Font size (pt)", "", PT)
-    tick_size: float = _set(None, "Label size (pt)", "At the axes and colour bars.", PT)
-    numbers: bool = _set(True, "numbers", "In the cells, where they are large enough to read.")
-    bar: bool = _set(True, "colour bar", "")
-    logarithmic: bool = _set(False, "log", "Logarithmic: equal ratios are equal colour steps.")
-    letters: bool = _set(True, "(a), (b) …", "Panel letters, if there are several panels.")
-    axis_titles: bool = _set(True, "axis titles", "Titles of the axes.")
-    count_repeats: bool = _set(True, "number repeated words", "For example “the (1)”.")
+    width: str | float = _set("column", "Width (cm)", CM)
+    height: float = _set(None, "Maximum height (cm)", CM)
+    font_size: float = _set(None, "Font size (pt)", PT)
+    tick_size: float = _set(None, "Size of axis labels (pt)", PT)
+    numbers: bool = _set(True, "numbers")
+    bar: bool = _set(True, "colour bar")
+    logarithmic: bool = _set(False, "logarithmic colours")
+    letters: bool = _set(True, "panel letters")
+    axis_titles: bool = _set(True, "axis titles")
+    count_repeats: bool = _set(True, "number repeated words")
     limits: str = _set(
         "stage",
         "Colour range",
+        ("stage", "data", "own"),
         "0 to 1 for weights and symmetric about 0 for other stages; or from the lowest to the"
         " highest number. Diverging colours keep 0 in the middle.",
-        ("stage", "data", "own"),
     )
-    lowest: float = _set(0.0, "Lowest", "Where the colours start.", (-LIMIT, LIMIT, ""))
-    highest: float = _set(1.0, "Highest", "Where they end.", (-LIMIT, LIMIT, ""))
-    shares: str = _set("viridis", "Colours for weights", _EVEN, SHARES)
-    signs: str = _set(DIVERGING, "Diverging colours", _EVEN, SIGNS)
-    query: str = _set("query", "Row label", "The title of the query axis.")
-    key: str = _set("key", "Column label", "The title of the key axis.")
-    bar_title: str = _set("", "Colour-bar label", "Empty: the name of the stage.")
-    title: str = _set("", "Title", "Above the figure.")
-    caption: str = _set("", "Caption", "Below the figure.")
+    lowest: float = _set(0.0, "Lowest colour at", (-LIMIT, LIMIT, ""))
+    highest: float = _set(1.0, "Highest colour at", (-LIMIT, LIMIT, ""))
+    shares: str = _set("viridis", "Colours for weights", SHARES)
+    signs: str = _set(DIVERGING, "Diverging colours", SIGNS)
+    query: str = _set("query", "Title of the query axis")
+    key: str = _set("key", "Title of the key axis")
+    bar_title: str = _set("", "Title of the colour bar")
+    title: str = _set("", "Title")
+    caption: str = _set("", "Caption")
 
     def __post_init__(self) -> None:
         usual = SIZES.get(str(self.width), SIZES["text"] | {"width": self.width})

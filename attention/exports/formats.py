@@ -56,7 +56,7 @@ class Format:
     label: str
     filename: str
     mime: str
-    help: str
+    contents: str
     write: Callable[[PageContents], bytes]
     one: bool = True  # whether its stages are of one item and head, and its name says which
 

@@ -57,7 +57,6 @@ def norm(s: Settings) -> None:
             f"gain_{name}",
             " ".join(map(exact, given or (1.0,) * s.d_k)),
             partial(_gain, name),
-            help="One number for each column of a head, or of all heads.",
         )
 
 

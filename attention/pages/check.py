@@ -59,7 +59,6 @@ def box(label: str, name: str, height: int, placeholder: str = "") -> None:
         "",
         height=height,
         placeholder=placeholder,
-        help="As your code prints it, or rows of plain numbers.",
     )
 
 
@@ -113,7 +112,6 @@ def pasted(source: str) -> dict[str, Any]:
             "none",
             options=list(MASKS),
             format_func=MASKS.__getitem__,
-            help="The mask that your code applies.",
         )
     parts.note(
         "The scale is 1/√d_k. Biases, norms, positions and sinks are only used with the inputs"
@@ -129,7 +127,6 @@ def pasted(source: str) -> dict[str, Any]:
                 true_means,
                 required=True,
                 options=list(POLARITIES),
-                help="Frameworks differ in what a 1 in a mask means.",
             )
         box("Mask: one row per query, one column per key", "mask", 100, "1 0\n1 1")
     if not all(text(name).strip() for name in wanted):
@@ -181,7 +178,6 @@ def answers(bench: Bench) -> tuple[dict[str, str], str]:
                     (name, file),
                     about=hash(file),  # another may have come over it
                     disabled=file is None,
-                    help="Copies the numbers of the file into its box.",
                 )
         if file is not None and asked_about == file:
             state.page_control(
@@ -189,7 +185,6 @@ def answers(bench: Bench) -> tuple[dict[str, str], str]:
                 OTHERS,
                 "check_others",
                 False,
-                help="Arrays that cannot be read are skipped.",
             )
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {mistake.title: mistake for mistake in bench.applicable}
@@ -200,14 +195,12 @@ def answers(bench: Bench) -> tuple[dict[str, str], str]:
             "check_plant",
             first.title if first else RIGHT,
             options=list(mistakes),
-            help="An output with this mistake, to see how the page finds it.",
         )
         state.confirm(
             "Use this output",
             "check_planted",
             plant,
             (bench, mistakes[title]),
-            help="Copies it into the box, as if your own code had returned it.",
         )
     boxes = {name: text(name) for name in ANSWERS}
     if any(typed.strip() for typed in boxes.values()):
@@ -275,7 +268,6 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", ke
         required=True,
         options=list(inputs.SOURCES),
         format_func=lambda name: inputs.SOURCES[name].label,
-        help="The inputs of your code: the matrices of Explore, or those you paste.",
     )
     beside = st.container()
 try:
@@ -302,7 +294,6 @@ try:
             options=range(heads),
             required=True,
             format_func=str,
-            help="Which head the matrices below show.",
         )
     panes = panes_of(diagnosis, head, s if source == "explore" else None)
     board.show("check_board", panes, about=what_it_is(s))

@@ -99,10 +99,10 @@ def only_a(settings: Settings) -> Settings:
     return pairs.pair_of(settings).a
 
 
-PINNED: dict[str, tuple[str, Callable[[Settings], Settings], str]] = {
-    "pin": ("Use B as A", pin, "B becomes A; what you change next is compared with it."),
-    "swap": ("Swap", pairs.swapped, "A becomes B, and B becomes A."),
-    "only_a": ("Reset B", only_a, "Makes B equal to A."),
+PINNED: dict[str, tuple[str, Callable[[Settings], Settings]]] = {
+    "pin": ("Use B as A", pin),
+    "swap": ("Swap", pairs.swapped),
+    "only_a": ("Reset B", only_a),
 }
 
 
@@ -180,8 +180,8 @@ parts.opening(
     " Randomize go to both.",
 )
 with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
-    for key, (label, act, help) in PINNED.items():
-        state.button(label, key, state.change, (act,), help=help, disabled=not s.pinned)
+    for key, (label, act) in PINNED.items():
+        state.button(label, key, state.change, (act,), disabled=not s.pinned)
     for name, side in (("A", pair.a), ("B", pair.b)):
         link, whole = links.address(side)
         st.link_button(

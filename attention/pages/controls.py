@@ -185,8 +185,6 @@ def _view(s: Settings) -> None:
         field("digits"),
         min_value=0,
         max_value=10,
-        help="Decimals shown; small numbers are written as 3.1e−7. Narrow cells show fewer, and say"
-        " so; exports keep all.",
     )
 
 

@@ -95,7 +95,6 @@ chosen = state.page_control(
     options=list(CONVENTIONS),
     selection_mode="multi",
     format_func=lambda name: CONVENTIONS[name].name,
-    help="Draws their weights and output below, next to those of Explore.",
 )
 if len(chosen) > MOST_SHOWN:
     parts.message_box("flag", f"Only the first {MOST_SHOWN} chosen are shown.")

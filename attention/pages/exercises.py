@@ -142,10 +142,6 @@ def choices(done: Exercise | None) -> None:
                 format_func=lambda level: "also " * (level > 1) + labels[level - 1],
                 label_visibility="collapsed",
                 width="stretch",
-                help=(
-                    "Which stages are blank: the last one, the last two, and so on backwards from"
-                    " the output."
-                ),
             )
 
 
@@ -265,7 +261,6 @@ def ways_on(done: Exercise, cell: Cell | None) -> None:
             "exercise_how",
             state.change,
             (partial(exercise.asked_how, cell=cell),),
-            help="Shows the arithmetic of this blank on the board.",
             disabled=_has_lines(done, cell),
         )
     another(is_done)
@@ -426,7 +421,6 @@ def ways_to_find(found: planted.Planted, said: planted.Said) -> None:
             "exercise_how",
             state.change,
             (planted.shown_how,),
-            help="Shows the first wrong number.",
             disabled=said.stage_tries >= exercise.ENOUGH,
         )
     another(is_done)

@@ -143,28 +143,31 @@ def the_exports() -> None:
                 format.mime,
                 on_click="ignore",
                 key=f"take_{key}",
-                help=format.help,
                 disabled=key in refused,
             )
     for why in dict.fromkeys(refused.values()):
         parts.note(f"Not available: {_labels(refused, why)}; {why}")
     parts.note(
         "Each file records version, date and the source of its inputs. CSV, JSON, LaTeX and"
-        " Markdown contain the item and head shown; NPZ and the saved state contain everything."
-        " Upload a saved state under “Your data”. The page address holds all settings, unless a"
-        " message says that they are too large. The menu ⋯ of a stage copies its numbers."
+        " Markdown contain the stages chosen here, of the item and head shown; NPZ and the saved"
+        " state contain everything. Upload a saved state under “Your data”. The page address holds"
+        " all settings, unless a message says that they are too large. The menu ⋯ of a stage copies"
+        " its numbers."
     )
-    state.button("Delete states saved in this browser", "forget", state.forget, help=FORGET)
+    with st.expander("What each file contains"):
+        st.markdown("\n".join(f"- **{one.label}**: {one.contents}" for one in FORMATS.values()))
+    state.button("Delete states saved in this browser", "forget", state.forget)
+    parts.note(FORGET)
     st.subheader("A figure", anchor=False)
     paper.stages_and_heads(s, trace, list(shown.stages), name + about(s).suffix)
     st.subheader("A worksheet", anchor=False)
     worksheet.offer(s, shown, name + page.about.suffix)
     st.subheader("Everything", anchor=False)
+    parts.note("All numbers, the code, the state, the figure above and a picture of each stage.")
     if st.button(
         "Build a zip of all files",
         key="build_zip",
         on_click=state.control_moved,
-        help="All numbers, the code, the state, the figure above and a picture of each stage.",
     ):
         bar = st.progress(0.0)
         content = b""
@@ -201,7 +204,6 @@ def stages_wanted(there: list[str]) -> list[str]:
         format_func=lambda name: STAGES[name].heading,
         placeholder="all",
         width=420,
-        help="In CSV, JSON, LaTeX and Markdown. None chosen: all.",
     )
 
 

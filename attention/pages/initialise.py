@@ -35,7 +35,6 @@ def panel(s: Settings) -> None:
             "Q" if s.typed_qkv else "W_Q",
             options=names,
             format_func=lambda name: SYMBOLS.get(name, name),
-            help="Only this matrix changes.",
             width=110,
         )
         _draw(s, name)
@@ -64,7 +63,6 @@ def _draw(s: Settings, name: str) -> None:
     )
     if kind != "identity":
         whole: dict[str, Any] = {"min_value": 0, "max_value": MAX_SEED, "step": 1}
-        whole["help"] = "The same seed always gives the same numbers for this matrix."
         _number("Seed", f"seed_{name}", recipe.seed, **whole)
     if INITIALISERS[kind].ranged:
         any_number: dict[str, Any] = {"step": 1.0, "format": "%g"}
@@ -76,7 +74,6 @@ def _draw(s: Settings, name: str) -> None:
         _rolled,
         icon=":material/casino:",
         type="primary",
-        help="Press again for the next seed.",
     )
 
 

@@ -61,7 +61,6 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
             value=c.head,
             options=list(range(inputs.heads)),
             format_func=lambda head: str(inputs.number(head)),
-            help="Counted from 0; of a captured model, as in the model.",
         )
     st.html("<h2 class='rail'>View</h2>")
     control(
@@ -92,7 +91,6 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
         options=list(ALSO),
         format_func=ALSO.__getitem__,
         selection_mode="multi",
-        help="Each is computed with the map and takes extra time.",
     )
 
 
@@ -247,12 +245,11 @@ def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
             "application/octet-stream",
             on_click="ignore",
             key="long_npz",
-            help=(
-                "The map of total weights with its edges, and every plot along the queries, for"
-                " all computed heads."
-            ),
         )
-        parts.note("The same in Python:")
+        parts.note(
+            "The file contains the map of total weights with its edges, and every plot along the"
+            " queries, for all computed heads. The same in Python:"
+        )
         st.code(exports.code(c, inputs), language="python")
 
 

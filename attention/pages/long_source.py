@@ -49,7 +49,7 @@ MADE = "long_made"  # what was made last, and by what settings
 WORK = "long_work"  # what was computed, and of what
 FILE = "long_file"
 BOUNDS = Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
-LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values"}
+LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values (optional)"}
 NOT_HERE = (
     "The queries and keys that were chosen are",
     "upload the file again, or open them again from Explore or the captured model. Until then a"
@@ -171,7 +171,6 @@ def _pattern(s: Settings) -> None:
         )(s),
         options=list(PATTERNS) if s.long.pattern else ["", *PATTERNS],
         format_func=lambda name: PATTERNS[name].label if name else "your data",
-        help="How queries and keys are made.",
     )
     if not s.long.pattern:  # what was brought has its own number of tokens
         return
@@ -184,7 +183,6 @@ def _pattern(s: Settings) -> None:
         "tokens",
         options=sorted({*TOKENS, s.long.tokens}),
         format_func=lambda n: f"{n:,}",
-        help="The length of the sequence.",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         control(
@@ -195,7 +193,6 @@ def _pattern(s: Settings) -> None:
             min_value=0,
             max_value=MAX_SEED,
             step=1,
-            help="The same seed gives the same numbers.",
             width=100,
         )
         control(s, st.toggle, "Rotary", "rotary", help="Rotates queries and keys by position.")
@@ -237,7 +234,6 @@ def _file(s: Settings) -> None:
             None,
             options=list(labels),
             format_func=labels.__getitem__,
-            help="The name of the array in the file. Values are optional.",
         )
     if (items := items_of(arrays.values())) > 1:
         state.page_control(
@@ -367,7 +363,6 @@ def _one_layer(taken: Taken, key: str) -> None:
         0,
         options=list(range(len(taken.calls))),
         format_func=lambda k: called(taken.calls[k]),
-        help="Counted from 0, as in the model.",
     )
     item, items = 0, len(taken.calls[place].Q)
     if items > 1:
@@ -377,7 +372,6 @@ def _one_layer(taken: Taken, key: str) -> None:
             f"{key}_item",
             0,
             options=list(range(items)),
-            help="The item of the batch, counted from 0.",
         )
     asked = taken, place, item
     state.confirm("Look at it", f"{key}_look", _look, asked, type="primary")

@@ -50,9 +50,9 @@ LOADING = "Loading Matplotlib and listing the fonts (first time only)"
 WAITING = "Drawing the figure; figures requested earlier come first"
 RESOLUTIONS = (150, 300, 600)
 FILES = {
-    "pdf": ("Save as PDF", "A page of exactly this size, with its fonts."),
-    "svg": ("Save as SVG", "Can be edited in Inkscape or Illustrator."),
-    "png": ("Save as PNG", "For slides and documents."),
+    "pdf": "Save as PDF",
+    "svg": "Save as SVG",
+    "png": "Save as PNG",
 }
 
 
@@ -61,14 +61,12 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
     left, right = st.columns([2, 3], gap="large")
     with left:
         labels = {name: parts.plain(STAGES[name].heading) for name in stages}
-        _pills(s, "Stages", "paper_stages", labels, "None chosen: all.")
+        _pills(s, "Stages (none chosen: all)", "paper_stages", labels)
         if s.heads > 1:
             heads = {head: str(head) for head in range(s.heads)}
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                none = "None chosen: the head shown on the board."
-                _pills(s, "Heads in the figure", "paper_heads", heads, none)
-                help = "With one stage: a grid with one colour bar."
-                state.button("All heads", "paper_all_heads", state.change, (_all_heads,), help=help)
+                _pills(s, "Heads (none chosen: the one on the board)", "paper_heads", heads)
+                state.button("All heads", "paper_all_heads", state.change, (_all_heads,))
         _settings(s.paper, ALL)
         for words in WORDS:
             _control(s.paper, words)
@@ -93,18 +91,19 @@ def offer(
     Its files say what they are by ``about``, without which they are of Explore's state; their names
     end in ``suffix``.
     """
-    help = "Makes a figure for print from the panels above."
     opened = f"paper_open_{filename}"
-    if not state.page_control(st.toggle, "Save a figure", opened, False, help=help):
+    if not state.page_control(st.toggle, "Save a figure", opened, False):
         return
     is_charts = isinstance(panes[0], Chart)
     left, right = st.columns([2, 3], gap="large")
     with left:
         titled = {pane.name: parts.plain(title_of(pane, panes)) for pane in panes}
         labels = {name: f"{k}. {title}" for k, (name, title) in enumerate(titled.items(), 1)}
-        options = _several(labels, "None chosen: all.")
+        options = _several(labels)
         first = [panes[0].name] if is_charts else []
-        chosen = state.page_control(st.pills, "Panels", f"paper_panes_{filename}", first, **options)
+        chosen = state.page_control(
+            st.pills, "Panels (none chosen: all)", f"paper_panes_{filename}", first, **options
+        )
         _settings(s.paper, OF_CHARTS if is_charts else OF_HEATMAPS)
         words = {
             name: state.page_control(name=f"paper_{name}_{filename}", default="", **_widget(name))
@@ -124,8 +123,7 @@ def offer(
 def _settings(paper: Paper, fit: set[str]) -> None:
     """The controls of those settings that fit what is drawn, row by row."""
     sizes = (name for name, size in SIZES.items() if size.items() <= vars(paper).items())
-    help = "Sets width, maximum height and font size; you can then change them."
-    options: dict[str, Any] = {"options": list(SIZES), "format_func": _named, "help": help}
+    options: dict[str, Any] = {"options": list(SIZES), "format_func": _named}
     value, name = next(sizes, None), "paper_size"
     state.setting_control(st.segmented_control, "Size for", name, value, _sized, **options)
     if paper.limits != "own":
@@ -177,15 +175,15 @@ def _named(choice: str) -> str:
     return NAMES.get(choice, choice)
 
 
-def _several(labels: Mapping[Any, str], help: str) -> dict[str, Any]:
+def _several(labels: Mapping[Any, str]) -> dict[str, Any]:
     """The options of pills, of which several may be chosen."""
     options: dict[str, Any] = {"options": list(labels), "format_func": labels.__getitem__}
-    return options | {"help": help, "selection_mode": "multi"}
+    return options | {"selection_mode": "multi"}
 
 
-def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: str) -> None:
+def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str]) -> None:
     """Several of what is there, kept under that name."""
-    shown, options = [one for one in getattr(s, name) if one in labels], _several(labels, help)
+    shown, options = [one for one in getattr(s, name) if one in labels], _several(labels)
     state.setting_control(st.pills, label, name, shown, field(name), **options)
 
 
@@ -206,9 +204,9 @@ def _show(name: str, seen: Any, draw: Callable[..., PaperFigure]) -> None:
     kept = _resolution()
     state.set_page_value("paper_saved", (figure, kept))
     too_many = state.capital(too_many_dots(figure, kept["dpi"]))
-    for form, (label, help) in FILES.items():
+    for form, label in FILES.items():
         write = partial(_file, state.page_values_at_rest(), form)
-        options: dict[str, Any] = {"key": f"take_{form}", "help": help, "on_click": "ignore"}
+        options: dict[str, Any] = {"key": f"take_{form}", "on_click": "ignore"}
         options["disabled"] = form == "png" and bool(too_many)
         with buttons:
             st.download_button(label, write, f"{name}.{form}", FORMS[form], **options)
@@ -219,9 +217,8 @@ def _show(name: str, seen: Any, draw: Callable[..., PaperFigure]) -> None:
 def _resolution() -> dict[str, Any]:
     """How the figure becomes a file."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        help = "More is sharper but makes a larger file; journals ask for 300 to 600."
         label, dpis = "PNG resolution (dpi)", {"options": list(RESOLUTIONS), "required": True}
-        dpi = state.page_control(st.segmented_control, label, "paper_dpi", 300, help=help, **dpis)
+        dpi = state.page_control(st.segmented_control, label, "paper_dpi", 300, **dpis)
         help = "Text becomes shapes: it looks the same everywhere, but cannot be edited."
         label = "SVG text as outlines"
         outlines = state.page_control(st.toggle, label, "paper_outlines", False, help=help)

@@ -149,7 +149,6 @@ def dock(name: str, panels: Mapping[str, Callable[[], None]]) -> str | None:
             None,
             options=list(panels),
             label_visibility="collapsed",
-            help="What is below the board; a second click closes it.",
         )
         if panel:
             with (

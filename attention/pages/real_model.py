@@ -133,14 +133,12 @@ def the_sources() -> DeltaGenerator:
                     help=" ".join(example.sentences),
                 )
             if s.capture == UPLOADED:
-                state.button("Close", "model_close", close, help="Removes it from this page.")
+                state.button("Close", "model_close", close)
     problem = upload.problem(FILE)
     if state.DATA in str(problem):
-        help = "Opens Explore, where you can upload files of weights."
-        state.button("Go to Your data", "model_data", to_data, help=help)
+        state.button("Go to Your data", "model_data", to_data)
     if LONG_OPENS in str(problem):
-        help = "Opens Long context; upload the file there."
-        state.button("Go to Long context", "model_long", to_long, help=help)
+        state.button("Go to Long context", "model_long", to_long)
     return right
 
 
@@ -222,7 +220,6 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
             options=list(MEASURES),
             required=True,
             format_func=lambda name: MEASURES[name].label,
-            help="The number shown for each head.",
         )
         order = state.page_control(
             st.segmented_control,
@@ -231,7 +228,6 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
             LAYER,
             options=[LAYER, NUMBER],
             required=True,
-            help="By layer and head, or by the number under each map (most striking first).",
         )
         item, kind = 0, EVERY
         if found.items > 1:
@@ -240,17 +236,16 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
                 "item",
                 0,
                 range(found.items),
-                "The item of the batch, counted from 0.",
-                lambda item: item_name(found, item),
+                said=lambda item: item_name(found, item),
             )
         kinds = list(dict.fromkeys(call.kind for call in found.taken))
         if len(kinds) > 1:
-            kind = _select("Kind", "kind", EVERY, [EVERY, *kinds], KINDS, kind_name)
+            kind = _select("Kind", "kind", EVERY, [EVERY, *kinds], kind_name, KINDS)
         there = of_kind(found, kind, item)
         layers = list(dict.fromkeys(head.layer for head in there))
         numbers = sorted({head.number for head in there})
-        layer = _select("Layer", "layer", EVERY, [EVERY, *layers], COUNTED)
-        number = _select("Head", "head", EVERY, [EVERY, *numbers], COUNTED)
+        layer = _select("Layer", "layer", EVERY, [EVERY, *layers])
+        number = _select("Head", "head", EVERY, [EVERY, *numbers])
     heads = [
         head for head in there if layer in (EVERY, head.layer) and number in (EVERY, head.number)
     ]
@@ -266,11 +261,12 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
     return heads, measure, by_number
 
 
-COUNTED = "Counted from 0, as in the model and in capture."
 KINDS = "Encoder and decoder attention look at their own sequence, cross-attention at another one."
 
 
-def _select(label: str, name: str, first: Any, options: Any, help: str, said: Any = str) -> Any:
+def _select(
+    label: str, name: str, first: Any, options: Any, said: Any = str, help: str | None = None
+) -> Any:
     return state.page_control(
         st.selectbox,
         label,
@@ -329,7 +325,6 @@ def the_maps(found: Survey) -> None:
                 options=range(1, last + 1),
                 format_func=lambda k: f"{(k - 1) * MAX_MAPS + 1}–{min(k * MAX_MAPS, len(heads))}",
                 width=150,
-                help="Which heads to show, in this order.",
             )
         shown = heads[(part - 1) * MAX_MAPS : part * MAX_MAPS]
         said = f"{len(shown)} of {len(heads):,} heads. {said}"
@@ -463,7 +458,7 @@ def the_layers(found: Survey) -> None:
     wanted = state.page_value("model_head", EVERY)
     if wanted == EVERY:
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            wanted = _select("Head across layers", "across", numbers[0], numbers, COUNTED)
+            wanted = _select("Head across layers", "across", numbers[0], numbers)
     heads = [head for head in there if head.number == wanted]
     cells, kept = 0, list[Head]()
     for head in heads:

@@ -51,7 +51,6 @@ with second:
         "samples",
         SAMPLES,
         format_func="{:,}".format,
-        help="More samples agree better with the theory.",
     )
 with third:
     state.setting_control(
@@ -76,7 +75,6 @@ with fourth:
         min_value=0,
         max_value=2**32 - 1,
         step=1,
-        help="The same seed gives the same samples.",
     )
 
 asked = s.distribution, s.sample_d_k, s.sample_seed, s.samples

@@ -22,8 +22,8 @@ HOW_TO_PRINT = "Open the file in a browser and press Ctrl+P to print it or to sa
 OWN, CLASS = "these numbers", "a class set"
 SET = (
     "In a class set each sheet is one page with its own small whole numbers, drawn from a seed:"
-    " the first sheet from the first seed, the others from the next seeds. The answer keys are on"
-    " separate pages at the end."
+    " the first sheet from the first seed, the others from the next seeds. A seed is the number of"
+    " the exercise with the same numbers. The answer keys are on separate pages at the end."
 )
 
 
@@ -37,16 +37,11 @@ def offer(s: Settings, shown: View, name: str) -> None:
             OWN,
             options=[OWN, CLASS],
             required=True,
-            help=(
-                f"The numbers on the board, or different ones on each of up to {MAX_SHEETS}"
-                " sheets for a class."
-            ),
         )
         is_class = kind == CLASS
         numbers = _example() if is_class else shown
         first = _first(numbers)
-        key_label, key_help = "with answer key", "All answers, on separate pages after the sheets."
-        with_key = state.page_control(st.toggle, key_label, "worksheet_key", True, help=key_help)
+        with_key = state.page_control(st.toggle, "with answer key", "worksheet_key", True)
         count, seed = _set() if is_class else (0, 1)
     why = refusal(numbers, first)
     wanted = Wanted(first, with_key, count, seed)
@@ -58,7 +53,6 @@ def offer(s: Settings, shown: View, name: str) -> None:
         MIME,
         on_click="ignore",
         key="take_worksheet",
-        help="An HTML page to print (A4 or Letter): blank grids with room for working.",
         disabled=bool(why),
     )
     if why:
@@ -121,13 +115,8 @@ def _first(numbers: View) -> str:
 def _set() -> tuple[int, int]:
     """How many sheets, and the seed of the first."""
     number: dict[str, Any] = {"min_value": 1, "step": 1, "width": 130}
-    number["help"] = f"1 to {MAX_SHEETS}, numbered."
     count = state.page_control(
         st.number_input, "Sheets", "worksheet_count", 30, max_value=MAX_SHEETS, **number
-    )
-    number["help"] = (
-        f"1 to {MAX_EXERCISE:,}, like the numbers of exercises on the page Exercises. The same"
-        " seeds give the same sheets."
     )
     seed = state.page_control(
         st.number_input, "First seed", "worksheet_seed", 1, max_value=MAX_EXERCISE, **number

@@ -80,7 +80,6 @@ def panel(s: Settings) -> None:
             height=170,
             max_chars=MAX_PASTED,
             placeholder=PLACEHOLDER,
-            help="You get a preview before anything changes.",
         )
         typed.keep("load_typed", TYPED)
         # leaving the box is what hands the text over
@@ -103,7 +102,8 @@ def panel(s: Settings) -> None:
                 if asked:
                     raise BadInput("the box is empty; paste numbers or a sentence.")
                 parts.note(
-                    "You get a preview first. Nothing changes until you press “Use these numbers”."
+                    "You get a preview first. Nothing changes until you press “Use these numbers”,"
+                    " and the browser’s Back button restores the numbers before it."
                 )
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
@@ -153,8 +153,7 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     if unreadable:
         parts.message_box("flag", unreadable)
         label = "Continue with the others" if len(arrays) > 1 else "Continue with the other one"
-        help = "Arrays that cannot be read are skipped."
-        if not state.page_control(st.checkbox, label, "load_others", False, help=help):
+        if not state.page_control(st.checkbox, label, "load_others", False):
             return
     if state.page_value("load_guessed", None) != mark:
         _guess(s, mark, arrays)
@@ -176,10 +175,6 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         about=mark,
         type="primary",
         disabled=not selected,
-        help=(
-            "Puts them on the board. The browser’s Back button restores the numbers that are"
-            " there now."
-        ),
     )
 
 
@@ -193,7 +188,6 @@ def _saved_state(content: bytes, says: str) -> None:
         (content,),
         about=hash(content),
         type="primary",
-        help="The browser’s Back button restores the numbers that are there now.",
     )
 
 
@@ -228,13 +222,8 @@ def _sentence(s: Settings, sentence: str) -> None:
             label = "Use as second sentence" if memory else "Use this sentence"
             key = f"load_sentence_{memory}"
             kind = "secondary" if memory else "primary"
-            help = (
-                "Keys and values are computed from it."
-                if memory
-                else "Replaces the current tokens."
-            )
             asked = sentence, memory
-            state.confirm(label, key, _use_sentence, asked, about=sentence, type=kind, help=help)
+            state.confirm(label, key, _use_sentence, asked, about=sentence, type=kind)
 
 
 def _use_sentence(sentence: str, memory: bool) -> None:
@@ -303,7 +292,6 @@ def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | No
         "X",
         options=[*ROLES, SEVERAL],
         format_func=lambda role: ROLES.get(role, "several of these inputs"),
-        help="Which input they become.",
     )
     if role == SEVERAL:
         return _several(s, arrays)
@@ -346,7 +334,6 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
                 options=list(arrays),
                 index=None,
                 placeholder="unchanged",
-                help="The array to use for this input.",
                 format_func=lambda name: f"{name}   {sides(arrays[name].shape)}",
             )
         if name is not None:
@@ -374,7 +361,6 @@ def _heads(s: Settings, picks: Picks, arrays: dict[str, ArrayEntry]) -> int | No
         max_value=MAX_DIMENSION,
         step=1,
         placeholder=f"{own} (from the file)" if own else f"{s.heads}, as now",
-        help="The columns are split evenly among heads.",
     )
 
 
@@ -397,7 +383,6 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 "transposed",
                 f"load_transposed_{role}",
                 False,
-                help="Tick if the array is (out, in), as in torch’s Linear, and not (in, out).",
             )
         elif entry.rows and (entry.pick or len(entry.shape) == 2):
             most = ""
@@ -422,7 +407,6 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 options=list(AXES),
                 required=True,
                 format_func=AXES.__getitem__,
-                help="The meaning of the axis before rows and columns.",
             )
         if role == MASK:
             chosen["true"] = state.page_control(
@@ -431,7 +415,6 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 f"load_true_{MASK}",
                 AS_IT_IS.true_means,
                 options=list(POLARITIES),
-                help="Frameworks differ in what True means in a mask.",
                 required=True,
             )
     return Selection(chosen["words"], chosen["cut"], chosen["transposed"], chosen["true"], axis)
@@ -455,7 +438,6 @@ def _part(role: str, entry: ArrayEntry) -> str:
         ALL,
         options=[ALL, *cuts, SLICE],
         format_func=lambda part: named.get(part, part),
-        help="A NumPy slice: rows, then columns, counted from 0.",
     )
     if part == SLICE:
         return _slice(role, entry)
@@ -465,11 +447,10 @@ def _part(role: str, entry: ArrayEntry) -> str:
 def _slice(group: str, entry: ArrayEntry) -> str:
     return state.page_control(
         st.text_input,
-        f"Which part of {sides(entry.shape)}",
+        f"Which part of {sides(entry.shape)}, as a NumPy slice",
         f"load_cut_{group}",
         "",
         placeholder=f"for example {'0, ' * (len(entry.shape) - 2)}:, 0:64",
-        help="A NumPy slice of layer, head, rows or columns, counted from 0.",
     )
 
 

@@ -47,6 +47,10 @@ def check(at) -> int:
     return len(found)
 
 
+PAGES = (
+    *("check", "compare", "conventions", "exercises", "learn"),
+    *("long_context", "real_model", "variance"),
+)
 TABS = "Spread", "Initialise", "Your data", "Export", "Code"
 LINKS = [{"example": "cat-sat"}, {"example": "sentence"}, {"example": "batch", "mask": "causal"}]
 
@@ -58,12 +62,26 @@ def test_every_help_of_explore_is_a_sentence(link):
     assert all(check(below(at, tab)) > 15 for tab in TABS)
 
 
-def test_at_most_six_helps_are_in_sight_when_a_page_is_opened():
-    """Each is a stop of the Tab key; those of buttons are none."""
-    at = opened(example="cat-sat")
-    found = [c for c in controls(at._tree) if c.proto.help]
-    helped = [c.key for c in found if "button" not in getattr(c, "type", "popover")]
-    assert len(helped) <= 6, helped
+def question_marks(block):
+    """The keys of what has a help in sight: each is a stop of the Tab key; buttons have none."""
+    found = [c for c in controls(block) if c.proto.help]
+    return [c.key for c in found if "button" not in getattr(c, "type", "popover")]
+
+
+@pytest.mark.parametrize("tab", ["", *TABS])
+def test_at_most_six_helps_are_in_sight_on_explore(tab):
+    """A window of 1440 × 900 shows four of the sidebar and two of those in a panel."""
+    at = below(opened(example="cat-sat"), tab) if tab else opened(example="cat-sat")
+    rail = question_marks(at.sidebar)
+    assert len(rail) <= 5, rail
+    assert len(question_marks(at._tree)) - len(rail) <= 3, question_marks(at._tree)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_at_most_six_helps_are_on_another_page(page):
+    at = opened(example="sentence")
+    ran(at.switch_page(f"attention/pages/{page}.py"))
+    assert len(question_marks(at._tree)) <= 6, question_marks(at._tree)
 
 
 @pytest.mark.parametrize("page", ["variance", "conventions", "check"])
