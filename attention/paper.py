@@ -30,7 +30,10 @@ SIGNS = (DIVERGING, *SHARES)
 
 
 def _set(default: Any, label: str, allowed: Any = None, help: str | None = None) -> Any:
-    """A field; ``allowed``: names, or least, most and unit; without, what is like the default."""
+    """A field; ``allowed``: names, or least, most and unit; without, what is like the default.
+
+    ``help`` is for a term that its label cannot explain.
+    """
     allowed = allowed or type(default)
     return field(default=default, metadata={"label": label, "help": help, "allowed": allowed})
 
@@ -53,7 +56,7 @@ class Paper:
     width: str | float = _set("column", "Width (cm)", CM)
     height: float = _set(None, "Maximum height (cm)", CM)
     font_size: float = _set(None, "Font size (pt)", PT)
-    tick_size: float = _set(None, "Size of axis labels (pt)", PT)
+    tick_size: float = _set(None, "Tick label size (pt)", PT)
     numbers: bool = _set(True, "numbers")
     bar: bool = _set(True, "colour bar")
     logarithmic: bool = _set(False, "logarithmic colours")
@@ -67,8 +70,8 @@ class Paper:
         "0 to 1 for weights and symmetric about 0 for other stages; or from the lowest to the"
         " highest number. Diverging colours keep 0 in the middle.",
     )
-    lowest: float = _set(0.0, "Lowest colour at", (-LIMIT, LIMIT, ""))
-    highest: float = _set(1.0, "Highest colour at", (-LIMIT, LIMIT, ""))
+    lowest: float = _set(0.0, "Lowest value", (-LIMIT, LIMIT, ""))
+    highest: float = _set(1.0, "Highest value", (-LIMIT, LIMIT, ""))
     shares: str = _set("viridis", "Colours for weights", SHARES)
     signs: str = _set(DIVERGING, "Diverging colours", SIGNS)
     query: str = _set("query", "Title of the query axis")

@@ -237,8 +237,9 @@ PRINT_THE_SHEET = (
 OPEN_AND_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
 KEYS_ON_OWN_PAGES = (
     "In a class set each sheet is one page with its own small whole numbers, drawn from a seed:"
-    " the first sheet from the first seed, the others from the next seeds. A seed is the number of"
-    " the exercise with the same numbers. The answer keys are on separate pages at the end."
+    " the first sheet from the first seed, the others from the next seeds. Seed 7 gives"
+    " the numbers of exercise 7 (“By hand”) on the page Exercises. The answer keys are on separate"
+    " pages at the end."
 )
 NO_LAYERS_NAMED = "layers names none; expected at least one."
 STAGES_TOO_LARGE = (
@@ -259,8 +260,9 @@ TEXT_IS_ROUNDED = "rounded to {digits} digits; CSV, JSON and NPZ are exact"
 STRUCK_THROUGH = "Struck through: hidden by the mask."
 EVERY_QUERY = "Exact: every query of these cells was computed."
 FILES_HOLD = (
-    "CSV, JSON, LaTeX and Markdown contain the stages chosen here, of the item and head shown; NPZ"
-    " and the saved state contain everything. Upload a saved state under “Your data”."
+    "CSV, JSON, LaTeX and Markdown contain the “Stages to include” (all if none is chosen) of the"
+    " item and head shown; NPZ and the saved state contain everything. Upload a saved state under"
+    " “Your data”."
 )
 TOO_MANY_TO_PRINT = "{size} numbers are too many to print; NPZ holds them all."
 SAMPLED_ENTRIES = "{distribution} entries, seed {seed}, {samples} scores for each d_k"
@@ -746,6 +748,7 @@ OUTPUTS_ARE_EQUAL = (
     "make {times} as much)."
 )
 OUTPUTS_DIFFER = "{wrong} of {calls} calls differ from the model’s own output"
+BY_THE_NUMBER = "this number, most striking first"
 MAPS_SHOWN = "{shown} of {count} heads."
 MAP_IS_EQUAL = "matches to {apart}"
 MAP_IS_OFF = "off by {apart}"

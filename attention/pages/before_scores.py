@@ -53,7 +53,7 @@ def norm(s: Settings) -> None:
         given: Any = getattr(s.norm, f"gain_{name}")
         state.setting_control(
             st.text_input,
-            f"Gain of {name}",
+            f"Gain of {name}, one number per column",
             f"gain_{name}",
             " ".join(map(exact, given or (1.0,) * s.d_k)),
             partial(_gain, name),
@@ -90,15 +90,14 @@ def rotary(s: Settings) -> None:
             max_value=1e12,
             step=100.0,
             format="%.6g",
-            help="Pair k of w columns turns by base^(−2k / w) for each position.",
         )
+        st.caption("For each position pair k of w columns turns by base^(−2k / w).")
     _whole(
-        "Offset of the first query",
+        "Position of the first query",
         "rotary_offset",
         s.rotary.offset,
         lambda s, offset: prepared.turned(s, offset=offset),
         int(MAX_SCALE),
-        help="Keys have positions 0, 1, 2 and so on. With a cache the first query has a later one.",
     )
 
 
@@ -118,7 +117,6 @@ def relative(s: Settings) -> None:
         min_value=4 if s.bidirectional else 2,
         max_value=MAX_SIDE,
         step=2,
-        help="Rows of the table R. Half of a side are for near keys, one each.",
     )
     state.setting_control(
         st.number_input,
@@ -129,7 +127,10 @@ def relative(s: Settings) -> None:
         min_value=prepared.nearest_end(s),
         max_value=int(MAX_SCALE),
         step=1,
-        help="Keys that are further away share the last bucket of their side.",
+    )
+    st.caption(
+        "A bucket is a row of the table R. Half of those of a side are for near keys, one each;"
+        " keys beyond the furthest distance share the last one."
     )
     seed = prepared.seed_of_relative(s)
     if seed is not None:

@@ -92,7 +92,6 @@ def pasted(source: str) -> dict[str, Any]:
             max_value=MOST_HEADS,
             step=1,
             placeholder="same",
-            help="Fewer if several heads share keys and values.",
         )
     with places[2]:
         softcap = count(
@@ -114,8 +113,8 @@ def pasted(source: str) -> dict[str, Any]:
             format_func=MASKS.__getitem__,
         )
     parts.note(
-        "The scale is 1/√d_k. Biases, norms, positions and sinks are only used with the inputs"
-        " from Explore."
+        "Paste each as your code prints it, or as rows of plain numbers. The scale is 1/√d_k."
+        " Biases, norms, positions and sinks are only used with the inputs from Explore."
     )
     true_means = "may look"
     if mask == inputs.PASTED:

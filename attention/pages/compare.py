@@ -42,8 +42,7 @@ from attention.strip import strip_of_pair
 from attention.view import View
 
 CHANGED, CELL = "What changed", "This cell"
-OPEN = "Opens it alone on Explore, in a new tab."
-TOO_LARGE = "Too large for a link. Explore in the menu shows B, or A after Swap."
+TOO_LARGE = "too large for a link. Explore in the menu shows B, or A after Swap."
 SIDES = ("_difference", "_a")  # end the names of panes beside that of B
 NAME = "attention_compare"
 MIME = {"csv": "text/csv", "npz": "application/zip", "json": "application/json"}
@@ -102,7 +101,7 @@ def only_a(settings: Settings) -> Settings:
 PINNED: dict[str, tuple[str, Callable[[Settings], Settings]]] = {
     "pin": ("Use B as A", pin),
     "swap": ("Swap", pairs.swapped),
-    "only_a": ("Reset B", only_a),
+    "only_a": ("Make B equal to A", only_a),
 }
 
 
@@ -117,20 +116,15 @@ def possible(pair: pairs.Pair) -> tuple[pairs.Pair, str]:
     return pair, ""
 
 
-File = tuple[str, Callable[[], bytes], str]  # its label, what writes it, and its help
+File = tuple[str, Callable[[], bytes]]  # its label, and what writes it
 
 
 def saved_states(too_large: str) -> dict[str, File]:
     """Return the state as a file, by its ending; A and B as two where one would be too large."""
     if not too_large:
-        help = "A and B. Upload it under “Your data” to continue later."
-        return {".json": ("Save state (.json)", partial(links.to_file, s), help)}
+        return {".json": ("Save state (.json)", partial(links.to_file, s))}
     return {
-        f"_{side}.json": (
-            f"Save {side} (.json)",
-            partial(links.to_file, alone),
-            f"{side} alone. To compare again: open A, press “Use B as A”, open B.",
-        )
+        f"_{side}.json": (f"Save {side} (.json)", partial(links.to_file, alone))
         for side, alone in (("A", pair.a), ("B", pair.b))
     }
 
@@ -148,7 +142,7 @@ def heads_shown(pair: pairs.Pair) -> tuple[str, str]:
 def offer(formats: dict[str, File], refused: dict[str, str], name: str) -> None:
     """Draw a button for each file, by its ending, and a sentence on each that is ``refused``."""
     with st.container(horizontal=True, key="pair_formats"):
-        for ending, (label, write, help) in formats.items():
+        for ending, (label, write) in formats.items():
             st.download_button(
                 label,
                 write,
@@ -156,7 +150,6 @@ def offer(formats: dict[str, File], refused: dict[str, str], name: str) -> None:
                 MIME[ending.rpartition(".")[2]],
                 on_click="ignore",
                 key=f"take_{ending.lstrip('._').replace('.', '_')}",
-                help=help,
                 disabled=ending in refused,
             )
     for ending, why in refused.items():
@@ -184,12 +177,9 @@ with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
         state.button(label, key, state.change, (act,), disabled=not s.pinned)
     for name, side in (("A", pair.a), ("B", pair.b)):
         link, whole = links.address(side)
-        st.link_button(
-            f"Open {name}",
-            f"./?{urlencode(link)}",
-            help=OPEN if whole else TOO_LARGE,
-            disabled=not whole,
-        )
+        st.link_button(f"Open {name}", f"./?{urlencode(link)}", disabled=not whole)
+        if not whole:
+            parts.note(f"{name} is {TOO_LARGE}")
 controls.rail(s, "", in_both)
 words.row(made_of(s) if chosen else s, widened=in_both)
 heads, name = heads_shown(pair)
@@ -301,10 +291,9 @@ def lines(side: str, shown: View, cell: Cell) -> list[str]:
 
 
 def the_files() -> None:
-    every = "A, B and B − A of every stage, exact."
     formats: dict[str, File] = {
-        ".csv": ("CSV, one row per cell", partial(files.to_csv, pair, a, b, stages), every),
-        ".npz": ("NPZ for NumPy", partial(files.to_npz, pair, a, b, stages), every),
+        ".csv": ("CSV, one row per cell", partial(files.to_csv, pair, a, b, stages)),
+        ".npz": ("NPZ for NumPy", partial(files.to_npz, pair, a, b, stages)),
     }
     refused = {
         ".csv": bounds.too_large("csv", a) or bounds.too_large("csv", b),
@@ -314,6 +303,11 @@ def the_files() -> None:
     offer(formats, {ending: why for ending, why in refused.items() if why}, name)
     if state.link()[1]:  # a box says it otherwise
         parts.note("The link under “Share” holds both A and B.")
+    again = "open A, press “Use B as A”, open B" if refused[".json"] else "open the saved state"
+    parts.note(
+        "CSV and NPZ contain A, B and B − A of every stage, exact. To continue later, under “Your"
+        f" data”: {again}."
+    )
     paper.offer(s, panes, name)
 
 

@@ -79,14 +79,12 @@ def rail(done: Exercise | None) -> None:
                 "every_row",
                 done.asks_every_row and done.level is not None,
                 lambda settings, on: to_level(settings, done.level or 1, on),
-                help="Asks for all queries instead of one.",
             )
             state.page_control(
                 st.toggle,
                 "Choose the blanks",
                 CHOOSES,
                 False,
-                help="While this is on, click numbers on the board to blank or restore them.",
             )
         share.button()
         if s.exercise != "state" and s.exercise_seed:

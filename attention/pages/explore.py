@@ -34,9 +34,9 @@ from attention.session.run import run, view
 from attention.stages import STAGES
 
 FORGET = (
-    "Deletes states too large for a link (this browser saves the newest 50, or 50 MB), and the"
-    " text typed under “Your data” and on Check yours, which is otherwise kept until this tab is"
-    " closed."
+    "The button above deletes states too large for a link (this browser saves the newest 50, or"
+    " 50 MB), and the text typed under “Your data” and on Check yours, which is otherwise kept"
+    " until this tab is closed."
 )
 LINES = "Lines"
 WITH_LINES = "trained-it"  # the example that opens with its lines
@@ -149,10 +149,10 @@ def the_exports() -> None:
         parts.note(f"Not available: {_labels(refused, why)}; {why}")
     parts.note(
         "Each file records version, date and the source of its inputs. CSV, JSON, LaTeX and"
-        " Markdown contain the stages chosen here, of the item and head shown; NPZ and the saved"
-        " state contain everything. Upload a saved state under “Your data”. The page address holds"
-        " all settings, unless a message says that they are too large. The menu ⋯ of a stage copies"
-        " its numbers."
+        " Markdown contain the “Stages to include” (all if none is chosen) of the item and head"
+        " shown; NPZ and the saved state contain everything. Upload a saved state under “Your"
+        " data”. The page address holds all settings, unless a message says that they are too"
+        " large. The menu ⋯ of a stage copies its numbers."
     )
     with st.expander("What each file contains"):
         st.markdown("\n".join(f"- **{one.label}**: {one.contents}" for one in FORMATS.values()))
@@ -163,7 +163,10 @@ def the_exports() -> None:
     st.subheader("A worksheet", anchor=False)
     worksheet.offer(s, shown, name + page.about.suffix)
     st.subheader("Everything", anchor=False)
-    parts.note("All numbers, the code, the state, the figure above and a picture of each stage.")
+    parts.note(
+        "The zip contains all numbers, the code, the state, the figure above and a picture of each"
+        " stage."
+    )
     if st.button(
         "Build a zip of all files",
         key="build_zip",

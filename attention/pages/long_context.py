@@ -80,11 +80,10 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
         st.toggle,
         "Logarithmic colours",
         "logarithmic",
-        help="Equal ratios are equal colour steps.",
     )
     state.setting_control(
         st.pills,
-        "Plots",
+        "Plots (take extra time)",
         "long_also",
         list(s.long.also),
         lambda s, names: changed(also=tuple(name for name in ALSO if name in names))(s),
@@ -247,8 +246,9 @@ def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
             key="long_npz",
         )
         parts.note(
-            "The file contains the map of total weights with its edges, and every plot along the"
-            " queries, for all computed heads. The same in Python:"
+            "The file contains, for all computed heads, the map of total weights with its edges,"
+            " the logarithm of each row’s sum, the plots chosen, and the output if it is small"
+            " enough. The same in Python:"
         )
         st.code(exports.code(c, inputs), language="python")
 

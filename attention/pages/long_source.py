@@ -195,7 +195,7 @@ def _pattern(s: Settings) -> None:
             step=1,
             width=100,
         )
-        control(s, st.toggle, "Rotary", "rotary", help="Rotates queries and keys by position.")
+        control(s, st.toggle, "Rotary positions", "rotary")
 
 
 # ---- a file --------------------------------------------------------------------------------------
@@ -244,7 +244,6 @@ def _file(s: Settings) -> None:
             min_value=0,
             max_value=items - 1,
             step=1,
-            help="The index along the first of four axes, counted from 0.",
         )
     state.button("Use these", "long_use", _use, type="primary")
 
@@ -348,8 +347,8 @@ def _model(s: Settings) -> None:
         next(iter(known)),
         options=list(known),
         format_func=known.__getitem__,
-        help="To use your own, open it on Real model first, or upload the file here.",
     )
+    st.caption("To use your own, open it on Real model first, or upload the file here.")
     taken = survey.taken if survey is not None and not name else examples.load(name)
     _one_layer(taken, "long")
 

@@ -44,16 +44,13 @@ OF_HEATMAPS = ALL - {"axis_titles", "count_repeats", "query", "key"}  # those ar
 NAMES = {"column": "paper column", "text": "paper page"}  # others are called as they are
 NAMES |= {"stage": "0…1 or symmetric", "data": "min to max", "own": "custom"}
 NAMES |= {"orange_blue": "orange, blue"}
+EMPTY = {"bar_title": "name of the stage"}  # what stands there where nothing is typed
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
 SOON = 0.5  # seconds in which a figure needs no bar
 LOADING = "Loading Matplotlib and listing the fonts (first time only)"
 WAITING = "Drawing the figure; figures requested earlier come first"
 RESOLUTIONS = (150, 300, 600)
-FILES = {
-    "pdf": "Save as PDF",
-    "svg": "Save as SVG",
-    "png": "Save as PNG",
-}
+FILES = {"pdf": "Save as PDF", "svg": "Save as SVG", "png": "Save as PNG"}
 
 
 def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], name: str) -> None:
@@ -162,7 +159,8 @@ def _widget(name: str) -> dict[str, Any]:
     if allowed is bool:
         return said | {"widget": st.toggle}
     if allowed is str:
-        said |= {"max_chars": MAX_CAPTION} | ({} if name in WORDS else {"width": 170})
+        said |= {"max_chars": MAX_CAPTION, "placeholder": EMPTY.get(name)}
+        said |= {} if name in WORDS else {"width": 170}
         return said | {"widget": st.text_area if name == "caption" else st.text_input}
     if isinstance(allowed[0], str):
         said |= {"options": allowed, "format_func": _named, "width": 190}
@@ -177,8 +175,8 @@ def _named(choice: str) -> str:
 
 def _several(labels: Mapping[Any, str]) -> dict[str, Any]:
     """The options of pills, of which several may be chosen."""
-    options: dict[str, Any] = {"options": list(labels), "format_func": labels.__getitem__}
-    return options | {"selection_mode": "multi"}
+    label_of = labels.__getitem__
+    return {"options": list(labels), "format_func": label_of, "selection_mode": "multi"}
 
 
 def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str]) -> None:
@@ -219,9 +217,8 @@ def _resolution() -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label, dpis = "PNG resolution (dpi)", {"options": list(RESOLUTIONS), "required": True}
         dpi = state.page_control(st.segmented_control, label, "paper_dpi", 300, **dpis)
-        help = "Text becomes shapes: it looks the same everywhere, but cannot be edited."
-        label = "SVG text as outlines"
-        outlines = state.page_control(st.toggle, label, "paper_outlines", False, help=help)
+        label = "SVG text as outlines (not editable)"
+        outlines = state.page_control(st.toggle, label, "paper_outlines", False)
     return {"dpi": dpi, "outlines": outlines}
 
 

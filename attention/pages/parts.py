@@ -70,8 +70,6 @@ def go_on(settings: Settings, key: str) -> None:
         key,
         state.carry,
         (settings,),
-        help="Takes Q, K and V of the item shown, with mask, scale, heads and features of"
-        " real models.",
     )
 
 

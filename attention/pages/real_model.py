@@ -40,7 +40,7 @@ OPENED = "model_opened"  # the file that was opened last: its name and survey
 MOST_NAMED = 20  # modules
 MOST_SAID = 3  # layers that do not agree of which all is said
 EVERY = "every"
-LAYER, NUMBER = "layer", "this number"  # by which maps are sorted
+LAYER, NUMBER = "layer", "this number, most striking first"  # by which maps are sorted
 MOST_WORDS = 60  # of a sequence that are said
 ON_A_MAP = {"": "kind not known", "cross": "cross-attention"}  # others are called as they are
 
@@ -130,7 +130,6 @@ def the_sources() -> DeltaGenerator:
                     open_example,
                     (name,),
                     type="primary" if example_open() == name else "secondary",
-                    help=" ".join(example.sentences),
                 )
             if s.capture == UPLOADED:
                 state.button("Close", "model_close", close)
@@ -503,8 +502,7 @@ else:
     if name := example_open():
         parts.note(examples.CAPTURES[name].notice)
     the_maps(shown)
-    help = "The weights of one head in every layer, larger, with their words."
-    if state.page_control(st.toggle, "One head across layers", "model_layers", False, help=help):
+    if state.page_control(st.toggle, "One head across layers", "model_layers", False):
         the_layers(shown)
 with st.expander("How to capture your own model", key="model_lines"):
     the_lines()

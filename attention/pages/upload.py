@@ -76,8 +76,8 @@ def upload(key: str, label: str, limit: int, says: str) -> UploadedFile | None:
             key=widget,
             on_change=partial(_take, key, widget, limit),
             max_upload_size=limit // 2**20,
-            help=says,
         )
+        parts.note(says)
         if st.session_state.get(widget) is not None and kept.file is None:
             _take(key, widget, limit)  # what a session before this one had not read, or cannot
             st.rerun()

@@ -18,7 +18,6 @@ from attention.stages import STAGES
 from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
-GUESS_FIRST = "Asks two questions, each before the charts that answer it."
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 
 s = state.begin()
@@ -161,7 +160,6 @@ def the_numbers() -> None:
             "text/csv",
             on_click="ignore",
             key="variance_csv",
-            help="The points of the charts as a table.",
         )
 
 
@@ -180,7 +178,7 @@ def guessed(k: int, asked: Guess) -> bool:
 def sections() -> None:
     """All of the page; where one guesses first, up to the question that is open."""
     questions: tuple[Guess | None, ...] = (None, None)
-    if state.page_control(st.toggle, "Guess first", "guess_first", False, help=GUESS_FIRST):
+    if state.page_control(st.toggle, "Guess first", "guess_first", False):
         point = maths.measure(s.distribution, GUESSED_D_K, s.sample_seed, s.samples)
         questions = guesses(point)
     for k, (asked, show) in enumerate(zip(questions, (the_spread, the_softmax), strict=True)):

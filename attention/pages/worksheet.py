@@ -19,11 +19,13 @@ from attention.view import View
 from attention.worksheet import choices, refusal
 
 HOW_TO_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
-OWN, CLASS = "these numbers", "a class set"
+WITHOUT_KEY = "On the worksheet whole stages are blank, without an answer key."
+OWN, CLASS = "numbers on the board", "a class set"
 SET = (
     "In a class set each sheet is one page with its own small whole numbers, drawn from a seed:"
-    " the first sheet from the first seed, the others from the next seeds. A seed is the number of"
-    " the exercise with the same numbers. The answer keys are on separate pages at the end."
+    " the first sheet from the first seed, the others from the next seeds. Seed 7 gives"
+    " the numbers of exercise 7 (“By hand”) on the page Exercises. The answer keys are on separate"
+    " pages at the end."
 )
 
 
@@ -70,6 +72,7 @@ def of_exercise(s: Settings, shown: View, stage: str) -> None:
     if s.exercise != "state":
         wanted = Wanted(first, with_key=False, sheets=1, seed=s.exercise_seed)
     state.set_page_value("worksheet", (wanted, s))
+    why = refusal(shown, first)
     st.download_button(
         "Download worksheet (HTML)",
         partial(_file, state.page_values_at_rest()),
@@ -77,10 +80,9 @@ def of_exercise(s: Settings, shown: View, stage: str) -> None:
         MIME,
         on_click="ignore",
         key="take_exercise",
-        help=state.capital(refusal(shown, first))
-        or f"Whole stages are blank, with room for working; there is no answer key. {HOW_TO_PRINT}",
-        disabled=bool(refusal(shown, first)),
+        disabled=bool(why),
     )
+    parts.note(state.capital(why) if why else f"{WITHOUT_KEY} {HOW_TO_PRINT}")
 
 
 def _from(shown: View, stage: str) -> str:
@@ -102,13 +104,12 @@ def _first(numbers: View) -> str:
         return ""
     return state.page_control(
         st.selectbox,
-        "Leave blank from",
+        "Leave blank from this stage on",
         "worksheet_first",
         options[0],
         options=options,
         format_func=lambda stage: "Q, K, V" if stage == "Q" else STAGES[stage].heading,
         width=150,
-        help="This stage and all later ones are blank; what they need is given.",
     )
 
 

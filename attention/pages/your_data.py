@@ -49,9 +49,11 @@ FAMILY_LABELS = {
 SEVERAL = "several"  # inputs, all out of the only array of a file
 ALL, SLICE = "all", "a slice"
 THIRDS = "first third", "second third", "last third"
-WEIGHTS_HELP = (
-    "torch’s Linear stores its weight as (out, in): tick *transposed*. If one array holds W_Q,"
-    " W_K and W_V side by side, choose it for each of them and select a third."
+UNDO = "To undo, press the browser’s Back button."
+TRANSPOSED = "torch’s Linear stores its weight as (out, in): tick *transposed*."
+SIDE_BY_SIDE = (
+    f"{TRANSPOSED} If one array holds W_Q, W_K and W_V side by side, choose it for each of them and"
+    " select a third."
 )
 # What can be chosen for one array, and what is chosen to begin with.
 CHOICES = {
@@ -102,8 +104,7 @@ def panel(s: Settings) -> None:
                 if asked:
                     raise BadInput("the box is empty; paste numbers or a sentence.")
                 parts.note(
-                    "You get a preview first. Nothing changes until you press “Use these numbers”,"
-                    " and the browser’s Back button restores the numbers before it."
+                    "You get a preview first. Nothing changes until you press “Use these numbers”."
                 )
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
@@ -176,6 +177,7 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         type="primary",
         disabled=not selected,
     )
+    parts.note(UNDO)
 
 
 def _saved_state(content: bytes, says: str) -> None:
@@ -189,6 +191,7 @@ def _saved_state(content: bytes, says: str) -> None:
         about=hash(content),
         type="primary",
     )
+    parts.note(UNDO)
 
 
 def _is_sentence(prose: opening.Prose, mark: bytes) -> bool:
@@ -273,7 +276,6 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
             None,
             options=list(COMMAS),
             format_func=COMMAS.get,
-            help="1,5 is one and a half in some countries, and two numbers in others.",
         )
     if isinstance(read, Ambiguous):
         raise BadInput("choose one of the two above.")
@@ -296,7 +298,7 @@ def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | No
     if role == SEVERAL:
         return _several(s, arrays)
     if role in WEIGHTS:
-        st.caption(WEIGHTS_HELP)
+        st.caption(SIDE_BY_SIDE)
     picks: Picks = {role: (name, _selection(role, entry))}
     return picks, _heads(s, picks, arrays)
 
@@ -314,14 +316,13 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
         options=list(FAMILY_LABELS),
         required=True,
         format_func=FAMILY_LABELS.__getitem__,
-        help="Weights: Q, K and V are computed from X. Directly: you give Q, K and V.",
     )
     if state.page_value("load_picks", None) != family:
         state.set_page_value("load_picks", family)
         for role, name in adopt.picks_of(arrays, family).items():
             state.set_page_value(f"load_pick_{role}", name)
-    if family == "weights":
-        st.caption(WEIGHTS_HELP)
+    if {*WEIGHTS} & {*adopt.FAMILIES[family]}:
+        st.caption(SIDE_BY_SIDE if family == "weights" else TRANSPOSED)
     picks: Picks = {}
     for role in adopt.FAMILIES[family]:
         left, right = st.columns([3, 2])
@@ -390,11 +391,10 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS:,}"
             chosen["words"] = state.page_control(
                 st.text_input,
-                f"Words to use{most}, in order",
+                f"Words to use{most}, in order (empty: the first rows)",
                 f"load_words_{role}",
                 "",
                 placeholder=" ".join(entry.rows[:4]),
-                help="Selects rows by their words. Empty: the first rows.",
             )
         elif first and _can_be_cut(entry):
             chosen["cut"] = _slice(group, entry)

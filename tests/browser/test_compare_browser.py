@@ -41,7 +41,7 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     until(page.get_by_text("scale: 1/√d_k → 1"))
     dashboard.idle()
     assert "scale" not in page.url  # an opening to look at, which is no step of Back
-    dashboard.after(lambda: page.get_by_role("button", name="Reset B").click())
+    dashboard.after(lambda: page.get_by_role("button", name="Make B equal to A").click())
     until(page.get_by_text(messages.A_AND_B_ARE_THE_SAME))
     dashboard.idle()
     # one number of X is typed: A is what was there before

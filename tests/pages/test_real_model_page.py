@@ -124,7 +124,7 @@ def test_an_example_shows_every_head_by_layer_with_its_map_number_and_proof():
 def test_heads_are_sorted_by_each_measure_which_is_said_in_a_line(measure):
     at = page("pronoun")
     ran(at.button_group(key="set_model_measure").set_value(measure))
-    ran(at.button_group(key="set_model_order").set_value("this number"))
+    ran(at.button_group(key="set_model_order").set_value(messages.BY_THE_NUMBER))
     assert any(MEASURES[measure].sentence in html.proto.body for html in at.get("html"))
     found = surveyed("pronoun")
     sign = -1 if MEASURES[measure].largest_first else 1
@@ -471,7 +471,7 @@ def test_maps_that_stand_alone_say_their_kind_and_step(tmp_path):
     taken.calls.append(step)
     at = page(content=file_of(taken, tmp_path))
     assert groups(at)[-1]["title"] == f"Layer 3 (cross, {MODULES['cross']}), step 4"
-    ran(at.button_group(key="set_model_order").set_value("this number"))
+    ran(at.button_group(key="set_model_order").set_value(messages.BY_THE_NUMBER))
     lines = {button["id"]: (button["name"], button["lines"][0]) for button in buttons(at)}
     assert lines["1 0 3"] == ("layer 1 · 8", "decoder")
     assert lines["3 0 3"] == ("layer 3 · 8", "cross, step 4")
