@@ -41,6 +41,11 @@ def test_what_it_points_to_is_there():
             assert (page.parent / link).exists(), (page.name, link)
 
 
+@pytest.mark.parametrize(("page", "most"), [("README.md", 90), ("CONTRIBUTING.md", 60)])
+def test_it_is_short(page, most):
+    assert len((HOME / page).read_text(encoding="utf-8").splitlines()) <= most
+
+
 def test_its_python_runs_and_prints_what_it_says(capsys):
     exec(PYTHON, {})
     assert prints_what_it_says(capsys.readouterr().out)
