@@ -1480,12 +1480,12 @@ TOUR_ROWS_CHANGED_ONE = (
 )
 TOUR_KEY = (
     "The key of {key} is its row of X times W_K: {row}. It describes what {key} offers. Queries "
-    "and keys use different weights, so what a word looks for and what it offers are independent."
+    "and keys use different weights, so what a word looks for and what it offers can differ."
 )
 TOUR_SAME_KEY = (
     "The key of {key} is its row of X times W_K: {row}. It describes what {key} offers. Here W_Q "
-    "and W_K are equal, so each word offers what it looks for; with other weights the two are "
-    "independent."
+    "and W_K are equal, so each word offers what it looks for; with other weights the two can "
+    "differ."
 )
 TOUR_QUERY_IS = "The query changed from {before} to {after}. All keys stayed the same."
 TOUR_SCORE = (

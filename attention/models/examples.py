@@ -28,9 +28,9 @@ CAPTURES = {
     "pronoun": Example(
         "MiniLM: what “it” is",
         ("The animal did not cross the street because it was too tired.",),
-        "Layer 0, head 2: every token looks at the one before it; layer 1, head 8, mostly at the"
-        " one after it. Layer 3, head 1, and layer 5, head 11: “it” looks most at “animal”. Layer"
-        " 4, head 5: nine tenths go to the first token, [CLS].",
+        "Layer 0, head 2: each token but the first looks at the one before it; layer 1, head 8,"
+        " mostly at the one after it. Layer 3, head 1, and layer 5, head 11: “it” looks most at"
+        " “animal”. Layer 4, head 5: nine tenths go to the first token, [CLS].",
     ),
     "verbs": Example(
         "MiniLM: a verb and its subject",

@@ -164,6 +164,11 @@ def opening(settings: Settings) -> Settings:
     return made(pair.b, "scale")
 
 
+def also_changed() -> str:
+    """What the selected comparison needs in both A and B, and the settings before had not."""
+    return pairs.also_changed(made_of(s), pair) if chosen else ""
+
+
 s = state.begin(pairs.pin_first, opening)
 pair, is_right = possible(pairs.pair_of(s))
 chosen = pairs.preset_of(pair)
@@ -194,7 +199,7 @@ state.setting_control(
     format_func=lambda name: pairs.PRESETS[name].title,
     label_visibility="collapsed",
 )
-look_for = pairs.look_for(chosen, pair)
+look_for = " ".join(filter(None, (pairs.look_for(chosen, pair), also_changed())))
 st.html(tables.differing(pairs.differing(pair), look_for, heads))
 parts.sentences(*state.sentences())
 if is_right:
@@ -273,7 +278,7 @@ def what_changed() -> None:
 
 
 def the_cell() -> None:
-    cell = s.cell or ("weights", s.query, 0)
+    cell = cells.chosen(s, b, "weights")
     sides = (("A", a), ("B", b))
     both = [tables.arithmetic(name, side, cell, lines(name, side, cell)) for name, side in sides]
     st.html(f"<div class='two'>{''.join(both)}</div>")

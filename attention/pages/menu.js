@@ -1,4 +1,5 @@
-// A link to a control of the page itself puts the focus there and selects its text.
+// A link to a control of the page itself puts the focus there and selects its text. A list that a
+// key opens gets the focus: its content stands at the end of the page.
 //
 // On a phone the menu of pages and the rail of settings lie over the page; what was chosen there
 // is to be seen, so it closes when a page or an example was chosen.
@@ -42,6 +43,19 @@ if (!window.attentionMenu) {
     }, 20)
   }
   document.addEventListener('click', later, true)
+  const enters = ({ target, detail }) => {
+    const button = target.closest?.('[data-testid=stPopoverButton]')
+    if (!button || detail) return // clicks of a mouse are counted, a key is none
+    let looks = 0
+    const wait = setInterval(() => {
+      const isOpen = button.getAttribute('aria-expanded') === 'true'
+      /** @type {HTMLElement | undefined} */
+      const first = isOpen && list()?.querySelector('input, textarea, button:enabled')
+      if (first && document.activeElement === button) first.focus()
+      if (first || ++looks >= LOOKS) clearInterval(wait)
+    }, 20)
+  }
+  document.addEventListener('click', enters)
   const goes = ({ target }) => {
     const to = target.closest?.('[data-focus]')?.dataset.focus
     if (to) document.querySelector(to)?.select()

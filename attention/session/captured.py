@@ -87,7 +87,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         mask=mask,
         drawn=drawn,
         drawn_from=Origin.of(source, np.array(drawn)) if drawn else None,
-        query=sharpest(trace.weights, trace.allowed, tokens),
+        query=sharpest(trace.weights, trace.allowed, tokens, keys),
         softcap=call.softcap,
         bidirectional=bidirectional,
         max_distance=max_distance,
@@ -109,21 +109,28 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     return replace(s, matrices=said)
 
 
-def sharpest(weights: np.ndarray, allowed: np.ndarray, tokens: Sequence[str]) -> int:
-    """Return the query whose largest weight is the largest, of words that see several keys.
+def sharpest(
+    weights: np.ndarray, allowed: np.ndarray, tokens: Sequence[str], keys: Sequence[str]
+) -> int:
+    """Return the query with the largest weight on a word, of words that see several keys.
+
+    A row that puts its weight on [CLS] says little of the sentence.
 
     Parameters
     ----------
     weights, allowed : (n_q, n_k)
-    tokens : n_q labels; [CLS], <s> and the like are no words
+    tokens, keys : n_q and n_k labels; [CLS], <s> and the like are no words
 
-    >>> weights = np.array([[1.0, 0.0], [0.3, 0.7], [0.6, 0.4]])
-    >>> sharpest(weights, weights >= 0, ["[CLS]", "cat", "sat"])
+    >>> weights = np.array([[1.0, 0.0, 0.0], [0.3, 0.1, 0.6], [0.9, 0.1, 0.0]])
+    >>> sharpest(weights, weights >= 0, *2 * [["[CLS]", "cat", "sat"]])
     1
     """
-    largest = np.nan_to_num(weights.max(axis=1, initial=0))
+    special, of_key = (
+        np.array([bool(SPECIAL.fullmatch(token)) for token in labels], bool)
+        for labels in (tokens, keys)
+    )
+    largest = np.nan_to_num(np.where(of_key, 0, weights).max(axis=1, initial=0))
     sees_one = allowed.sum(axis=1) < 2
-    special = [bool(SPECIAL.fullmatch(token)) for token in tokens]
     return int(np.lexsort((-largest, sees_one, special))[0])  # by the last key first
 
 

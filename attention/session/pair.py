@@ -407,7 +407,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "after": Preset(
         "mask after softmax",
-        "Hidden weights are set to 0 after the softmax, so rows sum to less by their share.",
+        "Hidden weights become 0 after the softmax, so their rows sum to less.",
         _mask_after,
     ),
     "d_model": Preset(
@@ -418,7 +418,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "fill": Preset(
         "−1e9, not −∞",
-        "The same result, except where a query sees no key or scores are that large.",
+        "The same, unless a query sees no key or scores are that large.",
         _filled,
     ),
     "heads": Preset(
@@ -449,6 +449,22 @@ def look_for(name: str | None, pair: Pair) -> str:
     if name == "order" and (told := [part for part in BY_PLACE if part in pair.b.parts]):
         return f"With {called(told)}, attention depends on where the words stand."
     return PRESETS[name].sentence
+
+
+def also_changed(begun: Settings, pair: Pair) -> str:
+    """What a comparison changed in both of its sides, in a sentence; "" where it is nothing.
+
+    >>> from attention.session.examples import EXAMPLES
+    >>> begun = EXAMPLES["cat-sat"].build()
+    >>> also_changed(begun, PRESETS["d_model"].make(begun))
+    'Both have 2 heads.'
+    """
+    said = []
+    if pair.a.heads == pair.b.heads != begun.heads:
+        said.append(f"{pair.a.heads} heads")
+    if pair.a.mask == pair.b.mask != begun.mask:
+        said.append("no mask" if pair.a.mask == "none" else "a look-ahead mask")
+    return f"Both have {' and '.join(said)}." if said else ""
 
 
 def preset_of(pair: Pair) -> str | None:

@@ -320,11 +320,11 @@ def _key(before: Now, now: Now) -> str:
     if np.array_equal(W_Q, W_K):
         return (
             f"{first} {key} offers. Here W_Q and W_K are equal, so each word offers what it looks"
-            " for; with other weights the two are independent."
+            " for; with other weights the two can differ."
         )
     return (
         f"{first} {key} offers. Queries and keys use different weights, so what a word looks for"
-        " and what it offers are independent."
+        " and what it offers can differ."
     )
 
 
@@ -464,7 +464,7 @@ def _masked(before: Now, now: Now, choice: str | None) -> Reply | None:
 def _softmax(before: Now, now: Now) -> str:
     sees = now.shown.allowed
     weights = now.shown.stages["weights"]
-    size = "Every weight is positive" if (weights > 0).all() else "No weight is negative"
+    size = "Here every weight is positive" if (weights > 0).all() else "No weight is negative"
     rows = "each row" if sees.any(axis=1).all() else "each row that sees a key"
     return (
         "Softmax raises e to each score and divides by the sum of the row."

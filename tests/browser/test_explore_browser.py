@@ -498,6 +498,16 @@ LINES = (
 )
 
 
+@pytest.mark.parametrize("symbol", ["W_Q", "weights", "output"])
+def test_the_menu_of_a_stage_is_above_the_tabs_below_the_board(look, symbol):
+    dashboard = look(1366, 768, example="cat-sat")
+    dashboard.page.get_by_role("button", name=f"tools of {symbol}", exact=True).click()
+    menu = dashboard.page.locator(".board-menu:not([hidden])").bounding_box()
+    assert menu["y"] > 0
+    assert menu["y"] + menu["height"] <= dashboard.page.locator(".st-key-dock").bounding_box()["y"]
+    dashboard.page.keyboard.press("Escape")
+
+
 def test_a_narrower_window_lets_stages_share_a_place_and_a_wider_one_parts_them(look):
     dashboard = look(1920, **own(EIGHT))
     before = dashboard.page.evaluate(APART)

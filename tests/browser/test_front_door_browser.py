@@ -67,6 +67,22 @@ def test_without_a_clipboard_the_link_is_selected_to_be_copied_by_hand(visit):
     )
 
 
+def test_a_list_that_a_key_opens_has_the_focus_and_esc_gives_it_back(visit):
+    dashboard = visit(permissions=CLIPBOARD).open(bare=True)
+    keyboard = dashboard.page.keyboard
+    dashboard.page.get_by_role("button", name="Share", exact=True).focus()
+    keyboard.press("Enter")
+    dashboard.wait_for("document.activeElement.closest('[data-testid=stPopoverBody] .copy')")
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    until(dashboard.page.locator(".copy").get_by_text(messages.IT_WAS_COPIED))
+    link = dashboard.page.evaluate("navigator.clipboard.readText()")
+    assert link == dashboard.page.locator(".copy input").first.input_value()
+    keyboard.press("Escape")
+    until(dashboard.page.locator("[data-testid=stPopoverBody]"), "detached")
+    assert dashboard.page.evaluate("document.activeElement.innerText").startswith("Share")
+
+
 SEEN = """text => { const node = [...document.querySelectorAll('.board-card .line')].find(
     node => node.textContent.includes(text))
   const box = node?.getBoundingClientRect()

@@ -11,6 +11,7 @@ from models.test_recorded import FAMILIES, recorded
 
 from attention.exports import tables
 from attention.limits import MAX_TOKENS, BadInput
+from attention.models.examples import load
 from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.session import links
@@ -257,4 +258,22 @@ def test_a_head_opens_at_the_sharpest_row_of_a_word_that_sees_several_keys(token
     largest = np.array([1.0, 0.6, 0.7, 0.9])[: len(tokens)]
     weights = np.zeros((len(tokens), len(tokens)))
     weights[:, 0], weights[:, 1] = largest, 1 - largest
-    assert sharpest(weights, allowed, tokens) == query
+    assert sharpest(weights, allowed, tokens, ["w", "x", "y", "z"][: len(tokens)]) == query
+
+
+def test_a_head_opens_at_the_row_with_the_largest_weight_on_a_word():
+    """By plain loops over heads of MiniLM, most of which look at [CLS]."""
+    taken = load("pronoun")
+    opened_at = []
+    for call in taken:
+        words = [word not in ("[CLS]", "[SEP]") for word in taken.tokens]
+        for head in range(call.Q.shape[1]):
+            weights = call.trace(0, head).weights
+            found = {
+                i: max(weights[i, j] for j in range(len(words)) if words[j])
+                for i in range(len(words))
+                if words[i]
+            }
+            opened_at.append(taken.tokens[max(found, key=found.get)])
+            assert with_head(CAT, taken, call, 0, head).query == max(found, key=found.get)
+    assert opened_at[15] == "it"  # layer 3, head 1: the head that the page speaks of

@@ -15,6 +15,7 @@ from attention.html.pairs import winners
 from attention.limits import BadInput
 from attention.session.changes import (
     set_dimension,
+    set_heads,
     set_mask,
     set_memory,
     set_sentence,
@@ -26,6 +27,7 @@ from attention.session.pair import (
     BY_NAME,
     PRESETS,
     Pair,
+    also_changed,
     begun_with,
     differing,
     look_for,
@@ -432,6 +434,22 @@ def test_what_to_look_for_is_so_or_is_not_said(name):
     assert said > 10
     capped = PRESETS["scale"].make(replace(FIRST, softcap=2.0))
     assert look_for("scale", capped) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "begun", "said"),
+    [
+        ("scale", FIRST, ""),
+        ("heads", FIRST, ""),
+        ("d_model", FIRST, "Both have 2 heads."),
+        ("d_model", set_heads(FIRST, 2), ""),
+        ("after", FIRST, "Both have a look-ahead mask."),
+        ("fill", replace(FIRST, mask="causal"), ""),
+        ("order", replace(FIRST, mask="causal"), "Both have no mask."),
+    ],
+)
+def test_what_a_comparison_changes_in_both_is_said(name, begun, said):
+    assert also_changed(begun, PRESETS[name].make(begun)) == said
 
 
 def test_with_one_column_scaling_changes_nothing():

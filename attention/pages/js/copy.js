@@ -39,6 +39,9 @@ class Copy {
     const copied = await copyText(field.value, field)
     field.hidden = alone && copied
     if (field.hidden) button.focus({ preventScroll: true })
+    for (const other of this.root.querySelectorAll('.copy-row button')) {
+      if (!alone) other.textContent = copied && other === button ? 'Copied' : 'Copy'
+    }
     this.done.textContent = copied
       ? 'Copied.'
       : 'It is selected: press Ctrl+C, or press and hold, to copy.'

@@ -94,7 +94,11 @@ const addMenu = (board, pane, tools, button) => {
   const toggle = on => {
     menu.hidden = !on
     open.setAttribute('aria-expanded', String(on))
-    if (on) childrenOf(menu)[0].focus()
+    if (!on) return
+    menu.style.marginTop = '' // above the tabs below the board
+    const over = menu.getBoundingClientRect().bottom - (innerHeight - board.dock)
+    if (over > 0) menu.style.marginTop = `${-over}px`
+    childrenOf(menu)[0].focus({ preventScroll: true })
   }
   const away = event => {
     if (!menu.contains(event.relatedTarget) && event.relatedTarget !== open) toggle(false)
