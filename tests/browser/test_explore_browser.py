@@ -498,6 +498,21 @@ LINES = (
 )
 
 
+def test_a_refusal_above_the_board_leaves_its_last_row_in_sight(visit):
+    dashboard = visit(1366, 768).open(bare=True)
+    foot = """() => Math.max(...[...document.querySelectorAll('.board-pane:not(.behind)')].map(
+      pane => pane.getBoundingClientRect().bottom)) <= document.querySelector(
+      '.st-key-dock').getBoundingClientRect().top"""
+    sentence = dashboard.page.locator(".st-key-set_sentence input")
+    sentence.fill("alpha beta gamma")
+    dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
+    dashboard.wait_for(foot)
+    sentence.fill("")
+    dashboard.page.keyboard.press("Enter")
+    assert dashboard.notice().lower() == messages.EMPTY_SENTENCE
+    dashboard.wait_for(foot)
+
+
 @pytest.mark.parametrize("symbol", ["W_Q", "weights", "output"])
 def test_the_menu_of_a_stage_is_above_the_tabs_below_the_board(look, symbol):
     dashboard = look(1366, 768, example="cat-sat")

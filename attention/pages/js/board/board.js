@@ -79,6 +79,13 @@ class Board {
       this.soon(false)
     })
     this.resize.observe(this.root)
+    // a message that comes or goes above the board leaves it another height
+    this.shift = new ResizeObserver(() => {
+      if (!this.plan || this.presenter.room || Math.abs(this.top - this.above) < 2) return
+      this.soon(false)
+    })
+    const page = this.root.closest('[data-testid=stMainBlockContainer]')?.firstElementChild
+    if (page) this.shift.observe(page)
     this.themes = watchThemes(this.root, () => {
       if (this.head && modeAround(this.root) !== this.drawn) this.draw(true)
     })
@@ -433,8 +440,8 @@ class Board {
   }
 
   placePlan(panes) {
-    const above = this.groups.getBoundingClientRect().top + this.scrolled
-    const room = this.presenter.room ?? roomOf(this.root, above, this)
+    this.above = this.top
+    const room = this.presenter.room ?? roomOf(this.root, this.above, this)
     const shown = panes.filter(pane => this.presenter.shows(pane))
     const { measure } = this
     const { fronts } = this.player
@@ -514,6 +521,11 @@ class Board {
         spec.place?.line === 'inputs' &&
         (wanted !== undefined || (box && element.contains(document.activeElement)))
     )
+  }
+
+  // Where the stages begin, from the top of the page.
+  get top() {
+    return this.groups.getBoundingClientRect().top + this.scrolled
   }
 
   get scrolled() {
@@ -662,6 +674,7 @@ class Board {
 
   end() {
     this.resize.disconnect()
+    this.shift.disconnect()
     this.themes.disconnect()
     this.ended.abort()
     this.edits.close()
