@@ -260,6 +260,18 @@ def test_inputs_that_are_folded_are_all_named_on_a_phone(visit, name):
         assert dashboard.page.evaluate(LAST_NAME) <= 0
 
 
+@pytest.mark.parametrize(
+    ("link", "stage"),
+    [({"mask": "causal"}, "masked"), ({"scale": "1"}, "scaled"), ({"query": "1"}, "scores")],
+)
+def test_a_shared_place_shows_the_stage_that_a_change_changes(visit, link, stage):
+    dashboard = visit(*PHONE).open(example="cat-sat")
+    in_front = ".board-pane[data-stage={}]:not(.behind):visible"
+    until(dashboard.page.locator(in_front.format("scores")))
+    dashboard.after(lambda: dashboard.turn_to(example="cat-sat", **link))
+    until(dashboard.page.locator(in_front.format(stage)))
+
+
 def test_the_tabs_of_a_shared_place_are_turned_by_arrow_keys(visit):
     dashboard = visit(*WINDOWS[0]).open(**link_of("own10"))
     dashboard.page.locator(".board-tab[data-stage=scores][aria-selected=true]:visible").focus()

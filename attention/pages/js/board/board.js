@@ -370,11 +370,13 @@ class Board {
     this.font = getComputedStyle(this.root).fontFamily
     this.strip.show(this.head.strip, mode)
     const before = new Map()
+    const changed = new Set()
     for (const [name, pane] of this.panes) {
       const place = this.isPlanned ? this.presenter.placeOf(pane) : null
       const isSame = pane.inPlan === !!place && pane.turned === !!place?.turned
       pane.place = place
       if (pane.digest === pane.spec.digest && (isSame || !pane.spec.rows)) continue
+      if (pane.digest && pane.digest !== pane.spec.digest) changed.add(name)
       pane.digest = pane.spec.digest
       before.set(name, pane.z)
       const shape = `${pane.n} × ${pane.m}`
@@ -387,6 +389,7 @@ class Board {
       describe(pane)
     }
     this.presenter.dress()
+    if (answered) this.showChanged(changed)
     if (answered) this.showChosen()
     this.place()
     const charts = []
@@ -405,6 +408,16 @@ class Board {
     if (charts.length && !this.Plotly) return
     if (charts.length) Promise.all(charts).then(done)
     else done()
+  }
+
+  // A place that several stages share shows one that has changed: a mask leaves the scores as
+  // they are, and not the masked ones behind them.
+  showChanged(changed) {
+    if (this.head.steady || !this.plan) return
+    for (const { name, tabs } of this.plan.boxes) {
+      const first = !changed.has(name) && tabs.find(tab => changed.has(tab))
+      if (first) this.front(first)
+    }
   }
 
   // A place that several stages share shows the one that a step speaks of, or of the chosen cell.
