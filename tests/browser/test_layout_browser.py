@@ -270,6 +270,8 @@ def test_a_shared_place_shows_the_stage_that_a_change_changes(visit, link, stage
     until(dashboard.page.locator(in_front.format("scores")))
     dashboard.after(lambda: dashboard.turn_to(example="cat-sat", **link))
     until(dashboard.page.locator(in_front.format(stage)))
+    dashboard.after(lambda: dashboard.turn_to(example="cat-sat"))
+    assert not dashboard.page.locator(in_front.format("masked")).count()  # as scaled is
 
 
 def test_the_tabs_of_a_shared_place_are_turned_by_arrow_keys(visit):

@@ -43,6 +43,7 @@ class Board {
   constructor(root) {
     this.root = root
     this.panes = new Map()
+    this.hadMask = false // when Python last answered
     this.fronts = [] // stages that were brought in front of their places, the last one last
     this.inputs = 'auto' // or 'open' or 'folded'
     this.strip = new Strip(this)
@@ -411,11 +412,15 @@ class Board {
   }
 
   // A place that several stages share shows one that has changed: a mask leaves the scores as
-  // they are, and not the masked ones behind them.
+  // they are, and not the masked ones behind them. Once it is gone, these are the scaled ones.
   showChanged(changed) {
+    const { isMaskless, hadMask } = this
+    this.hadMask = !isMaskless
     if (this.head.steady || !this.plan) return
+    if (isMaskless && hadMask) this.fronts = this.fronts.filter(name => name !== 'masked')
+    const isNew = name => changed.has(name) && !(isMaskless && name === 'masked')
     for (const { name, tabs } of this.plan.boxes) {
-      const first = !changed.has(name) && tabs.find(tab => changed.has(tab))
+      const first = !changed.has(name) && tabs.find(isNew)
       if (first) this.front(first)
     }
   }
