@@ -142,7 +142,7 @@ FORMATS = {
         "Markdown",
         "stages.md",
         "text/markdown",
-        "One table per stage, rounded likewise.",
+        "One table per stage, rounded to the same digits.",
         lambda page: text.to_markdown(page.chosen, page.settings.digits, page.about),
     ),
     "lines": Format(

@@ -164,11 +164,6 @@ def opening(settings: Settings) -> Settings:
     return made(pair.b, "scale")
 
 
-def also_changed() -> str:
-    """What the selected comparison needs in both A and B, and the settings before had not."""
-    return pairs.also_changed(made_of(s), pair) if chosen else ""
-
-
 s = state.begin(pairs.pin_first, opening)
 pair, is_right = possible(pairs.pair_of(s))
 chosen = pairs.preset_of(pair)
@@ -186,7 +181,8 @@ with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
         if not whole:
             parts.note(f"{name} is {TOO_LARGE}")
 controls.rail(s, "", in_both)
-words.row(made_of(s) if chosen else s, widened=in_both)
+begun = made_of(s) if chosen else s
+words.row(begun, widened=in_both)
 heads, name = heads_shown(pair)
 a, b = pairs.views(pair)
 state.setting_control(
@@ -199,7 +195,7 @@ state.setting_control(
     format_func=lambda name: pairs.PRESETS[name].title,
     label_visibility="collapsed",
 )
-look_for = " ".join(filter(None, (pairs.look_for(chosen, pair), also_changed())))
+look_for = f"{pairs.look_for(chosen, pair)} {pairs.also_changed(begun, pair)}".strip()
 st.html(tables.differing(pairs.differing(pair), look_for, heads))
 parts.sentences(*state.sentences())
 if is_right:
@@ -308,10 +304,12 @@ def the_files() -> None:
     offer(formats, {ending: why for ending, why in refused.items() if why}, name)
     if state.link()[1]:  # a box says it otherwise
         parts.note("The link under “Share” holds both A and B.")
-    again = "open A, press “Use B as A”, open B" if refused[".json"] else "open the saved state"
+    again = "the saved state under “Your data”"
+    if refused[".json"]:
+        again = "A under “Your data”, press “Use B as A”, and open B"
     parts.note(
-        "CSV and NPZ contain A, B and B − A of every stage, exact. To continue later, under “Your"
-        f" data”: {again}."
+        "CSV and NPZ contain A, B and B − A of every stage, exact. To continue later, open"
+        f" {again}."
     )
     paper.offer(s, panes, name)
 

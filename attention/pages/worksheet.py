@@ -19,13 +19,13 @@ from attention.view import View
 from attention.worksheet import choices, refusal
 
 HOW_TO_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
-WITHOUT_KEY = "On the worksheet whole stages are blank, without an answer key."
+WITHOUT_KEY = "The worksheet leaves whole stages blank and has no answer key."
 OWN, CLASS = "numbers on the board", "a class set"
 SET = (
     "In a class set each sheet is one page with its own small whole numbers, drawn from a seed:"
-    " the first sheet from the first seed, the others from the next seeds. Seed 7 gives"
-    " the numbers of exercise 7 (“By hand”) on the page Exercises. The answer keys are on separate"
-    " pages at the end."
+    " the first sheet from the first seed, the others from the next seeds. Seed 7 gives the numbers"
+    " of exercise 7 (“By hand”) on the page Exercises. The answer keys are on separate pages at the"
+    " end."
 )
 
 

@@ -451,6 +451,9 @@ def look_for(name: str | None, pair: Pair) -> str:
     return PRESETS[name].sentence
 
 
+BOTH_HAVE = {"none": "no mask", "causal": "a look-ahead mask"}
+
+
 def also_changed(begun: Settings, pair: Pair) -> str:
     """What a comparison changed in both of its sides, in a sentence; "" where it is nothing.
 
@@ -463,7 +466,7 @@ def also_changed(begun: Settings, pair: Pair) -> str:
     if pair.a.heads == pair.b.heads != begun.heads:
         said.append(f"{pair.a.heads} heads")
     if pair.a.mask == pair.b.mask != begun.mask:
-        said.append("no mask" if pair.a.mask == "none" else "a look-ahead mask")
+        said.append(BOTH_HAVE.get(pair.a.mask, "another mask than before"))
     return f"Both have {' and '.join(said)}." if said else ""
 
 
