@@ -14,6 +14,9 @@ from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any
 
+import numpy as np
+
+from attention.models.copies import copied
 from attention.models.following import At
 from attention.models.kinds import PLACE
 from attention.models.recorder import Recorder
@@ -58,7 +61,6 @@ def _functions(recorder: Recorder) -> Any:
     heard = {attend, *alone}
 
     class Listening(TorchFunctionMode):
-        silent = False  # paused
         within = False  # a door whose attention is recorded there
         seen: tuple[list[Any], int] | None = None  # masks and number of keys, inside of that door
 
@@ -82,7 +84,8 @@ def _functions(recorder: Recorder) -> Any:
             causal = bool(given.get("is_causal"))
             if self.within:
                 Q, K = given["query"], given["key"]
-                self.seen = _given_masks(given.get("attn_mask"), causal, Q, K), K.shape[-2]
+                masks = _given_masks(given.get("attn_mask"), causal, Q, K)
+                self.seen = list(map(copied, masks)), K.shape[-2]
             name = None if self.within else _caller(recorder.names)
             query, key = given["query"], given["key"]
             at = None if name is None else recorder.wanted(name, query.shape[-2], key.shape[-2])
@@ -94,9 +97,9 @@ def _functions(recorder: Recorder) -> Any:
                     {side: (PLACE,) for side in ("names", "key_names") if at.facts[side]}
                 )
             Q, K, V = (axes.four(given[each]) for each in ("query", "key", "value"))
-            Q, K, V = map(_copy, (Q, K, V))
+            Q, (K, V) = copied(Q), recorder.keys_and_values(at, K, V)
             masks = [
-                axes.four_of_mask(mask.detach())
+                copied(axes.four_of_mask(mask.detach()))
                 for mask in _given_masks(given.get("attn_mask"), causal, query, key)
             ]
             answer = attend(*args, **kwargs)
@@ -105,28 +108,15 @@ def _functions(recorder: Recorder) -> Any:
                 Q,
                 K,
                 V,
-                _copy(axes.four(answer)),
+                copied(axes.four(answer)),
                 masks=masks,
+                dtype=query.dtype,
                 scale=given.get("scale"),
                 dropout=float(given.get("dropout_p", 0.0)),
                 implementation="scaled_dot_product_attention",
                 notes=axes.notes,
             )
             return answer
-
-        @contextmanager
-        def paused(self) -> Iterator[None]:
-            """Not listening: torch's layers take another path while any mode listens."""
-            if self.silent:
-                yield
-                return
-            self.__exit__(None, None, None)
-            self.silent = True
-            try:
-                yield
-            finally:
-                self.silent = False
-                self.__enter__()
 
         @contextmanager
         def inside(self) -> Iterator[None]:
@@ -138,6 +128,33 @@ def _functions(recorder: Recorder) -> Any:
                 self.within = before
 
     return Listening()
+
+
+@contextmanager
+def _paused(mode: Any) -> Iterator[None]:
+    """Let a mode not listen: torch's layers take another path while any mode listens.
+
+    Modes that were entered after it, as ``torch.device`` is, stay. Where the model runs in another
+    thread, the mode is not among that thread's.
+    """
+    from torch.overrides import _get_current_function_mode_stack, _pop_mode, _push_mode
+
+    def exchange(count: int, modes: list[Any]) -> None:  # at the top of the stack
+        for _ in range(count):
+            _pop_mode()
+        for each in modes:
+            _push_mode(each)
+
+    entered = _get_current_function_mode_stack()
+    if mode not in entered:
+        yield
+        return
+    later = entered[entered.index(mode) + 1 :]
+    exchange(len(later) + 1, later)
+    try:
+        yield
+    finally:
+        exchange(len(later), [mode, *later])
 
 
 def _caller(names: dict[int, str]) -> str | None:
@@ -215,14 +232,7 @@ def _given_masks(mask: Any, causal: bool, Q: Any, K: Any) -> list[Any]:
         return masks
     if hasattr(mask, "_materialize"):  # torch.nn.attention.bias.CausalBias
         mask = mask._materialize(Q.device)
-    return [*masks, _copy(mask)]
-
-
-def _copy(tensor: Any) -> Any:
-    """A copy that nobody else writes to, in the order in which NumPy reads it."""
-    import torch
-
-    return tensor.detach().clone(memory_format=torch.contiguous_format)
+    return [*masks, mask]
 
 
 def _causal(Q: Any, K: Any) -> Any:
@@ -256,11 +266,11 @@ def _transformers(
             name = recorder.names.get(id(module))
             sizes = query.shape[-2], key.shape[-2]
             at = None if name is None else recorder.wanted(name, *sizes)
-            given = Given(module, query, key, value, mask, more) if at else None
-            with mode.paused() if hidden else mode.inside():
+            given = Given(recorder, at, module, query, key, value, mask, more) if at else None
+            with _paused(mode) if hidden else mode.inside():
                 answer = attend(module, query, key, value, mask, *args, **more)
-            if at is not None and given is not None:
-                given.keep(recorder, at, answer, implementation, None if hidden else mode.seen)
+            if given is not None:
+                given.keep(answer, implementation, None if hidden else mode.seen)
             return answer
 
         return listened
@@ -289,25 +299,30 @@ class Given:
     """What an implementation of transformers was handed, copied before it runs."""
 
     def __init__(
-        self, module: Any, query: Any, key: Any, value: Any, mask: Any, more: dict[str, Any]
-    ) -> None:
-        self.module = module
-        self.Q, self.K, self.V = map(_copy, (query, key, value))
-        self.mask = _copy(mask) if hasattr(mask, "detach") else mask
-        self.more = {name: _copy(M) if hasattr(M, "detach") else M for name, M in more.items()}
-
-    def keep(
         self,
         recorder: Recorder,
         at: At,
-        answer: Any,
-        implementation: str,
-        seen: tuple[list[Any], int] | None,
+        module: Any,
+        query: Any,
+        key: Any,
+        value: Any,
+        mask: Any,
+        more: dict[str, Any],
     ) -> None:
+        self.recorder, self.at, self.module = recorder, at, module
+        self.Q, self.dtype, self.device = copied(query), query.dtype, str(query.device)
+        self.K, self.V = recorder.keys_and_values(at, key, value)
+        self.mask = copied(mask) if hasattr(mask, "detach") else mask
+        self.more: dict[str, Any] = {
+            name: copied(M) if hasattr(M, "detach") else M for name, M in more.items()
+        }
+
+    def keep(self, answer: Any, implementation: str, seen: tuple[list[Any], int] | None) -> None:
         """Hand all that decided about the answer to the recorder."""
         more, notes = self.more, []
         sinks = more.get("s_aux", getattr(self.module, "sinks", None))
-        if sinks is not None and sinks.numel() != self.Q.shape[1]:
+        sinks = copied(sinks) if hasattr(sinks, "detach") else sinks
+        if sinks is not None and sinks.size != self.Q.shape[1]:
             notes.append(
                 f"sinks of shape {tuple(sinks.shape)} were ignored; expected one for each head"
             )
@@ -322,15 +337,16 @@ class Given:
             b, h, n_q = self.Q.shape[:3]
             masks = [M if M.shape[-2] in (1, n_q) else M.reshape(-1, h, n_q, n_k) for M in masks]
         for word, M in more.items():
-            if word not in KNOWN and getattr(M, "is_floating_point", bool)():
+            if word not in KNOWN and isinstance(M, np.ndarray) and M.dtype.kind == "f":
                 notes.append(f"{word} {tuple(M.shape)} was handed over as well")
-        recorder.keep(
-            at,
+        self.recorder.keep(
+            self.at,
             self.Q,
             self.K[:, :, :n_k],
             self.V[:, :, :n_k],
-            _copy(answer[0].transpose(1, 2)),
+            copied(answer[0].transpose(1, 2)),
             masks=masks,
+            dtype=self.dtype,
             scale=more.get("scaling"),
             sinks=sinks,
             softcap=more.get("softcap"),
@@ -342,24 +358,22 @@ class Given:
 
     def masks(self, implementation: str) -> list[Any]:
         """The mask in effect, in parts."""
-        import torch
-
         if hasattr(self.mask, "mask_mod"):  # the BlockMask of flex
             from torch.nn.attention.flex_attention import create_mask
 
             sizes = (self.Q.shape[0], self.Q.shape[1], self.Q.shape[2], self.K.shape[2])
-            return [create_mask(self.mask.mask_mod, *sizes, device=str(self.Q.device))]
+            return [copied(create_mask(self.mask.mask_mod, *sizes, device=self.device))]
         if "flash" not in implementation:
             return [self.mask]
         n_q, n_k = self.Q.shape[2], self.K.shape[2]
-        lead = torch.arange(n_q)[:, None] + (n_k - n_q) - torch.arange(n_k)  # from the lower right
-        seen = torch.ones(n_q, n_k, dtype=torch.bool)
+        lead = np.arange(n_q)[:, None] + (n_k - n_q) - np.arange(n_k)  # from the lower right
+        seen = np.ones((n_q, n_k), bool)
         switch = self.more.get("is_causal")
         if getattr(self.module, "is_causal", True) if switch is None else switch:
             seen &= lead >= 0
         if self.more.get("sliding_window") is not None:
             seen &= lead < self.more["sliding_window"]
-        real = None if self.mask is None else self.mask[:, None, None, -n_k:].bool()
+        real = None if self.mask is None else self.mask[:, None, None, -n_k:].astype(bool)
         return [seen, real]
 
 
@@ -374,7 +388,7 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
         @wraps(original)
         def forward(self: Any, *args: Any, **more: Any) -> Any:
             name = recorder.names.get(id(self))
-            with mode.paused():
+            with _paused(mode):
                 answer = original(self, *args, **more)
                 bound = inspect.signature(original).bind(self, *args, **more)
                 bound.apply_defaults()
@@ -390,7 +404,7 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
         def forward(self: Any, *args: Any, **more: Any) -> Any:
             name = recorder.names.get(id(self.self_attn))
             before = _calls(recorder, name)
-            with mode.paused():
+            with _paused(mode):
                 answer = original(self, *args, **more)
                 if name is not None and _calls(recorder, name) == before:  # the fast path
                     bound = inspect.signature(original).bind(self, *args, **more)
@@ -404,7 +418,7 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
         def forward(self: Any, *args: Any, **more: Any) -> Any:
             if not isinstance(self.layers[0], nn.TransformerEncoderLayer):
                 return original(self, *args, **more)
-            with mode.paused():
+            with _paused(mode):
                 return original(self, *args, **more)
 
         return forward
@@ -479,11 +493,9 @@ def _keep_attention(recorder: Recorder, at: At, given: dict[str, Any], answer: A
         )
         recorder.keep(
             at,
-            Q,
-            K,
-            V,
-            output,
-            masks=[] if mask is None else [mask],
+            *map(copied, (Q, K, V, output)),
+            masks=[] if mask is None else [copied(mask)],
+            dtype=Q.dtype,
             dropout=module.dropout if module.training else 0.0,
             implementation="nn.MultiheadAttention",
             notes=notes,

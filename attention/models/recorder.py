@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.models.copies import Rows
 from attention.models.following import At, Following
 from attention.models.taken import Call, Taken, visible_and_added
 
@@ -31,6 +32,7 @@ class Recorder:
         self.queries = queries
         self.steps = steps
         self.unknown: dict[str, None] = {}  # modules that took a softmax by themselves
+        self.rows: dict[str, tuple[Rows, Rows]] = {}  # keys and values, by the name of the module
 
     def wanted(self, module: str, n_q: int, n_k: int, cross: bool | None = None) -> At | None:
         """Follow a call with so many queries and keys; return what it is where it was chosen.
@@ -45,43 +47,46 @@ class Recorder:
             return None
         return None if self.steps is not None and at.call not in self.steps else at
 
+    def keys_and_values(self, at: At, K: Any, V: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return copies of tensors (b, g, n, d), which share what the call before handed over."""
+        rows = self.rows.setdefault(at.module.name, (Rows(), Rows()))
+        return rows[0].copied(K), rows[1].copied(V)
+
     def keep(
         self,
         at: At,
-        Q: Any,
-        K: Any,
-        V: Any,
-        output: Any,
+        Q: np.ndarray,
+        K: np.ndarray,
+        V: np.ndarray,
+        output: np.ndarray,
         *,
-        masks: Iterable[Any] = (),
+        dtype: Any,
+        masks: Iterable[np.ndarray | None] = (),
         scale: float | None = None,
-        sinks: Any = None,
+        sinks: np.ndarray | None = None,
         **facts: Any,
     ) -> None:
-        """Keep one call, as NumPy's arrays: (b, h, n, d), and masks that broadcast to the scores.
+        """Keep one call: (b, h, n, d), masks that broadcast to the scores, the dtype of torch.
 
-        The tensors are copies, to which nobody else writes; of ``sinks`` one is made here.
-
-        A mask of bool says True where a query may look; any other is added.
+        The arrays are copies, to which nobody else writes. A mask of bool says True where a query
+        may look; any other is added.
         """
-        facts["dtype"] = str(Q.dtype).removeprefix("torch.")
+        facts["dtype"] = str(dtype).removeprefix("torch.")
         facts["scale"] = float(Q.shape[-1] ** -0.5 if scale is None else scale)
         there = [_cut(mask, K.shape[2]) for mask in masks if mask is not None]
         allowed, bias = _joined(there, facts["dtype"])
-        arrays: dict[str, Any] = {name: _array(M) for name, M in zip("QKV", (Q, K, V), strict=True)}
-        arrays |= {"output": _array(output)}
-        arrays |= {"sinks": None if sinks is None else _array(sinks.reshape(-1).clone())}
+        arrays: dict[str, Any] = {"Q": Q, "K": K, "V": V, "output": output}
+        arrays |= {"sinks": None if sinks is None else sinks.reshape(-1)}
         arrays |= {"allowed": allowed, "bias": bias}
-        items = arrays["output"].shape[0]
         for each in "QKV":  # what all items share
-            if arrays[each].shape[0] < items:
-                arrays[each] = np.repeat(arrays[each], items, axis=0)
+            if arrays[each].shape[0] < len(output):
+                arrays[each] = np.repeat(arrays[each], len(output), axis=0)
         if self.queries is not None and self.queries.start >= Q.shape[2]:
             return
-        arrays, places = self._chosen_part(arrays)
-        kept: dict[str, Any] = {
-            name: None if M is None else np.ascontiguousarray(M) for name, M in arrays.items()
-        }
+        kept, places = self._chosen_part(dict(arrays))
+        for name, M in kept.items():
+            if M is not arrays[name]:  # the rest need not stay in memory
+                kept[name] = np.ascontiguousarray(M)
         facts |= at.facts | {"kind": at.module.kind(at.cross, _is_causal(kept["allowed"]))}
         for side in ("query", "key"):
             if facts.get(f"{side}_position") is not None:
@@ -167,34 +172,21 @@ def _is_causal(allowed: np.ndarray | None) -> bool:
     return n_q <= n_k and not seen[np.triu_indices(n_q, n_k - n_q + 1, n_k)].any()
 
 
-def _array(tensor: Any) -> np.ndarray:
-    """In the CPU's memory, where the tensor may be already; bfloat16 as float32, which holds its
-    numbers exactly.
-    """
-    plain = tensor.detach()
-    if plain.is_floating_point() and str(plain.dtype)[6:] not in ("float16", "float64"):
-        plain = plain.float()
-    return np.asarray(plain.cpu().numpy())
-
-
-def _cut(mask: Any, n_k: int) -> Any:
+def _cut(mask: np.ndarray, n_k: int) -> np.ndarray:
     """A mask of four axes that broadcasts to the scores, without keys that are not there."""
-    mask = mask.detach()
-    while mask.ndim < 4:
-        mask = mask[None]
-    return mask[..., :n_k] if mask.shape[-1] > n_k else mask
+    return mask[(None,) * (4 - mask.ndim)][..., :n_k]
 
 
-def _joined(masks: list[Any], dtype: str) -> tuple[np.ndarray | None, np.ndarray | None]:
+def _joined(masks: list[np.ndarray], dtype: str) -> tuple[np.ndarray | None, np.ndarray | None]:
     """(may look, what is added), of masks that are either; None where there is nothing to say."""
     allowed: np.ndarray | None = None
     bias: np.ndarray | None = None
     for mask in masks:
-        if str(mask.dtype) == "torch.bool":
-            allowed = _array(mask) if allowed is None else allowed & _array(mask)
+        if mask.dtype == bool:
+            allowed = mask if allowed is None else allowed & mask
         else:
             with np.errstate(over="ignore"):  # two that hide
-                added = _array(mask).astype(np.float64)
+                added = mask.astype(np.float64)
                 bias = added if bias is None else bias + added
     allowed, bias = visible_and_added(allowed, bias, dtype).values()
     if bias is not None and (bias == bias.astype(np.float32)).all():

@@ -5,6 +5,7 @@ What they recorded is tested without them in test_recorded.py.
 
 import re
 import sys
+from threading import Thread
 
 import messages
 import numpy as np
@@ -176,6 +177,26 @@ def test_one_capture_within_another():
         assert attention.verify(outer).agrees and attention.verify(inner).agrees
 
 
+@torch.no_grad()
+def test_a_device_that_was_set_inside_stays_set():
+    model, asked = Wrapped(encoder()), x()
+    with attention.capture(model) as taken, torch.device("meta"):
+        model(asked)
+        assert torch.empty(1).device.type == "meta"
+    assert attention.verify(taken).agrees and doors()[-1] == []
+
+
+@torch.no_grad()
+def test_a_layer_of_torch_runs_in_another_thread():
+    model, asked, answers = Wrapped(encoder()), x(), []
+    before = model(asked)
+    with attention.capture(model) as taken:
+        thread = Thread(target=torch.no_grad()(lambda: answers.append(model(asked))))
+        thread.start()
+        thread.join()
+    assert torch.equal(answers[0], before) and attention.verify(taken).agrees
+
+
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("gradients", [False, True])
 def test_queries_whose_every_key_is_hidden(weights, gradients):
@@ -271,6 +292,9 @@ def test_steps_of_generate_with_a_cache_and_cross_attention(way):
     taken.tokens = [f"t{k}" for k in range(10)]
     assert words_of(taken, taken.at(1, 2), 0)[0] == ("t7",)
     assert attention.verify(taken).agrees
+    with attention.capture(model, layers=0) as taken:
+        model.generate(IDS, **options)
+    assert np.shares_memory(taken.at(0, 1).K, taken.at(0, 3).K)  # copied once
     with attention.capture(model, layers=0) as taken:
         model.generate(IDS, **options, cache_implementation="static")
     assert attention.verify(taken).agrees and len(taken) == 4

@@ -1,0 +1,88 @@
+"""Copies of keys and values from call to call; a stand-in has what is asked of torch's tensors."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.models.copies import Rows, copied
+
+LEAD, WIDTH = (1, 2), 3
+
+
+class Tensor:
+    """Numbers that are handed out as they are, or as bfloat16 is: not before they are wider."""
+
+    def __init__(self, M, narrow=False):
+        self.M, self.narrow = M, narrow
+
+    def numpy(self, force):
+        assert force
+        if self.narrow:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self.M
+
+    def float(self):
+        return Tensor(self.M.astype(np.float32))
+
+
+def numbers(seed, n, lead=LEAD):
+    return np.random.default_rng(seed).normal(size=(*lead, n, WIDTH))
+
+
+# a cache grows, is handed over again, is cut, starts anew, changes a row, or becomes another
+MOVES = st.sampled_from(["grow", "same", "cut", "anew", "change", "items", "type"])
+
+
+@given(st.lists(MOVES, max_size=12), st.integers(0, 2**31))
+def test_each_copy_stays_what_was_handed_over(moves, seed):
+    rows, rng, M = Rows(), np.random.default_rng(seed), numbers(seed, 3)
+    seen = [(rows.copied(Tensor(M)), M.copy())]
+    for move in moves:
+        if move == "grow":
+            M = np.concatenate([M, numbers(rng.integers(99), rng.integers(1, 5), M.shape[:2])], 2)
+        elif move == "cut":
+            M = M[..., : max(M.shape[2] - 1, 1), :]
+        elif move == "anew":
+            M = numbers(rng.integers(99), rng.integers(1, 6))
+        elif move == "change":
+            M[0, 0, rng.integers(M.shape[2])] += 1  # in place, as a cache of fixed size
+        elif move == "items":
+            M = np.concatenate([M, M])
+        elif move == "type":
+            M = M.astype(np.float32 if M.dtype == np.float64 else np.float64)
+        seen.append((rows.copied(Tensor(M)), M.copy()))
+    M += 1
+    for kept, right in seen:
+        assert kept.dtype == right.dtype
+        np.testing.assert_array_equal(kept, right)
+
+
+def test_the_steps_of_a_generation_take_the_room_of_the_last():
+    """Room is made for twice as many rows, so all rooms together are below four times the last."""
+    rows, whole = Rows(), numbers(0, 64)
+    steps = [rows.copied(Tensor(whole[..., :n, :])) for n in range(1, 65)]
+    rooms = {
+        id(room): room for room in (each if each.base is None else each.base for each in steps)
+    }
+    assert sum(room.nbytes for room in rooms.values()) < 4 * whole.nbytes
+
+
+def test_cross_attention_keeps_its_keys_once():
+    rows, M = Rows(), numbers(0, 5)
+    first, second = rows.copied(Tensor(M)), rows.copied(Tensor(M.copy()))
+    assert np.shares_memory(first, second)
+
+
+@pytest.mark.parametrize("copy", [copied, Rows().copied])
+def test_a_narrow_type_is_copied_wider(copy):
+    M = numbers(0, 4).astype(np.float16)
+    kept = copy(Tensor(M, narrow=True))
+    assert kept.dtype == np.float32
+    np.testing.assert_array_equal(kept, M)
+
+
+def test_a_copy_is_in_rows_and_its_own():
+    M = numbers(0, 4)
+    kept = copied(Tensor(M.swapaxes(1, 2)))
+    assert kept.flags.c_contiguous and not np.shares_memory(kept, M)
