@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.models.copies import Rows
+from attention.models.copies import Rows, copied
 from attention.models.following import At, Following
 from attention.models.taken import Call, Taken, visible_and_added
 
@@ -49,6 +49,8 @@ class Recorder:
 
     def keys_and_values(self, at: At, K: Any, V: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return copies of tensors (b, g, n, d), which share what the call before handed over."""
+        if self.heads is not None or self.queries is not None:
+            return copied(K), copied(V)  # of which a part is kept, and the rest is not held
         rows = self.rows.setdefault(at.module.name, (Rows(), Rows()))
         return rows[0].copied(K), rows[1].copied(V)
 
