@@ -15,7 +15,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attention
 
-RUNS = 9
+RUNS = 5
 PROMPT, NEW = 64, 32  # tokens
 
 

@@ -8,16 +8,16 @@ import numpy as np
 
 
 def copied(tensor: Any) -> np.ndarray:
-    """Return a copy of a tensor, bfloat16 as float32, which holds its numbers exactly."""
-    return np.array(_seen(tensor), order="C")
+    """Return a copy of a tensor in C order, bfloat16 as float32, which holds its numbers exactly.
 
-
-def _seen(tensor: Any) -> np.ndarray:
-    """Return a tensor's numbers; on the CPU they are its own memory."""
+    ``numpy`` is asked of the copy alone: the model could not resize a tensor of which it was asked.
+    """
+    own = tensor.detach().clone()
     try:
-        return np.asarray(tensor.numpy(force=True))
+        M = own.numpy(force=True)
     except TypeError:  # NumPy has no bfloat16
-        return np.asarray(tensor.float().numpy(force=True))
+        M = own.float().numpy(force=True)
+    return np.ascontiguousarray(M)
 
 
 class Rows:
@@ -32,23 +32,28 @@ class Rows:
         self.count = 0  # of the rows that are filled
 
     def copied(self, tensor: Any) -> np.ndarray:
-        """Return a copy of (…, n, d), in the memory of the call before where it begins with the
-        rows of that one.
+        """Return a copy of (…, n, d) to read, in the memory of the call before where it begins with
+        the rows of that one.
         """
-        M, kept, before = _seen(tensor), self.kept, self.count
+        M, kept, before = copied(tensor), self.kept, self.count
         n = M.shape[-2]
         if kept is None or not _begins_with(M, kept[..., :before, :]):
-            self.kept, self.count = np.array(M, order="C"), n
-            return self.kept
-        if n > kept.shape[-2]:
-            room = np.empty((*M.shape[:-2], 2 * n, M.shape[-1]), M.dtype)
-            room[..., :before, :] = kept[..., :before, :]
-            self.kept = kept = room
-        kept[..., before:n, :] = M[..., before:, :]
-        self.count = n
-        return kept[..., :n, :]
+            kept = M
+        else:
+            if n > kept.shape[-2]:
+                room = np.empty((*M.shape[:-2], 2 * n, M.shape[-1]), M.dtype)
+                room[..., :before, :] = kept[..., :before, :]
+                kept = room
+            kept[..., before:n, :] = M[..., before:, :]
+        self.kept, self.count = kept, n
+        seen = kept[..., :n, :]
+        seen.setflags(write=False)  # of other calls as well
+        return seen
 
 
 def _begins_with(M: np.ndarray, rows: np.ndarray) -> bool:
-    same = M.dtype == rows.dtype and M.ndim == rows.ndim
-    return bool(same and np.array_equal(M[..., : rows.shape[-2], :], rows))
+    """Check whether the first rows are the same to the bit."""
+    if M.dtype != rows.dtype or M.ndim != rows.ndim:
+        return False
+    bits = f"u{M.itemsize}"
+    return np.array_equal(M[..., : rows.shape[-2], :].view(bits), rows.view(bits))

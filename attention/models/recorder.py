@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ class Recorder:
         self.queries = queries
         self.steps = steps
         self.unknown: dict[str, None] = {}  # modules that took a softmax by themselves
-        self.rows: dict[str, tuple[Rows, Rows]] = {}  # keys and values, by the name of the module
+        # keys and values, by thread and module
+        self.rows: dict[tuple[int, str], tuple[Rows, Rows]] = {}
 
     def wanted(self, module: str, n_q: int, n_k: int, cross: bool | None = None) -> At | None:
         """Follow a call with so many queries and keys; return what it is where it was chosen.
@@ -51,7 +53,7 @@ class Recorder:
         """Return copies of tensors (b, g, n, d), which share what the call before handed over."""
         if self.heads is not None or self.queries is not None:
             return copied(K), copied(V)  # of which a part is kept, and the rest is not held
-        rows = self.rows.setdefault(at.module.name, (Rows(), Rows()))
+        rows = self.rows.setdefault((get_ident(), at.module.name), (Rows(), Rows()))
         return rows[0].copied(K), rows[1].copied(V)
 
     def keep(

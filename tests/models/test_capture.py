@@ -177,6 +177,30 @@ def test_one_capture_within_another():
         assert attention.verify(outer).agrees and attention.verify(inner).agrees
 
 
+class OneBuffer(nn.Module):
+    """Keys in memory that is used again for a text of another length."""
+
+    def __init__(self):
+        super().__init__()
+        self.keys = torch.empty(0)
+
+    def forward(self, query):
+        self.keys.resize_(query.shape).copy_(query)
+        answer = nn.functional.scaled_dot_product_attention(query, self.keys, self.keys)
+        return answer.clone(), answer.resize_(0)
+
+
+@torch.no_grad()
+def test_the_memory_of_the_model_can_be_resized_during_a_capture_and_after_it():
+    model, asked = OneBuffer(), [torch.randn(1, 2, n, 4) for n in (5, 9, 3)]
+    with attention.capture(model) as taken:
+        answers = [first(model(each)) for each in asked[:2]]
+    assert first(model(asked[2])).shape == asked[2].shape
+    for call, query, answer in zip(taken, asked, answers, strict=False):
+        np.testing.assert_array_equal(call.K, query.numpy())
+        np.testing.assert_array_equal(call.output, answer.numpy())
+
+
 @torch.no_grad()
 def test_a_device_that_was_set_inside_stays_set():
     model, asked = Wrapped(encoder()), x()
