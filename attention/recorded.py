@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from attention.sentences import numbered
+from attention.sentences import numbered, which_of
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """The layer of a real model, and the model's numbers of the heads that a trace holds.
+    """The layer of a real model, and the model's numbers of the heads and items in a trace.
 
     >>> of = Recorded(3, (1, 5, 11), "decoder.layers.1.encoder_attn", "cross", "step 4")
     >>> of.title(5)
     'layer 3 (cross), head 5, step 4'
     >>> of.words(1, 5)
     'layer 3 (cross, decoder.layers.1.encoder_attn), heads 1, 5, step 4'
+    >>> Recorded(3, (1, 5), items=(0, 1), batch=2).of_item(1).words(5)
+    'layer 3, head 5, item 1 of 0–1'
     """
 
     layer: int  # counted from 0
     heads: tuple[int, ...]  # of each head of the trace its number in the model, from 0
     module: str = ""  # its name in the model
     kind: str = ""  # "encoder", "decoder", "cross", "vision", "audio"
-    when: str = ""  # of several items or calls: "item 1 of 0–1", "step 4"
+    when: str = ""  # of several calls: "step 4"; on a page of several items, too
+    items: tuple[int, ...] = (0,)  # of each item of the trace its number in the batch, from 0
+    batch: int = 1  # how many items were recorded
+
+    def of_item(self, item: int) -> Recorded:
+        """The same of one item of the trace."""
+        return replace(self, items=(self.items[item],))
 
     def title(self, *heads: int) -> str:
         """These heads of the layer, by their numbers in the model, as a matrix is called."""
@@ -36,4 +44,6 @@ class Recorded:
         inside = ", ".join(filter(None, what))
         layer = f"layer {self.layer}" + f" ({inside})" * bool(inside)
         said = numbered("head", heads) if heads else ""
-        return ", ".join(filter(None, (layer, said, self.when)))
+        one = len(self.items) == 1 < self.batch
+        item = which_of("item", self.items, self.batch) if one else ""
+        return ", ".join(filter(None, (layer, said, item, self.when)))

@@ -19,6 +19,7 @@ from attention import (
     scaled_dot_product_attention,
     self_attention,
 )
+from attention.models.taken import Call
 from attention.recorded import Recorded
 
 HEADS = 1, 2, 5, 8, 11  # as capture(model, heads=[1, 2, 5, 8, 11], layers=[3]) keeps them
@@ -65,6 +66,32 @@ def test_one_head_alone_is_called_by_its_number_too(trace):
     drawn = figure(one, stages=["weights"])
     assert drawn.layout.title.text == "layer 3 (encoder.layer.3.attention.self), head 8"
     assert figure(one, title="Mine").layout.title.text == "Mine"
+
+
+@NEEDS_PAPER
+def test_an_item_of_a_batch_keeps_its_number(tmp_path):
+    Q, K, V = np.random.default_rng(0).normal(size=(3, 2, 5, 3, 4))
+    call = Call(3, 0, "layers.3.attn", Q, K, V, Q, 0.5, heads=HEADS, kind="decoder")
+    said = "layer 3 (decoder, layers.3.attn), head 5, item 1 of 0–1"
+    for trace, which in ((call.trace(1, 2), {}), (call.trace(), {"item": 1, "head": 2})):
+        save(trace, tmp_path / "a.csv", **which)
+        read = pandas.read_csv(tmp_path / "a.csv")
+        assert set(read["item"]) == {1} and set(read["head"]) == {5}
+        assert f"; {said}; " in read["origin"][0]
+        for ending in ("json", "md", "tex"):
+            save(trace, tmp_path / f"a.{ending}", **which)
+            plain = (tmp_path / f"a.{ending}").read_text().replace("--", "–").replace("\\", "")
+            assert said in plain
+        report(trace, tmp_path / "a.html", **which)
+        assert said in (tmp_path / "a.html").read_text()
+        assert figure(trace, **which).layout.title.text == said
+        heads = {"item": which.get("item", 0), "heads": which.get("head", 0)}
+        assert paper_figure(trace, **heads).about == paper_figure(trace, **heads).title == said
+    printed = [" ".join(str(each).split()) for each in (call.trace(), call.trace(1, 2))]
+    assert ["item 1 of 0–1" in each for each in printed] == [False, True]
+    assert "all 2 items" not in printed[0]
+    save(call.trace(1, 2), tmp_path / "a.npz")
+    assert any(said in line for line in np.load(tmp_path / "a.npz")["about"].tolist())
 
 
 @NEEDS_PAPER

@@ -160,8 +160,12 @@ def _about(
         for word, which, count in zip(("item", "head"), (item, head), axes_of(trace), strict=True)
     ]
     if of := trace.recorded:
-        numbers = tuple(of.heads[k] for k in parts[1].which)
-        parts[1] = replace(parts[1], which=numbers, recorded=of)
+        items, heads = (
+            tuple(numbers[k] for k in part.which)
+            for numbers, part in zip((of.items, of.heads), parts, strict=True)
+        )
+        parts[0] = Part("item", items, of.batch)
+        parts[1] = replace(parts[1], which=heads, recorded=replace(of, items=items))
     made = weighted_by(trace.softcap, () if sink is None else (sink,), trace.softmax)
     return About(dict.fromkeys(names, words) | made, (), *parts)
 

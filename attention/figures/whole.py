@@ -33,6 +33,7 @@ WIDEST = 1150  # px: a line of panes; what a notebook has room for
 GAP, HEADING, EDGE = 30, 26, 12  # px: between panes; for the words above one; around all
 BAR = 56  # px: the colours' scale of a pane that stands alone
 CHARACTER = {11: 6.2, 13: 7.6}  # px: width of a letter, of labels and of bold headings
+CORNER, SMALL = 44, 9  # px: the room of what a row and a column are, and its letters
 
 
 def figure(
@@ -159,6 +160,7 @@ def _slot(pane: Pane, alone: bool) -> _Slot:
     wide = _side(columns, alone, int(_longest(pane) * DIGIT * 10) + 6)
     tall = _side(rows, alone)
     left, longest = (_length(axes[axis]["ticktext"]) for axis in ("yaxis", "xaxis"))
+    left = max(left, CORNER) if pane.axes else left
     turned = longest > wide / max(len(axes["xaxis"]["ticktext"]), 1)
     above = HEADING + (longest if turned else 18)
     heading = " = ".join(filter(None, (pane.symbol, pane.formula)))
@@ -211,10 +213,10 @@ def _place(
     whole: dict[str, Any],
     slot: _Slot,
     number: int,
-    corner: tuple[int, int],
+    cells: tuple[int, int],
 ) -> None:
-    """Put a pane's heatmaps, axes, frames and heading into the whole; ``corner``: of its cells."""
-    (left, top), width, height = corner, whole["width"], whole["height"]
+    """Put a pane's heatmaps, axes, frames and heading into the whole; ``cells``: their corner."""
+    (left, top), width, height = cells, whole["width"], whole["height"]
     axes, x, y = slot.figure["layout"], f"x{number}", f"y{number}"
     across = [left / width, (left + slot.wide) / width]
     up = [1 - (top + slot.tall) / height, 1 - top / height]
@@ -234,17 +236,27 @@ def _place(
     whole[f"xaxis{number}"] = {**axes["xaxis"], "domain": across, "anchor": y, "tickangle": angle}
     whole[f"yaxis{number}"] = {**axes["yaxis"], "domain": up, "anchor": x}
     whole["shapes"] += [{**shape, "xref": x, "yref": y} for shape in axes.get("shapes", ())]
-    whole["annotations"].append(
-        {
-            "text": f"<b>{subscripts(escape(slot.heading))}</b>",
-            "font": {"size": 13},
-            "x": (left - slot.left) / width,
-            "y": 1 - (top - slot.above + HEADING) / height,
-            "xref": "paper",
-            "yref": "paper",
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "borderpad": 0,
-            "showarrow": False,
-        }
-    )
+    heading = f"<b>{subscripts(escape(slot.heading))}</b>"
+    over = (left - slot.left) / width, 1 - (top - slot.above + HEADING) / height
+    whole["annotations"].append(_note(heading, 13, *over, "left"))
+    if slot.pane.axes:
+        row, column = slot.pane.axes
+        corner = (left - 5) / width, 1 - (top - 3) / height
+        whole["annotations"].append(_note(f"{column} →<br>{row} ↓", SMALL, *corner, "right"))
+
+
+def _note(text: str, letters: int, x: float, y: float, side: str) -> dict[str, Any]:
+    """Words of the figure that end, or begin, above a point of it."""
+    return {
+        "text": text,
+        "font": {"size": letters},
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": side,
+        "yanchor": "bottom",
+        "align": side,
+        "borderpad": 0,
+        "showarrow": False,
+    }

@@ -148,10 +148,21 @@ class Call:
             sinks=sinks,
             **masks,
         )
-        which = range(self.Q.shape[1]) if head is None or item is None else [head]
-        heads = tuple(map(self.number_of, which))
-        place = Recorded(self.layer, heads, self.module, self.kind, self.when)
-        return replace(trace, recorded=place)
+        return replace(trace, recorded=self.place(None if head is None else item, head))
+
+    def place(self, item: int | None = None, head: int | None = None) -> Recorded:
+        """Where it was recorded: an item of it, or one of its recorded heads, or all of them."""
+        b, h = self.Q.shape[:2]
+        heads = range(h) if head is None or item is None else [head]
+        return Recorded(
+            self.layer,
+            tuple(map(self.number_of, heads)),
+            self.module,
+            self.kind,
+            self.when,
+            tuple(range(b)) if item is None else (item,),
+            b,
+        )
 
     def _check(self, name: str, given: int | None, count: int) -> None:
         if given is None or 0 <= given < count:

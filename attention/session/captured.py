@@ -18,8 +18,6 @@ from attention.models.kinds import stack_of
 from attention.models.labels import past_of, sides_of, words_of
 from attention.models.taken import Call, Taken, one
 from attention.numbers import number
-from attention.recorded import Recorded
-from attention.sentences import which_of
 from attention.session.examples import OWN
 from attention.session.matrix import Matrix
 from attention.session.origin import CAPTURED, Origin
@@ -197,10 +195,8 @@ def called(call: Call, item: int | None = None, head: int | None = None) -> str:
     >>> called(load("verbs")[3], 1, 0)
     'layer 3 (encoder, encoder.layer.3.attention.self), head 1, item 1 of 0–1'
     """
-    heads = () if head is None else (call.number_of(head),)
-    items = [] if item is None or len(call.Q) == 1 else [which_of("item", [item], len(call.Q))]
-    more = ", ".join(filter(None, (*items, call.when)))
-    return Recorded(call.layer, heads, call.module, call.kind, more).words(*heads)
+    heads = [] if head is None else [call.number_of(head)]
+    return call.place(item).words(*heads)
 
 
 def source_of(taken: Taken, call: Call, item: int, head: int | None = None) -> str:

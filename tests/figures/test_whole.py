@@ -41,8 +41,12 @@ def z(trace):
     return trace.z
 
 
+def bold(drawn):
+    return [a for a in drawn.layout.annotations if a.text.startswith("<b>")]
+
+
 def headings(drawn):
-    return [re.sub(r"</?(b|sub)>", "", a.text).split(" = ")[0] for a in drawn.layout.annotations]
+    return [re.sub(r"</?(b|sub)>", "", a.text).split(" = ")[0] for a in bold(drawn)]
 
 
 def boxes(drawn):
@@ -127,10 +131,7 @@ def test_numbers_are_printed_in_one_size_where_there_is_room():
         texts = [text for row in main.text for text in row if text]
         assert texts == numbers(main.z[np.isfinite(main.z)])
         assert "%{text}" in main.hovertemplate
-    said = [
-        [" · in colours</b>" in a.text for a in drawn.layout.annotations]
-        for drawn in (small, large)
-    ]
+    said = [[" · in colours</b>" in a.text for a in bold(drawn)] for drawn in (small, large)]
     assert not any(said[0]) and all(said[1])
 
 
@@ -237,3 +238,15 @@ def test_heads_given_side_by_side_are_joined_outputs_of_each_item():
     found = attention.diagnose(X, X, X, heads=3, output=trace.joined + 1)
     drawn = figure(found, item=1, head=2, stages=["output_given"])
     assert z(drawn.data[1]).tobytes() == (trace.joined + 1)[1].tobytes()
+
+
+def test_maps_say_that_rows_are_queries_and_columns_keys():
+    rng = np.random.default_rng(0)
+    trace = self_attention(*rng.normal(size=(4, 3, 3)))
+    for stage, named in (("weights", True), ("scores", True), ("Q", False), ("output", False)):
+        drawn = figure(trace, stages=[stage])
+        corner = [a for a in drawn.layout.annotations if a.text == "key →<br>query ↓"]
+        assert len(corner) == named
+        for a in corner:  # left of the columns' labels, above those of the rows
+            assert a.x < drawn.layout.xaxis.domain[0] and a.y > drawn.layout.yaxis.domain[1]
+            assert a.x * drawn.layout.width > 35  # room for its words
