@@ -600,11 +600,11 @@ NO_KNOWN_DOOR = (
 )
 LOAD_WITH_SDPA = " Load it with attn_implementation='sdpa', which capture sees."
 READ_AS_ITEMS_AND_HEADS = (
-    "{size} were read as {items} items of {heads} heads, which is the module's number"
+    "{size} were read as {items} of {heads} heads, which is the module's number"
 )
-READ_AS_ITEMS = (
-    "{size} were read as {items} items of one head: the module does not say how many heads it has"
-)
+READ_AS_ITEMS = "{size} were read as {items} items of one head: the module {why}"
+SAYS_NO_HEADS = "does not say how many heads it has"
+VIRTUAL_IN_BETWEEN = "virtual tokens came with later tokens too, so no position is known"
 AXES_JOINED = (
     "axes were joined: {axes} became items of one head, as which of them counts heads is not known"
 )

@@ -91,9 +91,9 @@ def _functions(recorder: Recorder) -> Any:
             at = None if name is None else recorder.wanted(name, query.shape[-2], key.shape[-2])
             if at is None:
                 return attend(*args, **kwargs)
-            axes = Axes.of(tuple(query.shape), at.module.heads)
-            if query.ndim > 4:  # of a window the places in the picture are not known
-                at.facts.update(
+            axes = Axes.of(query, key, at.module.heads)
+            if query.ndim > 4 or recorder.following.is_window(at.module, query.shape[0]):
+                at.facts.update(  # of a window the places in the picture are not known
                     {side: (PLACE,) for side in ("names", "key_names") if at.facts[side]}
                 )
             Q, K, V = (axes.four(given[each]) for each in ("query", "key", "value"))
@@ -184,20 +184,25 @@ class Axes:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, shape: tuple[int, ...], heads: int) -> Axes:
-        """Read a shape by how many heads the module says that it has; 0 where it says nothing."""
+    def of(cls, query: Any, key: Any, heads: int) -> Axes:
+        """Read the axes by how many heads the module says that it has; 0 where it says nothing."""
+        shape = tuple(query.shape)
         size, lead = " × ".join(map(str, shape)), shape[:-2]
         if len(shape) == 3:
             if heads > 1 and shape[0] % heads == 0:
-                note = f"{size} were read as {shape[0] // heads} items of {heads} heads"
+                items = f"{shape[0] // heads} item{'s' * (shape[0] > heads)}"
+                note = f"{size} were read as {items} of {heads} heads"
                 return cls(shape, heads, None, (f"{note}, which is the module's number",))
             if heads == 1 or shape[0] == 1:
                 return cls(shape, 1, None)
             note = f"{size} were read as {shape[0]} items of one head"
-            return cls(shape, 1, None, (f"{note}: the module does not say how many heads it has",))
+            why = f"says {heads}" if heads else "does not say how many heads it has"
+            return cls(shape, 1, None, (f"{note}: the module {why}",))
         if len(shape) < 5:
             return cls(shape, 1, None)
         places = [axis for axis in range(1, len(lead)) if lead[axis] == heads]
+        if len(places) > 1 < shape[-2]:  # split off a projection heads are next to their columns
+            places = [k for k in places if shape[-1] in (query.stride(k), key.stride(k))]
         if len(places) == 1:
             return cls(shape, 1, places[0])
         joined = " × ".join(map(str, lead))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
+from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, VISION, Module
 from attention.models.labels import RECOMPUTE, RUN, STEP, UNKNOWN, USE
 
 
@@ -47,6 +47,8 @@ class Layer:
     runs: int = 0
     keys: int = 0
     occasion: tuple[Any, ...] = ()  # the run and the call of the module
+    virtual: int | None = None  # tokens before its sequence; None before its first call
+    is_lost: bool = False  # whether more virtual tokens came in between: no position is known
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,15 @@ class At:
     module: Module
     cross: bool
     facts: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 class Following:
     """Follows a model's run."""
 
     def __init__(self, model: Any) -> None:
+        self.model = model
+        self.items = 0  # of the batch that the model was given last; 0 where it is not known
         self.modules = dict(model.named_modules())
         self.modules |= _of_keras(model, self.modules)
         self.names = {id(module): name for name, module in self.modules.items()}
@@ -81,6 +86,8 @@ class Following:
 
         def hook(module: Any, args: Any) -> None:
             self.called[id(module)] += 1
+            if module is self.model and args:
+                self.items = len(args[0]) if hasattr(args[0], "shape") and args[0].ndim else 0
 
         handle = register_module_forward_pre_hook(hook)
         try:
@@ -120,6 +127,10 @@ class Following:
         """Check whether a module was called."""
         return self.called[id(self.modules[name])] > 0
 
+    def is_window(self, module: Module, items: int) -> bool:
+        """Check whether a call is of windows of pictures: more items than there are pictures."""
+        return 0 < self.items < items and module.tower == VISION
+
     def call(self, name: str, n_q: int, n_k: int, cross: bool | None) -> At:
         """Return what the next call of a module is; ``cross`` where the door can tell."""
         layer = self.layers.setdefault(name, Layer(Module(name, self.modules)))
@@ -130,14 +141,12 @@ class Following:
         if cross:
             start, first = stack.start if stack and stack.count == n_q else None, None
         else:
-            start, first = _positions(n_q, n_k, cached)
-            virtual = self._virtual_of(module)
-            start, first = (None if at is None else at - virtual for at in (start, first))
+            start, first = self._without_virtual(layer, n_q, *_positions(n_q, n_k, cached))
         repeat = self._repeat(layer, n_q, n_k, start, stack if cross else None)
         layer.calls, layer.keys = number + 1, n_k
         layer.runs += number > 0 and repeat == RUN
         facts = {"repeat": repeat, "run": layer.runs, "query_position": start}
-        facts |= {"names": module.names(n_q), "virtual": self._virtual_of(module)}
+        facts |= {"names": module.names(n_q), "virtual": layer.virtual or 0}
         if cross:
             facts |= self._keys_of(module, n_k)
         else:
@@ -148,7 +157,9 @@ class Following:
                 ends = self.words.setdefault(module.stack, [])
                 ends += [0] * (layer.runs + 1 - len(ends))
                 ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)
-        return At(list(self.layers).index(name), number, module, cross, facts)
+        lost = ("virtual tokens came with later tokens too, so no position is known",)
+        notes = lost * (layer.is_lost and not cross)
+        return At(list(self.layers).index(name), number, module, cross, facts, notes)
 
     def _repeat(
         self, layer: Layer, n_q: int, n_k: int, start: int | None, around: Stack | None
@@ -166,6 +177,8 @@ class Following:
             return around.repeat
         if start is None and n_q < n_k and layer.keys < n_k or start:
             return STEP  # behind what stands in a cache, of torch's own or another
+        if n_q == n_k == layer.keys + 1 and _is_generating():
+            return STEP  # without a cache all is read anew, with one token more
         return UNKNOWN if before[0] is None else RUN
 
     def _occasion(self, module: Module) -> tuple[Any, ...]:
@@ -179,6 +192,8 @@ class Following:
         """Whose sequence the keys of cross-attention are: of the stack that had as many tokens and
         was called last; else of none that is known.
         """
+        if module.is_of_diffusers:  # they come from a model beside it
+            return {"key_names": (), "key_position": 0}
         others = [each for name, each in self.stacks.items() if name != module.stack]
         found = [each for each in others if each.count == n_k]
         if found:
@@ -189,12 +204,25 @@ class Following:
         names = (PLACE,) if pictures or module.looks_with_queries else ()
         return {"key_names": names, "key_position": 0}
 
-    def _virtual_of(self, module: Module) -> int:
-        """How many virtual tokens stand before the sequence of a module."""
-        count, side = self.virtual
-        if not count or module.tower != TEXT or side and side not in module.name:
-            return 0
-        return count
+    def _without_virtual(
+        self, layer: Layer, n_q: int, start: int | None, first: int | None
+    ) -> tuple[int | None, int | None]:
+        """Return positions counted from the first token that is not virtual.
+
+        A run begins behind a prefix, which is in its cache from the start; where its first token is
+        at 0, as in ``generate`` of some versions of peft, the model has no prefix. A soft prompt
+        comes with the first tokens; where it comes with later ones too, no position is known.
+        """
+        count, side, is_prefix = self.virtual
+        if not count or layer.module.tower != TEXT or side and side not in layer.module.name:
+            return start, first
+        if layer.virtual is None or n_q > 1:
+            layer.virtual = 0 if is_prefix and start == 0 else count
+        if not is_prefix and start is not None:
+            layer.is_lost = start > 0 and (layer.is_lost or n_q > count)
+        if layer.is_lost or start is None or first is None:
+            return None, None
+        return start - layer.virtual, first - layer.virtual
 
 
 def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, int | None]:
@@ -204,15 +232,27 @@ def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, i
     return (0, 0) if n_q == n_k else (None, None)
 
 
-def _virtual(model: Any) -> tuple[int, str]:
-    """How many virtual tokens peft puts before a sequence, and which of two has them."""
+def _virtual(model: Any) -> tuple[int, str, bool]:
+    """How many virtual tokens peft puts before a sequence, which of two has them, and whether they
+    are a prefix of the keys alone.
+    """
     config = getattr(model, "active_peft_config", None)
     if config is None or not config.is_prompt_learning:
-        return 0, ""
-    side = ""
+        return 0, "", False
+    side, is_prefix = "", "PREFIX" in str(config.peft_type)
     if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
-        side = DECODER if "PREFIX" in str(config.peft_type) else ENCODER
-    return int(config.num_virtual_tokens), side
+        side = DECODER if is_prefix else ENCODER
+    return int(config.num_virtual_tokens), side, is_prefix
+
+
+def _is_generating() -> bool:
+    """Check whether a ``generate`` called, however far out."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "generate":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
 
 
 def _of_keras(model: Any, known: dict[str, Any]) -> dict[str, Any]:

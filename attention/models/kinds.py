@@ -35,16 +35,26 @@ PATCH, FRAME, PLACE, QUERY = "patch", "frame", "place", "query"
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads")
 
 
+# a layer that is called block2 or layer_2, and no tower or attention of several
+_NUMBERED = re.compile(r"(?!.*(?:attn|attention|coder|tower))(.*?)_?\d+")
+
+
 @lru_cache(4096)  # asked for every call of a generation, of each of its tokens
 def stack_of(module: str) -> str:
     """Return the name of the layers that a module is one of: all before the first number.
 
-    >>> stack_of("model.decoder.layers.3.self_attn"), stack_of("attn")
-    ('model.decoder.layers', '')
+    >>> stack_of("model.decoder.layers.3.self_attn"), stack_of("attn"), stack_of("block2.attn")
+    ('model.decoder.layers', '', 'block')
     """
     parts = module.split(".")
-    number = next((k for k, part in enumerate(parts) if part.isdigit()), len(parts) - 1)
-    return ".".join(parts[:number])
+    for k, part in enumerate(parts):
+        if part.isdigit():
+            return ".".join(parts[:k])
+    *outer, _ = parts
+    for k, part in enumerate(outer):
+        if found := _NUMBERED.fullmatch(part):
+            return ".".join([*parts[:k], found[1]])
+    return ".".join(outer)
 
 
 @lru_cache(4096)
@@ -129,7 +139,7 @@ def _reads(name: str, module: Any) -> str:
     kind = type(module)
     if "Vision" in kind.__name__ or _said(module, "patch_embed") is not None:
         return VISION
-    if kind.__module__.startswith("diffusers."):
+    if kind.__module__.startswith(("diffusers.", "timm.models.")):
         return VISION
     return TEXT if first == "input_ids" else ""
 
@@ -227,16 +237,34 @@ class Module:
             return (QUERY,)
         if self.tower == AUDIO and not self._sizes:
             return (FRAME,)
-        if "diffusers" in type(dict(self.ancestors)[self._tower[1]]).__module__:
-            return (PLACE,)
         special, patches = self._special, self._patches
         rest = count - len(special)
+        pools = "AttentionPool" in type(self.itself).__name__  # a mean, or what was learned
+        if self.is_of_diffusers or pools or rest < 0:
+            return (PLACE,)
         if patches and count == patches:
             return (PATCH,)
-        if special:
-            known = rest == patches or rest > 0 and math.isqrt(rest) ** 2 == rest
-            return (*special, PATCH) if known else (PLACE,)
-        return (PLACE,) if patches else (PATCH,)
+        if special and (rest in (0, patches) or math.isqrt(rest) ** 2 == rest):
+            return (*special, PATCH)
+        return (PLACE,) if patches or self._has_windows else (*special, PATCH)
+
+    @cached_property
+    def is_of_diffusers(self) -> bool:
+        """Whether its tower is one of diffusers: its tokens are places of a latent picture."""
+        return type(dict(self.ancestors).get(self._tower[1])).__module__.startswith("diffusers.")
+
+    @cached_property
+    def _has_windows(self) -> bool:
+        """Whether a module around it says that attention stays within windows of a picture."""
+        of_tower = (module for _, module in self.ancestors)
+        return any(
+            isinstance(size, (int, tuple, list)) and size
+            for module in of_tower
+            for size in (
+                _said(module, "window_size"),
+                _said(_said(module, "config"), "window_size"),
+            )
+        )
 
     @cached_property
     def _sizes(self) -> tuple[Any, Any] | None:
@@ -273,7 +301,8 @@ class Module:
                     break
                 root = name
         whole = self.modules[root]
-        there = {name.rpartition(".")[2]: each for name, each in whole.named_parameters()}
+        last = ((name.rpartition(".")[2], each) for name, each in whole.named_parameters())
+        there = {re.sub(r"_\d+$", "", name): each for name, each in last}  # cls_token_0
         found: list[str] = []
         for label, parameters in _SPECIAL.items():
             for each in (there[name] for name in parameters if name in there):

@@ -157,7 +157,7 @@ def past_of(taken: Taken, call: Call) -> int | None:
 
 def _positions(call: Call, before: Before) -> tuple[int | None, int | None]:
     recorded = call.query_position, call.key_position
-    if call.kind == CROSS or None not in recorded:
+    if call.kind == CROSS or None not in recorded or call.virtual:
         return recorded
     past = _past(call, before)
     return (None, None) if past is None else (call.first_key + past, call.first_key)

@@ -91,6 +91,7 @@ class Recorder:
         for name, M in kept.items():
             if M is not arrays[name]:  # the rest need not stay in memory
                 kept[name] = np.ascontiguousarray(M)
+        facts["notes"] = (*facts.get("notes", ()), *at.notes)
         facts |= at.facts | {"kind": at.module.kind(at.cross, _is_causal(kept["allowed"]))}
         for side in ("query", "key"):
             if facts.get(f"{side}_position") is not None:

@@ -200,9 +200,26 @@ class Folded(nn.Module):
             lambda: Folded(4),
             (12, 6, 8),
             (3, 4),
-            messages.READ_AS_ITEMS_AND_HEADS.format(size="12 × 6 × 8", items=3, heads=4),
+            messages.READ_AS_ITEMS_AND_HEADS.format(size="12 × 6 × 8", items="3 items", heads=4),
         ),
-        (Folded, (12, 6, 8), (12, 1), messages.READ_AS_ITEMS.format(size="12 × 6 × 8", items=12)),
+        (
+            lambda: Folded(4),
+            (4, 6, 8),
+            (1, 4),
+            messages.READ_AS_ITEMS_AND_HEADS.format(size="4 × 6 × 8", items="1 item", heads=4),
+        ),
+        (
+            Folded,
+            (12, 6, 8),
+            (12, 1),
+            messages.READ_AS_ITEMS.format(size="12 × 6 × 8", items=12, why=messages.SAYS_NO_HEADS),
+        ),
+        (
+            lambda: Folded(5),
+            (12, 6, 8),
+            (12, 1),
+            messages.READ_AS_ITEMS.format(size="12 × 6 × 8", items=12, why="says 5"),
+        ),
         (lambda: Folded(1), (12, 6, 8), (12, 1), ""),
         (lambda: Folded(3), (2, 5, 3, 6, 8), (10, 3), ""),
         (lambda: Folded(3), (2, 3, 5, 6, 8), (10, 3), ""),
@@ -229,6 +246,18 @@ def test_axes_are_read_as_items_and_heads_by_the_modules_number(make, shape, wan
     if shape == (2, 3, 5, 6, 8) and wanted[1] == 3:
         heads = call.output.reshape(2, 5, 3, 6, 8).swapaxes(1, 2).reshape(-1, 6, 8)
     np.testing.assert_array_equal(heads, whole)
+
+
+@torch.no_grad()
+def test_of_as_many_windows_as_heads_the_heads_are_those_next_to_their_columns():
+    model, x = nn.Sequential(VisionWindows(2)), torch.randn(3, 8, 8)  # two windows of four places
+    with attention.capture(model) as taken:
+        model(x)
+    assert taken[0].Q.shape == (6, 2, 4, 4) and taken[0].notes == ()
+    Q = model[0].qkv(x).reshape(3, 4, 2, 3, 2, 4)[:, :, :, 0].numpy()
+    for item, window, head in np.ndindex(3, 2, 2):
+        right = Q[item, :, window, head]
+        np.testing.assert_allclose(taken[0].Q[2 * item + window, head], right, rtol=0, atol=1e-6)
 
 
 @torch.no_grad()
@@ -297,6 +326,123 @@ def test_a_module_that_refuses_to_say_anything_runs_as_ever():
     with attention.capture(model) as taken:
         assert torch.equal(model(x), Refusing()(x))
     assert len(taken) == 1 and attention.verify(taken).agrees
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(16, 4, batch_first=True)
+
+    def forward(self, x):
+        return x + self.attn(x, x, x)[0]
+
+
+class Numbered(nn.Module):
+    """Layers by names with a number, without a list."""
+
+    def __init__(self):
+        super().__init__()
+        self.block1, self.block_2 = Block(), Block()
+
+    def forward(self, x):
+        return self.block_2(self.block1(x))
+
+
+@torch.no_grad()
+def test_layers_whose_names_end_in_a_number_work_on_one_sequence():
+    with attention.capture(model := Numbered(), tokens=WORDS) as taken:
+        model(torch.randn(1, 6, 16))
+    assert [words_of(taken, call, 0)[0] for call in taken] == [tuple(WORDS)] * 2
+    assert label_note(taken) == ""
+
+
+@torch.no_grad()
+def test_without_a_cache_generation_has_steps_and_the_words_of_the_whole_answer():
+    model, answer = made("gpt2", GPT, "sdpa", AutoModelForCausalLM), [f"a{k}" for k in range(9)]
+    for words in (answer[:6], answer[:8], answer):  # read again, read at last, made at last
+        with attention.capture(model, layers=[0], tokens=words) as taken:
+            model.generate(SOURCE, max_new_tokens=3, use_cache=False, **GREEDY)
+        assert [call.when for call in taken] == ["", "step 1", "step 2"]
+        more = [f"w{k}" for k in range(len(words) + 1, 9)]
+        assert words_of(taken, taken.at(0, 2), 0)[1] == (*words[:8], *more)
+
+
+@pytest.mark.parametrize("kind", ["prefix", "prompt"])
+@torch.no_grad()
+def test_virtual_tokens_stand_where_the_model_reads_them_in_generate_too(kind):
+    """peft 0.21 generates without the prefix, and hands a soft prompt over at each step."""
+    pytest.importorskip("peft", reason="peft is not installed here")
+    from models.labelled import tuned
+
+    model, fed = tuned(kind), []
+    model.base_model.transformer.register_forward_pre_hook(
+        lambda module, args, given: fed.append(given), with_kwargs=True
+    )
+    with attention.capture(model, layers=[0], tokens=WORDS) as taken:
+        model.generate(input_ids=SOURCE, max_new_tokens=3, **GREEDY)
+    first, last = taken.calls[0], taken.calls[-1]
+    if kind == "prefix":
+        assert first.K.shape[2] == 6  # the model has no key of a prefix
+        assert words_of(taken, first, 0) == (tuple(WORDS),) * 2
+        assert words_of(taken, last, 0) == (("w8",), (*WORDS, "w7", "w8"))
+        assert positions_of(taken, last) == (7, 0) and first_token(taken, last, 0) == 0
+        return
+    assert [given["inputs_embeds"].shape[1] for given in fed] == [9, 4, 4]
+    virtual = tuple(f"virtual {k}" for k in (1, 2, 3))
+    assert words_of(taken, first, 0)[1] == (*virtual, *WORDS)
+    assert words_of(taken, last, 0)[0] == ("q1", "q2", "q3", "q4")
+    assert positions_of(taken, last) == (None, None) and first_token(taken, last, 0) is None
+    assert last.notes == (messages.VIRTUAL_IN_BETWEEN,) and first.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "labels"),
+    [
+        ("coatnet_nano_rw_224", 64, {("patch 0", "patch 1")}),
+        ("crossvit_9_240", 240, {("[CLS]", "patch 0")}),
+        ("cait_xxs24_224", 64, {("[CLS]",)}),
+        # its last windows are the whole picture
+        ("maxvit_rmlp_pico_rw_256", 64, {("place 0", "place 1"), ("patch 0", "patch 1")}),
+        ("tiny_vit_5m_224", 224, {("place 0", "place 1")}),
+        ("hiera_tiny_224", 64, {("place 0", "place 1")}),
+    ],
+)
+@torch.no_grad()
+def test_towers_of_timm_take_no_list_and_count_patches_and_places_in_windows(name, size, labels):
+    timm = pytest.importorskip("timm", reason="timm is not installed here")
+    sized = {} if name == "tiny_vit_5m_224" else {"img_size": size}  # it has no such argument
+    model = timm.create_model(name, **sized).eval()
+    with attention.capture(model, tokens=["a", "b"]) as taken:
+        model(torch.randn(1, 3, size, size))
+    assert {call.kind for call in taken} <= {"vision", "cross"}
+    assert {words_of(taken, call, 0)[0][:2] for call in taken} == labels
+    assert label_note(taken) and attention.verify(taken).agrees
+
+
+@torch.no_grad()
+def test_a_unet_has_the_words_of_the_prompt_at_each_of_its_keys():
+    diffusers = pytest.importorskip("diffusers", reason="diffusers is not installed here")
+    model = diffusers.UNet2DConditionModel(
+        sample_size=8,
+        block_out_channels=(8, 16),
+        layers_per_block=1,
+        norm_num_groups=4,
+        down_block_types=("CrossAttnDownBlock2D", "DownBlock2D"),
+        up_block_types=("UpBlock2D", "CrossAttnUpBlock2D"),
+        cross_attention_dim=8,
+        attention_head_dim=2,
+    ).eval()
+    for count in (5, 16, 64):  # 16 and 64 are also numbers of places in its pictures
+        prompt = tuple(f"p{k}" for k in range(count))
+        for tokens in ({"attn2": prompt}, prompt):
+            with attention.capture(model, tokens=tokens) as taken:
+                for step in (2, 1):
+                    model(torch.randn(2, 4, 8, 8), step, torch.randn(2, count, 8))
+            crossed = [call for call in taken if call.kind == "cross"]
+            assert {words_of(taken, call, 0)[1] for call in crossed} == {prompt}
+            assert len(crossed) == 8 and crossed[-1].when == "run 1"
+            named = {words_of(taken, call, 0)[0][0] for call in taken}
+            assert named == {"place 0"}
 
 
 @torch.no_grad()
