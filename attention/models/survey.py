@@ -43,7 +43,10 @@ def _entropy(places: Places, trace: AttentionTrace) -> float | None:
 
 
 def _first(places: Places, trace: AttentionTrace) -> float | None:
-    return None if places.first is None else float(trace.weights[:, places.first].mean())
+    seeing = trace.allowed.any(axis=-1)
+    if places.first is None or not seeing.any():
+        return None
+    return float(trace.weights[seeing, places.first].mean())
 
 
 def _distance(places: Places, trace: AttentionTrace) -> float | None:
@@ -69,7 +72,8 @@ MEASURES = {
     ),
     "first": Measure(
         "on first token",
-        "Mean weight of the queries on the first token; “–” if it is not among the keys.",
+        "Mean weight of the queries on the first token that is no padding; “–” if it is not among"
+        " the keys. Queries that see no key are left out.",
         True,
         _first,
     ),

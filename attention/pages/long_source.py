@@ -21,7 +21,7 @@ from attention.markdown import plain
 from attention.models import examples
 from attention.models.opening import opened
 from attention.models.survey import Survey
-from attention.models.taken import Taken, counted, header_of
+from attention.models.taken import Call, Taken, counted, header_of
 from attention.pages import state, upload
 from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
@@ -117,6 +117,7 @@ def take_over() -> None:
     except BadInput as problem:
         state.refuse(str(problem))
     else:
+        state.set_page_value("long_source", "pattern")  # which says that these are your data
         state.remark(inputs.remark)
 
 
@@ -320,6 +321,15 @@ def bring(inputs: LongInputs, head: int = 0) -> None:
     state.change(lambda s: replace(s, long=brought(s.long, mask, head)))
     if inputs.remark:
         state.remark(inputs.remark)
+
+
+def bring_head(taken: Taken, call: Call, item: int, head: int) -> None:
+    """Look at a head of what is open on Real model, and show its layer beside the map."""
+    bring(captured_inputs(taken, call, item), head)
+    place = taken.calls.index(call)
+    chosen = {"source": "model", "capture": "", "layer": place, "item": item}
+    for name, value in chosen.items():
+        state.set_page_value(f"long_{name}", value)
 
 
 def _hold(inputs: LongInputs) -> None:

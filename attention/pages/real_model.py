@@ -25,7 +25,6 @@ from attention.pages import board, long_source, maps, paper, parts, state, uploa
 from attention.pages.upload import UploadedFile
 from attention.readers import entry
 from attention.session import captured
-from attention.session.long_inputs import captured_inputs
 from attention.session.long_run import sentence_of
 from attention.session.settings import UPLOADED
 
@@ -412,7 +411,7 @@ def press(sent: object) -> None:
     call = taken.calls[head.place]
     if captured.is_long(call):
         try:
-            long_source.bring(captured_inputs(taken, call, head.item), head.head)
+            long_source.bring_head(taken, call, head.item, head.head)
         except BadInput as problem:
             state.refuse(str(problem))
         leave("long")

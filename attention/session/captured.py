@@ -137,7 +137,10 @@ def arrival(s: Settings, arrived: tuple[Settings, str] | None) -> str:
 
     What is looked at may be another, and another state beside it.
     """
-    return arrived[1] if arrived and seen_alike(alone(s), arrived[0]) else ""
+    if arrived is None:
+        return ""
+    then, said = arrived
+    return said if seen_alike(alone(s), alone(then)) else ""
 
 
 def by_distance(

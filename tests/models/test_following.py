@@ -140,6 +140,13 @@ def test_on_the_first_of_a_padded_item_is_its_first_word():
     weights = taken.at(0, 1).trace(1, 3).weights
     found = {(h.item, h.head, h.call): h.measures["first"] for h in survey(taken).heads}
     assert found[1, 3, 1] == pytest.approx(weights[0, 2]) and weights[0, 0] == 0
+    with attention.capture(model, layers=[0]) as taken:  # sdpa gives rows of padding nothing
+        model.set_attn_implementation("sdpa")
+        model(ids, attention_mask=(ids > 0).long())
+    weights = taken[0].trace(1, 3).weights
+    assert not weights[:2].any() and weights[2:].sum() == pytest.approx(4)
+    found = {(h.item, h.head): h.measures["first"] for h in survey(taken).heads}
+    assert found[1, 3] == pytest.approx(weights[2:, 2].mean())
 
 
 class Twice(nn.Module):

@@ -254,12 +254,18 @@ def test_a_head_of_more_than_512_tokens_opens_on_long_context_with_its_bias(tmp_
     bias = np.random.default_rng(1).normal(size=(1, 2, 600, 600))
     call = replace(call, bias=bias)
     call = replace(call, output=call.trace().output)
-    at = page(content=file_of(Taken("many", calls=[call]), tmp_path))
+    first = replace(call, layer=0, Q=call.Q[:, :, :1], output=call.output[:, :, :1], bias=None)
+    calls = [replace(first, all_queries=600), replace(call, layer=3)]
+    at = page(content=file_of(Taken("many", calls=calls), tmp_path))
     assert all(messages.OPENS_ON_LONG_CONTEXT in button["says"] for button in buttons(at))
     assert messages.BIAS_OF_EACH_SCORE not in said(at)  # which goes along
-    before = at.session_state["visit"].settings
-    ran(pressed(at, {"id": "0 0 1"}))
     visit = at.session_state["visit"]
+    visit.page_values["long_source"] = "file"  # where another file was looked at
+    before = visit.settings
+    ran(pressed(at, {"id": "1 0 1"}))
+    visit = at.session_state["visit"]
+    shown = {name: at.selectbox(key=f"set_long_{name}").value for name in ("source", "layer")}
+    assert shown == {"source": "model", "layer": 1}
     assert any(box.key == "set_long_of" for box in at.selectbox)
     assert visit.settings == replace(before, long=LongContext("", mask="own", head=1))
     found = visit.page_values["long_work"][1].weights(301, 1)
