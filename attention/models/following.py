@@ -16,7 +16,9 @@ from functools import wraps
 from typing import Any
 
 from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, VISION, Module
-from attention.models.labels import RECOMPUTE, RUN, STEP, UNKNOWN, USE
+from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
+
+VIRTUAL = "virtual tokens came with later tokens too, so no position is known"
 
 
 @dataclass(frozen=True)
@@ -157,8 +159,8 @@ class Following:
                 ends = self.words.setdefault(module.stack, [])
                 ends += [0] * (layer.runs + 1 - len(ends))
                 ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)
-        lost = ("virtual tokens came with later tokens too, so no position is known",)
-        notes = lost * (layer.is_lost and not cross)
+        notes = (VIRTUAL,) * (layer.is_lost and not cross)
+        notes += (BEAMS,) * (repeat == STEP and _is_within("_beam_search"))
         return At(list(self.layers).index(name), number, module, cross, facts, notes)
 
     def _repeat(
@@ -177,7 +179,7 @@ class Following:
             return around.repeat
         if start is None and n_q < n_k and layer.keys < n_k or start:
             return STEP  # behind what stands in a cache, of torch's own or another
-        if n_q == n_k == layer.keys + 1 and _is_generating():
+        if n_q == n_k == layer.keys + 1 and _is_within("generate"):
             return STEP  # without a cache all is read anew, with one token more
         return UNKNOWN if before[0] is None else RUN
 
@@ -245,11 +247,11 @@ def _virtual(model: Any) -> tuple[int, str, bool]:
     return int(config.num_virtual_tokens), side, is_prefix
 
 
-def _is_generating() -> bool:
-    """Check whether a ``generate`` called, however far out."""
+def _is_within(name: str) -> bool:
+    """Check whether a function of this name called, however far out."""
     frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_name == "generate":
+        if frame.f_code.co_name == name:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False

@@ -25,6 +25,8 @@ from attention.models.taken import Call, Taken
 # run; of the second pass that gradient checkpointing makes; and where it was not recorded.
 STEP, RUN, USE, RECOMPUTE, UNKNOWN = "step", "run", "use", "recompute", "call"
 MOST_NAMED = 4
+ROUGHLY = 0.05  # of the largest number: more than rounding in bfloat16, less than another word
+BEAMS = "beams change places from step to step, so words after the prompt are not known"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class Side:
     def names(self) -> tuple[str, ...]:
         """What its tokens are called that are no words; () for words."""
         return self.call.names if self.of == "query" else self.call.key_names
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """(b, h, n, d), Q or K."""
+        return self.call.Q if self.of == "query" else self.call.K
 
     @property
     def sequence(self) -> str:
@@ -242,7 +249,11 @@ def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tupl
 def _labels(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     words, rivals = _given(taken, side)
     mine = tuple(map(plain_word, _of_item(words, item, len(side.call.Q))))
+    if mine and not _reads(taken, side, item, words, rivals):
+        mine = ()
     offset = _offset(taken, len(mine), rivals, side.call.run)
+    if BEAMS in side.call.notes and offset is not None:
+        mine = mine[: _prompt(rivals, side.call.run) - offset]
     places = range(side.first, side.first + side.count)
     if mine and len(mine) == side.whole and (offset is None or side.position is None):
         return mine[places.start : places.stop]
@@ -300,6 +311,46 @@ def _of_item(words: list[Any], item: int, items: int) -> list[str]:
     if len(words) > 1 and items % len(words):
         return []
     return words[item // max(items // len(words), 1) % len(words)]
+
+
+def _reads(taken: Taken, side: Side, item: int, words: list[Any], rivals: list[Side]) -> bool:
+    """Check whether an item of a run is of the words that were given: those are of the first run
+    that they fit, and of the first of the items that share a list.
+
+    Another reads the same where its first numbers are alike: queries and keys of the same words at
+    the same places differ by rounding at most.
+    """
+    lists = 1 if isinstance(words[0], str) else len(words)
+    leader = item - item % max(len(side.call.Q) // lists, 1)
+    count = len(_of_item(words, item, len(side.call.Q)))
+    runs = sorted({each.call.run for each in rivals})
+    fitting = [run for run in runs if _offset(taken, count, rivals, run) is not None]
+    first = min([*fitting, side.call.run])
+    if (first, leader) == (side.call.run, item):
+        return True
+    alike = [each for each in rivals if (each.stack, each.of) == (side.stack, side.of)]
+    one, other = (
+        next((each.numbers for each in alike if each.call.run == run), None)
+        for run in (first, side.call.run)
+    )
+    if one is None or other is None or max(leader, item) >= min(len(one), len(other)):
+        return False
+    return _are_alike(one[leader], other[item])
+
+
+def _are_alike(one: np.ndarray, other: np.ndarray) -> bool:
+    """Check whether (h, n, d) begin with the same rows, but for rounding."""
+    n = min(one.shape[1], other.shape[1])
+    if one.shape[::2] != other.shape[::2]:
+        return False
+    apart = np.abs(one[:, :n].astype(float) - other[:, :n])
+    return bool(apart.max() <= ROUGHLY * np.abs(one).max())
+
+
+def _prompt(sides: list[Side], run: int) -> int:
+    """Where the sequence of a run ended before its first step."""
+    ends = [each.end for each in sides if each.call.run == run and each.call.repeat != STEP]
+    return max(ends, default=0)
 
 
 def _offset(taken: Taken, count: int, sides: list[Side], run: int) -> int | None:

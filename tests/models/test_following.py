@@ -374,6 +374,40 @@ def test_without_a_cache_generation_has_steps_and_the_words_of_the_whole_answer(
         assert words_of(taken, taken.at(0, 2), 0)[1] == (*words[:8], *more)
 
 
+@torch.no_grad()
+def test_words_stand_in_the_run_and_at_the_item_that_read_them():
+    model, other = made("gpt2", GPT, "sdpa"), (SOURCE + 1) % 11
+    counted = tuple(f"w{k}" for k in range(1, 7))
+    with attention.capture(model, tokens=WORDS) as taken:
+        for ids in (SOURCE, other, SOURCE, SOURCE[:, :4]):
+            model(ids)
+    found = [words_of(taken, call, 0)[1] for call in taken if call.layer == 1]
+    assert found == [tuple(WORDS), counted, tuple(WORDS), counted[:4]]  # of fewer, not known
+    with attention.capture(model, tokens=WORDS) as taken:
+        model(torch.cat([SOURCE, other, SOURCE]))
+    found = [words_of(taken, taken[1], item)[0] for item in range(3)]
+    assert found == [tuple(WORDS), counted, tuple(WORDS)]
+    taken.tokens = [WORDS, counted, WORDS]
+    assert [words_of(taken, taken[1], item)[0] for item in range(3)] == found
+
+
+@torch.no_grad()
+def test_beams_have_the_words_of_the_prompt_alone():
+    model, fed = made("gpt2", GPT, "sdpa", AutoModelForCausalLM), []
+    model.transformer.wte.register_forward_pre_hook(lambda module, ids: fed.append(ids[0]))
+    options = GREEDY | {"num_beams": 3, "max_new_tokens": 4}
+    model.generate(SOURCE, **options)
+    assert any(len(set(ids[:, -1].tolist())) > 1 for ids in fed[1:])  # they read other words
+    answer = [*WORDS, *(f"a{k}" for k in range(4))]
+    for tokens in (answer, [answer] * 3):
+        with attention.capture(model, layers=[0], tokens=tokens) as taken:
+            model.generate(SOURCE, **options)
+        for call, item in ((call, item) for call in taken for item in range(3)):
+            counted = [f"w{k}" for k in range(7, 7 + call.call)]
+            assert words_of(taken, call, item)[1] == (*WORDS, *counted)
+            assert call.notes == (messages.BEAMS_CHANGE,) * (call.call > 0)
+
+
 @pytest.mark.parametrize("kind", ["prefix", "prompt"])
 @torch.no_grad()
 def test_virtual_tokens_stand_where_the_model_reads_them_in_generate_too(kind):
@@ -440,11 +474,11 @@ def test_a_unet_has_the_words_of_the_prompt_at_each_of_its_keys():
         attention_head_dim=2,
     ).eval()
     for count in (5, 16, 64):  # 16 and 64 are also numbers of places in its pictures
-        prompt = tuple(f"p{k}" for k in range(count))
+        prompt, read = tuple(f"p{k}" for k in range(count)), torch.randn(2, count, 8)
         for tokens in ({"attn2": prompt}, prompt):
             with attention.capture(model, tokens=tokens) as taken:
                 for step in (2, 1):
-                    model(torch.randn(2, 4, 8, 8), step, torch.randn(2, count, 8))
+                    model(torch.randn(2, 4, 8, 8), step, read)
             crossed = [call for call in taken if call.kind == "cross"]
             assert {words_of(taken, call, 0)[1] for call in crossed} == {prompt}
             assert len(crossed) == 8 and crossed[-1].when == "run 1"

@@ -335,7 +335,7 @@ def one_layer(kind: str) -> Taken:
     if kind == "vision":
         names = {"names": ("[CLS]", "patch"), "key_names": ("[CLS]", "patch")}
         return Taken("org/VLM", ["a", "b"], calls=[call_of(kind, 3, 5, 5, **names)])
-    words = {"encoder": ["das", "ist", "ein", "Satz"], "decoder": ["a", "phrase"]}
+    words = {"encoder": [["das", "ist", "ein", "Satz"]] * 2, "decoder": [["a", "phrase"]] * 2}
     places = {"query_position": 0, "key_position": 0, "keys_of": MODULES["encoder"]}
     return Taken("org/VLM", words, calls=[call_of(kind, 3, 2, 4, **places)])
 

@@ -122,7 +122,7 @@ def two_stacks() -> Taken:
         call(2, "decoder.layers.0.encoder_attn", "cross", 2, 3, **cross),
     ]
     words = {"encoder": [["das", "ist", "gut"], ["wie", "geht", "[PAD]"]]}
-    return Taken("m/BART", {**words, "decoder": ["that", "is"]}, calls=calls)
+    return Taken("m/BART", {**words, "decoder": [["that", "is"]] * 2}, calls=calls)
 
 
 def test_a_head_of_cross_attention_says_its_kind_its_module_and_its_item():
