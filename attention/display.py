@@ -17,7 +17,7 @@ from attention.captions import describe
 from attention.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.numbers import number, rounded
 from attention.scores import FUNCTION, SIGMOID
-from attention.sentences import shortened
+from attention.sentences import amount, shortened
 from attention.stages import STAGES
 from attention.trace import AttentionTrace, reading_order
 from attention.view import View, axes_of
@@ -68,7 +68,7 @@ def _whole(words: str) -> str:
 def _sizes(trace: AttentionTrace) -> list[str]:
     n_q, n_k = trace.scores.shape[-2:]
     parts = [
-        f"{_count(n_q, 'query', 'queries')} × {_count(n_k, 'key', 'keys')}",
+        f"{amount(n_q, 'query', 'queries')} × {amount(n_k, 'key')}",
         f"d_k {trace.Q.shape[-1]:,}",
         f"d_v {trace.V.shape[-1]:,}",
     ]
@@ -77,10 +77,6 @@ def _sizes(trace: AttentionTrace) -> list[str]:
     if of := trace.recorded:
         parts.append(of.words(*of.heads))
     return [*parts, trace.scores.dtype.name]
-
-
-def _count(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def _facts(trace: AttentionTrace) -> tuple[str, str]:

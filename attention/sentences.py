@@ -29,6 +29,15 @@ def they_are(names: Sequence[str]) -> str:
     return f"{in_words(names)} {'are' if len(names) > 1 else 'is'}"
 
 
+def amount(count: int, one: str, many: str = "") -> str:
+    """How many there are.
+
+    >>> amount(1, "query", "queries"), amount(2000, "query", "queries"), amount(0, "key")
+    ('1 query', '2,000 queries', '0 keys')
+    """
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
 def numbered(word: str, which: Sequence[int]) -> str:
     """Heads or items by their numbers, which count from 0.
 

@@ -6,7 +6,7 @@ import math
 import operator
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -101,7 +101,8 @@ class View:
         if not isinstance(context, (bool, np.bool_)):
             raise TypeError(f"context is {shown(context)}; expected True or False.")
         items, heads = axes_of(trace)
-        item, head = place_of("item", item, items), place_of("head", head, heads)
+        of_model = () if trace.recorded is None else trace.recorded.heads
+        item, head = place_of("item", item, items), place_of("head", head, heads, of_model)
         pick = _Pick(trace, item, head, heads)
         allowed = pick(trace.allowed)
         bias = None if trace.bias is None else pick(np.broadcast_to(trace.bias, trace.scores.shape))
@@ -297,12 +298,13 @@ def axes_of(trace: AttentionTrace) -> tuple[int, int]:
     return math.prod(lead[:-1] if has_heads else lead), heads
 
 
-def place_of(word: str, given: Any, count: int) -> int:
-    """Which item or head, or one sentence."""
+def place_of(word: str, given: Any, count: int, of_model: Sequence[int] = ()) -> int:
+    """Which item or head, or one sentence; ``of_model``: what the model calls those of a trace."""
     place = whole_number(word, given)
     if not 0 <= place < count:
         are = f"is 1 {word}, number 0" if count == 1 else f"are {count} {word}s, counted from 0"
-        raise ValueError(f"{word} is {place}; there {are if count else f'are no {word}s'}.")
+        called = f" ({numbered(word, of_model)} of the model)" if of_model else ""
+        raise ValueError(f"{word} is {place}; there {are if count else f'are no {word}s'}{called}.")
     return place
 
 

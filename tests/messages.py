@@ -208,6 +208,9 @@ FREQUENCIES_LENGTH = (
 EVEN_WIDTH_EXPECTED = "{name} is {width}; expected an even number, as columns turn in pairs."
 SINKS_TOO_LARGE = "sinks is {sinks}; expected numbers that fit into {dtype}."
 OUT_OF_RANGE = "{word} is {place}; there are {count} {word}s, counted from 0."
+OUT_OF_RANGE_OF_MODEL = (
+    "{word} is {place}; there are {count} {word}s, counted from 0 ({numbers} of the model)."
+)
 ONLY_ONE = "{word} is {place}; there is 1 {word}, number 0."
 SIZES_EXPECTED = "shape is {shape}; expected the numbers of rows and columns, such as (4, 3)."
 SEED_EXPECTED = "seed is {seed}; expected a whole number from 0, or a list of them."
@@ -628,7 +631,7 @@ WEIGHTS_AND_NO_CAPTURE = (
 DAMAGED_CAPTURE = "{place} is a damaged capture."
 COMPUTED_BY_NO_ATTENTION = "attention cannot compute what this capture holds: {why}"
 EMPTY_CAPTURE = "{place} is a capture of nothing."
-LAYER_NOT_CAPTURED = "layer {layer}{step} was not captured; the layers {there} were."
+LAYER_NOT_CAPTURED = "layer {layer}{step} was not captured; captured: {there}."
 LOOK_AHEAD_NOT_CAPTURED = "; its look-ahead (causal) mask was in effect and is not captured"
 NOT_CAPTURED = "not captured: {names}"
 WAS_NOT_RUN = "was not run: {names}"

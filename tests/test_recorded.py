@@ -145,4 +145,6 @@ def test_a_printed_trace_lists_its_heads_and_warns_of_them_by_number(trace):
 def test_a_head_that_was_not_recorded_is_refused_by_its_place(trace):
     with pytest.raises(ValueError) as refused:
         paper_figure(trace, heads=8)
-    assert str(refused.value) == messages.OUT_OF_RANGE.format(word="head", place=8, count=5)
+    assert str(refused.value) == messages.OUT_OF_RANGE_OF_MODEL.format(
+        word="head", place=8, count=5, numbers="heads 1, 2, 5, 8, 11"
+    )

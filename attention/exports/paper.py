@@ -35,8 +35,11 @@ def figure_of(
 
 def about(settings: Settings) -> About:
     """What the figure says of itself: it holds the heads that were chosen for it."""
+    said = what_it_is(settings)
+    if said.head.recorded:  # the only one of these settings, by its number in the model
+        return said
     heads = settings.paper_heads or (settings.head,)
-    return replace(what_it_is(settings), head=Part("head", heads, settings.heads))
+    return replace(said, head=Part("head", heads, settings.heads))
 
 
 def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool = False) -> bytes:

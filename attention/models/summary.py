@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from attention.models.labels import label_note
-from attention.models.taken import Call, Taken, counted
+from attention.models.taken import Call, Taken
 from attention.models.verify import look_ahead_lost
 from attention.numbers import megabytes
+from attention.sentences import amount
 
 
 def summary(taken: Taken) -> str:
@@ -17,13 +18,15 @@ def summary(taken: Taken) -> str:
       layers.0 (encoder.layer.0.attention.self, encoder, eager): 2 × 2 heads [1, 2], ...
       layers.3 (encoder.layer.3.attention.self, encoder, eager): 2 × 2 heads [1, 2], ...
     """
-    lines = [f"{taken.model or 'a model'}: {counted(len(taken.calls))}, {megabytes(taken.size)}"]
+    calls = amount(len(taken.calls), "call")
+    lines = [f"{taken.model or 'a model'}: {calls}, {megabytes(taken.size)}"]
     for each in taken.calls[:40]:
         b, h, n_q, d_k = each.Q.shape
         kept = f" {list(each.heads)}" if 0 < len(each.heads) <= 8 else ""
         lines.append(
             f"  {each.name} ({', '.join(filter(None, _said_of(each)))}):"
-            f" {b} × {h} heads{kept}, {n_q} queries × {each.K.shape[2]} keys, d_k {d_k}"
+            f" {b} × {amount(h, 'head')}{kept}, {amount(n_q, 'query', 'queries')}"
+            f" × {amount(each.K.shape[2], 'key')}, d_k {d_k}"
         )
         if look_ahead_lost(each):
             lines[-1] += "; its look-ahead (causal) mask was in effect and is not captured"

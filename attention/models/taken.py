@@ -33,6 +33,7 @@ from attention.limits import (
 from attention.models.kinds import CROSS, kind_by_name, stack_of
 from attention.numbers import megabytes
 from attention.recorded import Recorded
+from attention.sentences import numbered
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
@@ -212,9 +213,11 @@ class Taken:
         for each in self.calls:
             if each.layer == layer and call in (None, each.call):
                 return each
-        there = ", ".join(dict.fromkeys(str(each.layer) for each in self.calls))
+        there = list(dict.fromkeys(each.layer for each in self.calls))
         step = "" if call is None else f", call {call}"
-        raise ValueError(f"layer {layer}{step} was not captured; the layers {there} were.")
+        raise ValueError(
+            f"layer {layer}{step} was not captured; captured: {numbered('layer', there)}."
+        )
 
     @property
     def size(self) -> int:
@@ -480,14 +483,6 @@ def visible_and_added(
     if allowed is not None and allowed.all():
         allowed = None
     return {"allowed": allowed, "bias": added}
-
-
-def counted(calls: int) -> str:
-    """
-    >>> counted(1), counted(2)
-    ('1 call', '2 calls')
-    """
-    return f"{calls:,} call{'s' * (calls != 1)}"
 
 
 def beyond(arrays: int, heads: int, weights: int) -> str:

@@ -15,6 +15,7 @@ from attention.limits import MAX_LONG_TOKENS
 from attention.numbers import megabytes, number
 from attention.pages import board, long_source, parts, state, zoom
 from attention.pages.long_source import WORK, changed, control
+from attention.sentences import amount
 from attention.session.about import About
 from attention.session.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
 from attention.session.long_inputs import LongInputs, computed_part, settled
@@ -264,7 +265,8 @@ def the_page() -> None:
     if inputs.flag:
         parts.message_box("flag", state.capital(inputs.flag))
     parts.note(
-        f"{state.capital(inputs.source)}: {inputs.n_q:,} queries × {inputs.n_k:,} keys"
+        f"{state.capital(inputs.source)}: {amount(inputs.n_q, 'query', 'queries')}"
+        f" × {amount(inputs.n_k, 'key')}"
         f"{inputs.said_of_heads},"
         f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights per head."
     )

@@ -21,12 +21,13 @@ from attention.markdown import plain
 from attention.models import examples
 from attention.models.opening import opened
 from attention.models.survey import Survey
-from attention.models.taken import Call, Taken, counted, header_of
+from attention.models.taken import Call, Taken, header_of
 from attention.pages import state, upload
 from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.other_files import answer
+from attention.sentences import amount
 from attention.session.captured import called
 from attention.session.long_context import TOKENS, LongContext, brought
 from attention.session.long_inputs import (
@@ -261,7 +262,7 @@ def _read(filename: str, name: str, content: bytes) -> None:
         bring(captured_inputs(taken, first, 0))
         _offer(capture)
         if has_more:
-            many = f"{counted(len(taken.calls))} and {items} item{'s' * (items != 1)}"
+            many = f"{amount(len(taken.calls), 'call')} and {amount(items, 'item')}"
             state.remark(
                 f"{name} holds {many}; {called(first, 0)} is shown. Choose another below the file."
             )

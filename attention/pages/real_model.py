@@ -24,6 +24,7 @@ from attention.numbers import number
 from attention.pages import board, long_source, maps, paper, parts, state, upload
 from attention.pages.upload import UploadedFile
 from attention.readers import entry
+from attention.sentences import amount
 from attention.session import captured
 from attention.session.long_run import sentence_of
 from attention.session.settings import UPLOADED
@@ -150,7 +151,7 @@ def the_proof(found: Survey) -> None:
     items = {head.item for head in found.heads}
     alike = len({len(of_kind(found, EVERY, item)) for item in items}) == 1  # windows are not
     heads = len(found.heads) // (len(items) if alike else 1)
-    counted = f"{_count(heads, 'head')} of {_count(layers, 'layer')}"
+    counted = f"{amount(heads, 'head')} of {amount(layers, 'layer')}"
     counted += f" in {len(proof.calls)} calls" * (len(proof.calls) > layers)
     if len(items) > 1:
         counted += f" for each of {len(items)} items" if alike else f" and {len(items)} items"
@@ -160,7 +161,7 @@ def the_proof(found: Survey) -> None:
     if wrong:
         parts.message_box(
             "refused",
-            f"{model} {len(wrong)} of {_count(len(proof.calls), 'call')} differ from the model’s"
+            f"{model} {len(wrong)} of {amount(len(proof.calls), 'call')} differ from the model’s"
             f" own output by more than {kinds} explains.",
         )
         for one in wrong[:MOST_SAID]:
@@ -179,7 +180,7 @@ def the_proof(found: Survey) -> None:
         if lacking:
             parts.message_box(
                 "flag",
-                f"This proves nothing for {lacking:,} of {_count(len(found.heads), 'head')}:"
+                f"This proves nothing for {lacking:,} of {amount(len(found.heads), 'head')}:"
                 " rounding would also explain an output of 0.",
             )
     for said, modules in (("Not captured", taken.missed), ("Not run", taken.not_run)):
@@ -198,10 +199,6 @@ def the_proof(found: Survey) -> None:
             f"Layers here have a {', a '.join(left)}. Maps and proof include it; Explore has no"
             " control for it yet, so a head opens there without it and shows the difference.",
         )
-
-
-def _count(many: int, word: str) -> str:
-    return f"{many:,} {word}{'s' * (many != 1)}"
 
 
 # ---- the maps ------------------------------------------------------------------------------------
@@ -374,8 +371,8 @@ def _heading(found: Survey, place: int) -> tuple[str, str]:
     proof = f"matches the model to {difference} (rounding in {call.dtype})"
     proof = proof if one.agrees else f"differs from the model by {difference}"
     n_q, d_k = call.Q.shape[2:]
-    queries = f"{n_q:,} {'query' if n_q == 1 else 'queries'}"
-    return title, f"{proof} · {queries} × {_count(call.K.shape[2], 'key')}, d_k {d_k}"
+    queries = amount(n_q, "query", "queries")
+    return title, f"{proof} · {queries} × {amount(call.K.shape[2], 'key')}, d_k {d_k}"
 
 
 def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -> maps.Button:

@@ -40,7 +40,7 @@ def test_layers_and_items_are_chosen_and_what_is_not_there_is_refused(tmp_path):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         attention.across_layers(taken, 7)
     with pytest.raises(
-        ValueError, match=messages.LAYER_NOT_CAPTURED.format(layer=5, step="", there="0, 1")
+        ValueError, match=messages.LAYER_NOT_CAPTURED.format(layer=5, step="", there="layers 0, 1")
     ):
         attention.across_layers(taken, layers=[0, 5])
     sentence = messages.ONLY_ONE.format(word="item", place=1)

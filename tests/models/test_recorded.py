@@ -236,7 +236,7 @@ def test_a_call_is_found_by_its_layer():
     with pytest.raises(ValueError) as refused:
         taken[5]
     assert str(refused.value) == messages.LAYER_NOT_CAPTURED.format(
-        layer=5, step="", there="0, 1, 2"
+        layer=5, step="", there="layers 0, 1, 2"
     )
 
 
