@@ -194,6 +194,8 @@ def formula(view: View) -> Parts:
     of_heads: Parts = [(f"   {view.which_head}", None)] * bool(view.which_head)
     if "output" not in view.stages:
         return [("Attention weights A", "weights"), *of_heads]
+    if view.recorded:  # mask and scale may be others than the model's
+        of_heads = [(f"   Q, K, V of {view.which_head}", None)]
     parts: Parts = [("Attention", "output"), ("(Q, K, V) = ", None)]
     if view.sink is not None:
         share = "exp(S) / (Σ exp(S) + exp(sink))"

@@ -130,13 +130,15 @@ def saved_states(too_large: str) -> dict[str, File]:
 
 
 def heads_shown(pair: pairs.Pair) -> tuple[str, str]:
-    """Which heads of a real model A and B are, in words and in the names of files; "" of none."""
+    """Whose Q, K and V A and B have, of a real model, in words and in the names of files; "" of
+    none. What one compares is not the model's in one of them, such as the mask.
+    """
     (a, file), (b, other) = (name_of(side) for side in (pair.a, pair.b))
     if not any(captured_head(side.matrices) for side in (pair.a, pair.b)):
         return "", NAME
     if (a, file) == (b, other):
-        return f"A and B: {a}.", f"{NAME}_{file}"
-    return f"A: {a}. B: {b}.", NAME
+        return f"Q, K, V of A and B: {a}.", f"{NAME}_{file}"
+    return f"Q, K, V of A: {a}; of B: {b}.", NAME
 
 
 def offer(formats: dict[str, File], refused: dict[str, str], name: str) -> None:

@@ -291,7 +291,7 @@ def test_a_captured_head_keeps_its_layer_and_number_in_views_and_files_until_it_
     shown = view(s, run(s))
     words = "layer 3 (encoder, encoder.layer.3.attention.self), head 8"
     assert (shown.head_number, shown.which_head) == (8, words)
-    assert formula(shown)[-1] == (f"   {words}", None)
+    assert formula(shown)[-1] == (f"   Q, K, V of {words}", None)
     assert json.loads(to_json(shown, what_it_is(s)))["head"] == 8
     assert figure_of(s, run(s)).title == words
     doubled = replace(s.matrices["V"], values=2 * s.matrices["V"].values)
