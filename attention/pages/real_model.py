@@ -24,7 +24,7 @@ from attention.numbers import number
 from attention.pages import board, long_source, maps, paper, parts, state, upload
 from attention.pages.upload import UploadedFile
 from attention.readers import entry
-from attention.sentences import amount
+from attention.sentences import amount, which_of
 from attention.session import captured
 from attention.session.long_run import sentence_of
 from attention.session.settings import UPLOADED
@@ -339,10 +339,10 @@ def the_maps(found: Survey) -> None:
     else:
         groups = [
             maps.Group(
-                *_heading(found, place),
+                *_heading(found, place, item),
                 [_button(found, head, drawn, measure, False) for head in of_call],
             )
-            for place, of_call in groupby(shown, lambda head: head.place)
+            for (place, item), of_call in groupby(shown, lambda head: (head.place, head.item))
         ]
     maps.show("model_maps", groups, press)
 
@@ -363,10 +363,10 @@ def drawn_maps(found: Survey, heads: Sequence[Head]) -> dict[tuple[int, int, int
     return drawn
 
 
-def _heading(found: Survey, place: int) -> tuple[str, str]:
+def _heading(found: Survey, place: int, item: int) -> tuple[str, str]:
     one = found.verification.calls[place]
     call = one.call
-    title = state.capital(captured.called(call))
+    title = state.capital(captured.called(call, item))
     difference = number(one.difference, 1)
     proof = f"matches the model to {difference} (rounding in {call.dtype})"
     proof = proof if one.agrees else f"differs from the model by {difference}"
@@ -386,13 +386,14 @@ def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -
         lines.insert(0, f"{MEASURES[measure].label} {'–' if value is None else number(value, 2)}")
     equal = f"matches the model to {apart}" if head.agrees else f"differs from the model by {apart}"
     says = "; ".join([*lines[:-1], equal])
-    what = ", ".join(filter(None, (call.kind, call.when)))
+    item = which_of("item", [head.item], len(call.Q)) if len(call.Q) > 1 else ""
+    what = ", ".join(filter(None, (call.kind, item, call.when)))
     page = "Long context" if captured.is_long(call) else "Explore"
     return maps.Button(
         f"{head.place} {head.item} {head.head}",
         drawn[head.place, head.item, head.head],
         f"layer {head.layer} · {head.number}" if alone else f"head {head.number}",
-        (*([what] if alone and what else []), *lines),
+        tuple(filter(None, (what, *lines, call.module))) if alone else tuple(lines),
         f"{captured.called(call, head.item, head.head)}: {says}. Opens on {page}.",
         not head.agrees,
     )

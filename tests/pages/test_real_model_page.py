@@ -372,7 +372,7 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
     named, stem = f"{layer}, head 8, item 1 of 0–1", f"VLM_layer3_{module}_head8_item1"
     at = page(content=file_of(taken, tmp_path))
     ran(at.selectbox(key="set_model_item").set_value(1))
-    assert groups(at)[0]["title"] == f"L{layer[1:]}"
+    assert groups(at)[0]["title"] == f"L{layer[1:]}, item 1 of 0–1"
     assert [button["name"] for button in buttons(at)] == [f"head {k}" for k in HEADS]
     for number, button in zip(HEADS, buttons(at), strict=True):
         assert button["says"].startswith(f"{layer}, head {number}, item 1 of 0–1: entropy ")
@@ -476,11 +476,12 @@ def test_maps_that_stand_alone_say_their_kind_and_step(tmp_path):
     step = replace(taken[3], call=4, repeat="step")
     taken.calls.append(step)
     at = page(content=file_of(taken, tmp_path))
-    assert groups(at)[-1]["title"] == f"Layer 3 (cross, {MODULES['cross']}), step 4"
+    assert groups(at)[-1]["title"] == f"Layer 3 (cross, {MODULES['cross']}), item 0 of 0–1, step 4"
     ran(at.button_group(key="set_model_order").set_value(messages.BY_THE_NUMBER))
-    lines = {button["id"]: (button["name"], button["lines"][0]) for button in buttons(at)}
-    assert lines["1 0 3"] == ("layer 1 · 8", "decoder")
-    assert lines["3 0 3"] == ("layer 3 · 8", "cross, step 4")
+    lines = {button["id"]: (button["name"], *button["lines"][::3]) for button in buttons(at)}
+    decoder, cross = (f"{kind}, item 0 of 0–1" for kind in ("decoder", "cross"))
+    assert lines["1 0 3"] == ("layer 1 · 8", decoder, MODULES["decoder"])
+    assert lines["3 0 3"] == ("layer 3 · 8", f"{cross}, step 4", MODULES["cross"])
 
 
 def test_the_words_of_each_sequence_stand_above_the_maps(tmp_path):
