@@ -608,6 +608,7 @@ READ_AS_ITEMS_AND_HEADS = (
 READ_AS_ITEMS = "{size} were read as {items} items of one head: the module {why}"
 SAYS_NO_HEADS = "does not say how many heads it has"
 VIRTUAL_IN_BETWEEN = "virtual tokens came with later tokens too, so no position is known"
+PLACES_OF_THE_SEQUENCE = "Here {places} of the sequence."
 BEAMS_CHANGE = "beams change places from step to step, so words after the prompt are not known"
 AXES_JOINED = (
     "axes were joined: {axes} became items of one head, as which of them counts heads is not known"

@@ -26,7 +26,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.long import LongAttention, long_attention
-from attention.models.labels import label_note, words_of
+from attention.models.labels import label_note, positions_of, words_of
 from attention.models.taken import Call, Taken
 from attention.numbers import megabytes
 from attention.patterns import PATTERNS, made
@@ -363,11 +363,22 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
             of_item(call.bias),
             query_words=words[0],
             key_words=words[1],
+            remark=_of_sequence(taken, call),
             numbers=call.heads,
             flag=label_note(taken),
             file=f"long_attention_{one_head.stem_of_layer}" if one_head else LongInputs.file,
         )
     )
+
+
+def _of_sequence(taken: Taken, call: Call) -> str:
+    """What is said of queries, or keys, that are not the first of their sequence; else ""."""
+    said = [
+        f"{word} 0 is {word} {place:,} of the sequence"
+        for word, place in zip(("query", "key"), positions_of(taken, call), strict=True)
+        if place is not None and place > 0
+    ]
+    return f"Here {' and '.join(said)}." if said else ""
 
 
 def explored_inputs(s: Settings) -> LongInputs:

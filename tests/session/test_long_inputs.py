@@ -122,6 +122,16 @@ def test_a_captured_bias_goes_on_with_its_heads():
         np.testing.assert_allclose(rows, trace.weights, rtol=1e-3, atol=1e-6)
 
 
+def test_queries_from_the_middle_of_a_sequence_say_where_they_stand():
+    Q, K = RNG.standard_normal((1, 1, 4, D)), RNG.standard_normal((1, 1, 604, D))
+    places = {"query_position": 600, "key_position": 0}
+    call = Call(0, 0, "layers.0", Q, K, K, Q, 0.3, **places)
+    said = captured_inputs(Taken("m", calls=[call]), call, 0).remark
+    assert said == messages.PLACES_OF_THE_SEQUENCE.format(places="query 0 is query 600")
+    whole = replace(call, Q=K, query_position=0)
+    assert captured_inputs(Taken("m", calls=[whole]), whole, 0).remark == ""
+
+
 def test_words_scale_and_numbers_of_heads_go_along():
     inputs = explored_inputs(replace(FOUR, tokens=("the",) * 2 + words(N - 2)))
     assert inputs.query_words[:3] == ("the (1)", "the (2)", "w0") and inputs.is_captured
