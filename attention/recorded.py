@@ -16,7 +16,7 @@ class Recorded:
     'layer 3 (cross), head 5, step 4'
     >>> of.words(1, 5)
     'layer 3 (cross, decoder.layers.1.encoder_attn), heads 1, 5, step 4'
-    >>> Recorded(3, (1, 5), items=(0, 1), batch=2).of_item(1).words(5)
+    >>> Recorded(3, (1, 5), items=(0, 1), batch=2).of_item(1, 2).words(5)
     'layer 3, head 5, item 1 of 0–1'
     """
 
@@ -28,9 +28,9 @@ class Recorded:
     items: tuple[int, ...] = (0,)  # of each item of the trace its number in the batch, from 0
     batch: int = 1  # how many items were recorded
 
-    def of_item(self, item: int) -> Recorded:
-        """The same of one item of the trace."""
-        return replace(self, items=(self.items[item],))
+    def of_item(self, item: int, count: int) -> Recorded:
+        """The same of one of so many items of the trace, where these are those recorded."""
+        return replace(self, items=(self.items[item],)) if count == len(self.items) else self
 
     def title(self, *heads: int) -> str:
         """These heads of the layer, by their numbers in the model, as a matrix is called."""

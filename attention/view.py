@@ -139,7 +139,7 @@ class View:
             None if buckets is None else stages["R"][buckets, 0],
             {name: pick(rms)[:, 0] for name, rms in _root_mean_squares(trace).items()},
             zeros,
-            trace.recorded and trace.recorded.of_item(item),
+            trace.recorded and trace.recorded.of_item(item, items),
             crossed or labels["queries"] != labels["keys"],
         )
 

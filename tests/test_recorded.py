@@ -87,6 +87,8 @@ def test_an_item_of_a_batch_keeps_its_number(tmp_path):
         assert figure(trace, **which).layout.title.text == said
         heads = {"item": which.get("item", 0), "heads": which.get("head", 0)}
         assert paper_figure(trace, **heads).about == paper_figure(trace, **heads).title == said
+    doubled = replace(call.trace(), recorded=Recorded(3, HEADS))  # without its items
+    assert figure(doubled, item=1, head=2).layout.title.text == "layer 3, head 5"
     printed = [" ".join(str(each).split()) for each in (call.trace(), call.trace(1, 2))]
     assert ["item 1 of 0–1" in each for each in printed] == [False, True]
     assert "all 2 items" not in printed[0]

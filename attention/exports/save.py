@@ -160,12 +160,11 @@ def _about(
         for word, which, count in zip(("item", "head"), (item, head), axes_of(trace), strict=True)
     ]
     if of := trace.recorded:
-        items, heads = (
-            tuple(numbers[k] for k in part.which)
-            for numbers, part in zip((of.items, of.heads), parts, strict=True)
-        )
-        parts[0] = Part("item", items, of.batch)
-        parts[1] = replace(parts[1], which=heads, recorded=replace(of, items=items))
+        heads = tuple(of.heads[k] for k in parts[1].which)
+        if parts[0].count == len(of.items):
+            of = replace(of, items=tuple(of.items[k] for k in parts[0].which))
+            parts[0] = Part("item", of.items, of.batch)
+        parts[1] = replace(parts[1], which=heads, recorded=of)
     made = weighted_by(trace.softcap, () if sink is None else (sink,), trace.softmax)
     return About(dict.fromkeys(names, words) | made, (), *parts)
 

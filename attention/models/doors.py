@@ -92,8 +92,8 @@ def _functions(recorder: Recorder) -> Any:
             if at is None:
                 return attend(*args, **kwargs)
             axes = Axes.of(query, key, at.module.heads)
-            if query.ndim > 4 or recorder.following.is_window(at.module, query.shape[0]):
-                at.facts.update(  # of a window the places in the picture are not known
+            if query.ndim > 4:  # of a window the places in the picture are not known
+                at.facts.update(
                     {side: (PLACE,) for side in ("names", "key_names") if at.facts[side]}
                 )
             Q, K, V = (axes.four(given[each]) for each in ("query", "key", "value"))
@@ -201,8 +201,8 @@ class Axes:
         if len(shape) < 5:
             return cls(shape, 1, None)
         places = [axis for axis in range(1, len(lead)) if lead[axis] == heads]
-        if len(places) > 1 < shape[-2]:  # split off a projection heads are next to their columns
-            places = [k for k in places if shape[-1] in (query.stride(k), key.stride(k))]
+        if len(places) > 1:
+            places = [k for k in places if any(_is_split_at(M, k, heads) for M in (query, key))]
         if len(places) == 1:
             return cls(shape, 1, places[0])
         joined = " × ".join(map(str, lead))
@@ -228,6 +228,14 @@ class Axes:
         if mask.ndim < 3 or len(self.shape) in (2, 4):
             return mask
         return self.four(torch.broadcast_to(mask, self.shape[:-2] + mask.shape[-2:]))
+
+
+def _is_split_at(M: Any, axis: int, heads: int) -> bool:
+    """Check whether heads that were split off a projection lie at an axis of (…, n, d): each next
+    to the one before, and those of a token before the next token.
+    """
+    n, d = M.shape[-2:]
+    return n > 1 and M.stride(axis) == d and M.stride(-2) >= heads * d
 
 
 def _given_masks(mask: Any, causal: bool, Q: Any, K: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, VISION, Module
+from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
 
 VIRTUAL = "virtual tokens came with later tokens too, so no position is known"
@@ -69,8 +69,6 @@ class Following:
     """Follows a model's run."""
 
     def __init__(self, model: Any) -> None:
-        self.model = model
-        self.items = 0  # of the batch that the model was given last; 0 where it is not known
         self.modules = dict(model.named_modules())
         self.modules |= _of_keras(model, self.modules)
         self.names = {id(module): name for name, module in self.modules.items()}
@@ -88,8 +86,6 @@ class Following:
 
         def hook(module: Any, args: Any) -> None:
             self.called[id(module)] += 1
-            if module is self.model and args:
-                self.items = len(args[0]) if hasattr(args[0], "shape") and args[0].ndim else 0
 
         handle = register_module_forward_pre_hook(hook)
         try:
@@ -129,10 +125,6 @@ class Following:
         """Check whether a module was called."""
         return self.called[id(self.modules[name])] > 0
 
-    def is_window(self, module: Module, items: int) -> bool:
-        """Check whether a call is of windows of pictures: more items than there are pictures."""
-        return 0 < self.items < items and module.tower == VISION
-
     def call(self, name: str, n_q: int, n_k: int, cross: bool | None) -> At:
         """Return what the next call of a module is; ``cross`` where the door can tell."""
         layer = self.layers.setdefault(name, Layer(Module(name, self.modules)))
@@ -155,7 +147,7 @@ class Following:
             facts |= {"key_names": module.names(n_k), "key_position": first}
             self.stacks.pop(module.stack, None)
             self.stacks[module.stack] = Stack(module, start, n_q, repeat)
-            if not facts["names"]:
+            if not facts["names"] and not layer.is_lost:
                 ends = self.words.setdefault(module.stack, [])
                 ends += [0] * (layer.runs + 1 - len(ends))
                 ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)
@@ -177,7 +169,7 @@ class Following:
             return USE
         if around is not None and around.repeat in (STEP, RUN):
             return around.repeat
-        if start is None and n_q < n_k and layer.keys < n_k or start:
+        if start is None and n_q < n_k and layer.keys < n_k or start is not None and start > 0:
             return STEP  # behind what stands in a cache, of torch's own or another
         if n_q == n_k == layer.keys + 1 and _is_within("generate"):
             return STEP  # without a cache all is read anew, with one token more
@@ -200,8 +192,12 @@ class Following:
         found = [each for each in others if each.count == n_k]
         if found:
             theirs = found[-1].module
-            first = found[-1].start
-            return {"keys_of": theirs.name, "key_names": theirs.names(n_k), "key_position": first}
+            return {
+                "keys_of": theirs.name,
+                "key_names": theirs.names(n_k),
+                "key_position": found[-1].start,
+                "virtual": self.layers[theirs.name].virtual or 0,
+            }
         pictures = any(each.module.tower != TEXT for each in others)
         names = (PLACE,) if pictures or module.looks_with_queries else ()
         return {"key_names": names, "key_position": 0}
@@ -248,10 +244,11 @@ def _virtual(model: Any) -> tuple[int, str, bool]:
 
 
 def _is_within(name: str) -> bool:
-    """Check whether a function of this name called, however far out."""
+    """Check whether a function of transformers of this name called, however far out."""
     frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_name == name:
+        of = str(frame.f_globals.get("__name__"))
+        if frame.f_code.co_name == name and of.startswith("transformers."):
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False

@@ -35,8 +35,8 @@ PATCH, FRAME, PLACE, QUERY = "patch", "frame", "place", "query"
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads")
 
 
-# a layer that is called block2 or layer_2, and no tower or attention of several
-_NUMBERED = re.compile(r"(?!.*(?:attn|attention|coder|tower))(.*?)_?\d+")
+# a layer that is called block2 or transformer_layer_2, and no tower or attention of several
+_NUMBERED = re.compile(r"((?:\w*_)?(?:block|blk|layer|stage)|[bhl])_?\d+")
 
 
 @lru_cache(4096)  # asked for every call of a generation, of each of its tokens
@@ -256,15 +256,13 @@ class Module:
     @cached_property
     def _has_windows(self) -> bool:
         """Whether a module around it says that attention stays within windows of a picture."""
-        of_tower = (module for _, module in self.ancestors)
-        return any(
-            isinstance(size, (int, tuple, list)) and size
-            for module in of_tower
-            for size in (
-                _said(module, "window_size"),
-                _said(_said(module, "config"), "window_size"),
-            )
+        said = (
+            _said(of, name)
+            for _, module in self.ancestors
+            for of in (module, _said(module, "config"))
+            for name in ("window_size", "partition_size", "patch_area")
         )
+        return any(isinstance(size, (int, tuple, list)) and size for size in said)
 
     @cached_property
     def _sizes(self) -> tuple[Any, Any] | None:

@@ -25,7 +25,8 @@ from attention.models.taken import Call, Taken
 # run; of the second pass that gradient checkpointing makes; and where it was not recorded.
 STEP, RUN, USE, RECOMPUTE, UNKNOWN = "step", "run", "use", "recompute", "call"
 MOST_NAMED = 4
-ROUGHLY = 0.05  # of the largest number: more than rounding in bfloat16, less than another word
+ROUGHLY = 0.02  # of what differs from key to key: less than another word makes
+ROUNDINGS = {"float32": 2**-18, "float16": 2**-8, "bfloat16": 2**-5}  # of the largest number
 BEAMS = "beams change places from step to step, so words after the prompt are not known"
 
 
@@ -44,11 +45,6 @@ class Side:
     def names(self) -> tuple[str, ...]:
         """What its tokens are called that are no words; () for words."""
         return self.call.names if self.of == "query" else self.call.key_names
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """(b, h, n, d), Q or K."""
-        return self.call.Q if self.of == "query" else self.call.K
 
     @property
     def sequence(self) -> str:
@@ -249,11 +245,12 @@ def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tupl
 def _labels(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     words, rivals = _given(taken, side)
     mine = tuple(map(plain_word, _of_item(words, item, len(side.call.Q))))
-    if mine and not _reads(taken, side, item, words, rivals):
-        mine = ()
+    known = _known_until(taken, side, item, words, rivals) if mine else 0
     offset = _offset(taken, len(mine), rivals, side.call.run)
-    if BEAMS in side.call.notes and offset is not None:
-        mine = mine[: _prompt(rivals, side.call.run) - offset]
+    if BEAMS in side.call.notes:
+        known = min(known, _prompt(rivals, side.call.run))
+    if known < (offset or 0) + len(mine):
+        mine = mine[: max(int(known) - (offset or 0), 0)]
     places = range(side.first, side.first + side.count)
     if mine and len(mine) == side.whole and (offset is None or side.position is None):
         return mine[places.start : places.stop]
@@ -313,38 +310,55 @@ def _of_item(words: list[Any], item: int, items: int) -> list[str]:
     return words[item // max(items // len(words), 1) % len(words)]
 
 
-def _reads(taken: Taken, side: Side, item: int, words: list[Any], rivals: list[Side]) -> bool:
-    """Check whether an item of a run is of the words that were given: those are of the first run
-    that they fit, and of the first of the items that share a list.
+def _known_until(
+    taken: Taken, side: Side, item: int, words: list[Any], rivals: list[Side]
+) -> float:
+    """Return up to which position an item of a run is known to have read the words.
 
-    Another reads the same where its first numbers are alike: queries and keys of the same words at
-    the same places differ by rounding at most.
+    They are of the first run that they fit, and of the first of the items that share a list. Keys
+    tell how far another read the same: those of the same words at the same places differ by
+    rounding at most, where no dropout was on.
     """
     lists = 1 if isinstance(words[0], str) else len(words)
-    leader = item - item % max(len(side.call.Q) // lists, 1)
+    own, share = max(len(side.call.Q) // lists, 1), item // max(len(side.call.Q) // lists, 1)
     count = len(_of_item(words, item, len(side.call.Q)))
     runs = sorted({each.call.run for each in rivals})
     fitting = [run for run in runs if _offset(taken, count, rivals, run) is not None]
     first = min([*fitting, side.call.run])
-    if (first, leader) == (side.call.run, item):
-        return True
-    alike = [each for each in rivals if (each.stack, each.of) == (side.stack, side.of)]
-    one, other = (
-        next((each.numbers for each in alike if each.call.run == run), None)
-        for run in (first, side.call.run)
-    )
-    if one is None or other is None or max(leader, item) >= min(len(one), len(other)):
-        return False
-    return _are_alike(one[leader], other[item])
+    if first == side.call.run and item == share * own:
+        return math.inf
+    module = side.call.module
+    if side.call.kind != CROSS or side.of == "query":  # the first layer of its sequence
+        of_stack = (each for each in rivals if each.stack == side.stack)
+        alone = (each.call.module for each in of_stack if each.call.kind != CROSS)
+        module = next(alone, module)
+    one, other = (_last_keys(taken, module, run) for run in (first, side.call.run))
+    if one is None or other is None or one.position != other.position:
+        return 0
+    leader = share * max(len(one.call.K) // lists, 1)
+    if leader >= len(one.call.K) or item >= len(other.call.K):
+        return 0
+    return (one.position or 0) + _alike(one.call, leader, other.call, item)
 
 
-def _are_alike(one: np.ndarray, other: np.ndarray) -> bool:
-    """Check whether (h, n, d) begin with the same rows, but for rounding."""
-    n = min(one.shape[1], other.shape[1])
-    if one.shape[::2] != other.shape[::2]:
-        return False
-    apart = np.abs(one[:, :n].astype(float) - other[:, :n])
-    return bool(apart.max() <= ROUGHLY * np.abs(one).max())
+def _last_keys(taken: Taken, module: str, run: int) -> Side | None:
+    """The keys of a module's last call in a run; None where there is none."""
+    calls = [call for call in taken if call.module == module and call.run == run]
+    return sides_of(taken, calls[-1])[1] if calls else None
+
+
+def _alike(call: Call, item: int, other: Call, of_other: int) -> int:
+    """How many keys of two items are the same from the start, but for rounding."""
+    one, two = call.K[item].astype(float), other.K[of_other].astype(float)
+    if one.shape[::2] != two.shape[::2] or not one.size or not two.size:
+        return 0
+    n = min(one.shape[1], two.shape[1])
+    spread = np.ptp(one, axis=1).max()  # from key to key, without what is added to each
+    rounding = ROUNDINGS.get(call.dtype, ROUNDINGS["float32"]) * np.abs(one).max()
+    with np.errstate(invalid="ignore"):
+        near = np.abs(one[:, :n] - two[:, :n]) <= max(ROUGHLY * spread, rounding)
+    same = (near | (one[:, :n] == two[:, :n]) | np.isnan(one[:, :n] * two[:, :n])).all(axis=(0, 2))
+    return n if same.all() else int(same.argmin())
 
 
 def _prompt(sides: list[Side], run: int) -> int:

@@ -1,5 +1,7 @@
 """What stands beside captured weights: whose words, at which positions, of which call and head."""
 
+import re
+
 import messages
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="capture listens to torch, which is not installed here")
 pytest.importorskip("transformers", reason="the models come from transformers, not installed here")
 
-from models.families import GPT, SHARED, SMALL, WORDS, made  # noqa: E402
+from models.families import BART, GPT, SHARED, SMALL, WORDS, made  # noqa: E402
 from models.labelled import (  # noqa: E402
     CASES,
     GREEDY,
@@ -19,7 +21,7 @@ from models.labelled import (  # noqa: E402
     wrong_positions,
 )
 from torch import nn  # noqa: E402
-from transformers import AutoModelForCausalLM  # noqa: E402
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM  # noqa: E402
 
 import attention  # noqa: E402
 from attention.models.labels import first_token, label_note, positions_of, words_of  # noqa: E402
@@ -268,6 +270,19 @@ def test_of_as_many_windows_as_heads_the_heads_are_those_next_to_their_columns()
 
 
 @torch.no_grad()
+def test_where_memory_does_not_tell_windows_from_heads_a_note_says_so():
+    model = nn.Sequential(Folded(3))
+    x = torch.randn(2, 3, 3, 5, 8)
+    model[0].forward = lambda x: nn.functional.scaled_dot_product_attention(
+        x, x.mean(-2, keepdim=True), x.mean(-2, keepdim=True)
+    )
+    with attention.capture(model) as taken:
+        model(x)
+    assert taken[0].Q.shape[:2] == (18, 1)
+    assert taken[0].notes == (messages.AXES_JOINED.format(axes="2 × 3 × 3"),)
+
+
+@torch.no_grad()
 def test_a_mask_of_windows_keeps_its_heads():
     torch.manual_seed(0)
     model = nn.Sequential(VisionWindows(2))
@@ -382,13 +397,55 @@ def test_words_stand_in_the_run_and_at_the_item_that_read_them():
         for ids in (SOURCE, other, SOURCE, SOURCE[:, :4]):
             model(ids)
     found = [words_of(taken, call, 0)[1] for call in taken if call.layer == 1]
-    assert found == [tuple(WORDS), counted, tuple(WORDS), counted[:4]]  # of fewer, not known
+    assert found == [tuple(WORDS), counted, tuple(WORDS), tuple(WORDS[:4])]
     with attention.capture(model, tokens=WORDS) as taken:
         model(torch.cat([SOURCE, other, SOURCE]))
     found = [words_of(taken, taken[1], item)[0] for item in range(3)]
     assert found == [tuple(WORDS), counted, tuple(WORDS)]
     taken.tokens = [WORDS, counted, WORDS]
     assert [words_of(taken, taken[1], item)[0] for item in range(3)] == found
+    with attention.capture(model, tokens=WORDS) as taken:
+        model(SOURCE)
+        model(torch.cat([other, SOURCE]))
+    found = [words_of(taken, taken.at(0, 1), item)[1] for item in range(2)]
+    assert found == [counted, tuple(WORDS)]
+    for layer in model.h:  # large biases of keys, as Qwen2 has, hide no other word
+        layer.attn.c_attn.bias.data[16:32] += 100
+    with attention.capture(model, tokens=WORDS) as taken:
+        model(SOURCE)
+        model(other)
+    assert words_of(taken, taken.at(0, 1), 0)[1] == counted
+
+
+@torch.no_grad()
+def test_answers_that_part_have_the_words_up_to_there():
+    model = made("gpt2", GPT, "sdpa", AutoModelForCausalLM)
+    options = {"do_sample": True, "num_return_sequences": 3, "max_new_tokens": 4}
+    torch.manual_seed(0)
+    answers = model.generate(SOURCE, **GREEDY | options)
+    assert len(set(map(tuple, answers[:, :8].tolist()))) > 1
+    words = [f"{k}:{id}" for k, id in enumerate(answers[0].tolist())]
+    torch.manual_seed(0)
+    with attention.capture(model, tokens=words) as taken:
+        model.generate(SOURCE, **GREEDY | options)
+    for item, ids in enumerate(answers.tolist()):
+        read = words_of(taken, taken.at(1, 3), item)[1]
+        same = next((k for k in range(9) if ids[k] != answers[0][k]), 9)
+        assert read[:same] == tuple(words[:same])
+        assert all(re.fullmatch(r"w\d+", word) for word in read[same:])
+
+
+@torch.no_grad()
+def test_beams_look_at_the_words_of_the_encoder():
+    model, words = made("bart", BART, "sdpa", AutoModelForSeq2SeqLM), [f"s{k}" for k in range(6)]
+    other = (SOURCE + 1) % 11
+    lists = {"encoder": [words, words[::-1]]}
+    for ids, tokens in ((SOURCE, {"encoder": words}), (torch.cat([SOURCE, other]), lists)):
+        with attention.capture(model, layers=["encoder_attn"], tokens=tokens) as taken:
+            model.generate(ids, num_beams=2, max_new_tokens=3, **GREEDY)
+        for call, item in ((call, item) for call in taken for item in range(2 * len(ids))):
+            right = words if item < 2 else words[::-1]
+            assert words_of(taken, call, item)[1] == tuple(right)
 
 
 @torch.no_grad()
@@ -436,14 +493,29 @@ def test_virtual_tokens_stand_where_the_model_reads_them_in_generate_too(kind):
     assert last.notes == (messages.VIRTUAL_IN_BETWEEN,) and first.notes == ()
 
 
+@torch.no_grad()
+def test_a_soft_prompt_of_an_encoder_stands_at_the_keys_of_the_decoder_in_each_run():
+    peft = pytest.importorskip("peft", reason="peft is not installed here")
+    config = peft.PromptTuningConfig(task_type="SEQ_2_SEQ_LM", num_virtual_tokens=3)
+    model = peft.get_peft_model(made("bart", BART, "sdpa", AutoModelForSeq2SeqLM), config).eval()
+    with attention.capture(model, tokens={"encoder": WORDS}) as taken:
+        for ids in (SOURCE, SOURCE, (SOURCE + 1) % 11):
+            model(input_ids=ids, decoder_input_ids=SOURCE[:, :4])
+    crossed = [call for call in taken if call.kind == "cross"]
+    virtual = tuple(f"virtual {k}" for k in (1, 2, 3))
+    found = [words_of(taken, call, 0)[1] for call in crossed]
+    assert found[:2] == [(*virtual, *WORDS)] * 2 and not set(found[2]) & set(WORDS)
+    assert [call.when for call in crossed] == ["", "run 1", "run 2"]
+
+
 @pytest.mark.parametrize(
     ("name", "size", "labels"),
     [
         ("coatnet_nano_rw_224", 64, {("patch 0", "patch 1")}),
         ("crossvit_9_240", 240, {("[CLS]", "patch 0")}),
         ("cait_xxs24_224", 64, {("[CLS]",)}),
-        # its last windows are the whole picture
-        ("maxvit_rmlp_pico_rw_256", 64, {("place 0", "place 1"), ("patch 0", "patch 1")}),
+        ("maxvit_rmlp_pico_rw_256", 64, {("place 0", "place 1")}),
+        ("mobilevit_xxs", 128, {("place 0", "place 1")}),
         ("tiny_vit_5m_224", 224, {("place 0", "place 1")}),
         ("hiera_tiny_224", 64, {("place 0", "place 1")}),
     ],
@@ -451,7 +523,7 @@ def test_virtual_tokens_stand_where_the_model_reads_them_in_generate_too(kind):
 @torch.no_grad()
 def test_towers_of_timm_take_no_list_and_count_patches_and_places_in_windows(name, size, labels):
     timm = pytest.importorskip("timm", reason="timm is not installed here")
-    sized = {} if name == "tiny_vit_5m_224" else {"img_size": size}  # it has no such argument
+    sized = {"img_size": size} if name[0] in "ch" or name.startswith("max") else {}
     model = timm.create_model(name, **sized).eval()
     with attention.capture(model, tokens=["a", "b"]) as taken:
         model(torch.randn(1, 3, size, size))
