@@ -54,7 +54,7 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     for text in [right[0], "0,9", right[2], "half", right[4]]:
         page.keyboard.type(text.replace("−", "-"))
         page.keyboard.press("Enter")
-    until(page.get_by_text(messages.ANSWER_IS_WRONG))
+    until(page.get_by_text(messages.ANSWER_IS_WRONG, exact=True))
     until(page.get_by_text(messages.NOT_AN_ANSWER.format(text="half")))
     dashboard.wait_for("() => document.querySelector('.st-key-lesson h2').innerText[0] === '3'")
     dashboard.idle()
@@ -65,7 +65,7 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     assert not holds(frames, float(shown[2, 0]))
     # a reload keeps it, and Back takes the last answer away
     page.reload()
-    until(page.get_by_text(messages.ANSWER_IS_WRONG))
+    until(page.get_by_text(messages.ANSWER_IS_WRONG, exact=True))
     dashboard.idle()
     assert dashboard.printed("weights")[2] == [right[0], "0,9 ✗", right[2]]
     # the arithmetic, when asked for; and then the rest, from one to the next by Enter
@@ -151,8 +151,7 @@ def test_a_mistake_is_found_and_a_pupil_types_a_number(visit):
 
 def test_on_a_phone_a_blank_that_is_tapped_opens_and_the_card_is_about_it(phone):
     page = phone.open("exercises", exercise_seed="1").page
-    page.get_by_text("also weights", exact=True).tap()
-    phone.idle()
+    phone.after(lambda: page.get_by_text("also weights", exact=True).tap())
     canvas = page.locator(".board-pane[data-stage=weights] .board-canvas")
     for column in (1, 0, 2):
         canvas.evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
