@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -24,31 +25,51 @@ class Rows:
     """The keys or the values of a layer, from call to call.
 
     Each step of a generation hands over all rows of the one before and a few behind them, and
-    cross-attention the same rows again: what is there already is not copied once more.
+    cross-attention the same rows again: what is there already is not copied once more. It is known
+    where a cache put new rows behind the very tensor that was copied last; else it is compared.
     """
 
     def __init__(self) -> None:
         self.kept: np.ndarray | None = None  # (…, room, d); no row is written to a second time
         self.count = 0  # of the rows that are filled
+        self.last: tuple[Any, int | None] = ref(self), None  # what was copied, and its version
 
-    def copied(self, tensor: Any) -> np.ndarray:
+    def copied(self, tensor: Any, grown_from: Any = None) -> np.ndarray:
         """Return a copy of (…, n, d) to read, in the memory of the call before where it begins with
-        the rows of that one.
+        the rows of that one; ``grown_from``: a tensor that it is known to begin with.
         """
-        M, kept, before = copied(tensor), self.kept, self.count
-        n = M.shape[-2]
-        if kept is None or not _begins_with(M, kept[..., :before, :]):
-            kept = M
+        kept, before, n = self.kept, self.count, tensor.shape[-2]
+        if kept is not None and before < n and self._is_last(grown_from):
+            new = copied(tensor[..., before:, :])
         else:
-            if n > kept.shape[-2]:
-                room = np.empty((*M.shape[:-2], 2 * n, M.shape[-1]), M.dtype)
-                room[..., :before, :] = kept[..., :before, :]
-                kept = room
-            kept[..., before:n, :] = M[..., before:, :]
-        self.kept, self.count = kept, n
+            M = copied(tensor)
+            is_more = kept is not None and _begins_with(M, kept[..., :before, :])
+            kept, new = (kept, M[..., before:, :]) if is_more else (None, M)
+        if kept is None:
+            kept = new
+        elif n > kept.shape[-2]:
+            room = np.empty((*kept.shape[:-2], 2 * n, kept.shape[-1]), kept.dtype)
+            room[..., :before, :] = kept[..., :before, :]
+            kept = room
+        if kept is not new:
+            kept[..., before:n, :] = new
+        self.kept, self.count, self.last = kept, n, (ref(tensor), _version(tensor))
         seen = kept[..., :n, :]
         seen.setflags(write=False)  # of other calls as well
         return seen
+
+    def _is_last(self, tensor: Any) -> bool:
+        """Check whether a tensor is what was copied last, and was not written to since."""
+        last, version = self.last
+        return tensor is not None and last() is tensor and version == _version(tensor) is not None
+
+
+def _version(tensor: Any) -> int | None:
+    """How often a tensor was written to; None where torch does not count, as in inference mode."""
+    try:
+        return int(tensor._version)
+    except RuntimeError:
+        return None
 
 
 def _begins_with(M: np.ndarray, rows: np.ndarray) -> bool:

@@ -28,6 +28,7 @@ class Cached:
     new: int
     returned: int
     length: int  # of the sequence with the new ones
+    grown: tuple[Any, ...] = ()  # keys and values: those before, and these with the new ones
 
 
 @dataclass
@@ -63,6 +64,7 @@ class At:
     cross: bool
     facts: dict[str, Any]
     notes: tuple[str, ...] = ()
+    grown: tuple[Any, ...] = ()  # of the cache, where it put new keys and values behind
 
 
 class Following:
@@ -107,10 +109,12 @@ class Following:
         def update(
             cache: Any, key_states: Any, value_states: Any, layer_idx: int, *args: Any, **more: Any
         ) -> Any:
+            before = _held(cache, layer_idx)
             answer = original(cache, key_states, value_states, layer_idx, *args, **more)
             try:
                 length = int(cache.get_seq_length(layer_idx))
-                self.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length)
+                grown = tuple(zip(before, answer, strict=True)) if before else ()
+                self.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length, grown)
             except Exception:  # a cache of one's own: the model goes on, without positions
                 self.cached = None
             return answer
@@ -153,7 +157,8 @@ class Following:
                 ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)
         notes = (VIRTUAL,) * (layer.is_lost and not cross)
         notes += (BEAMS,) * (repeat == STEP and _is_within("_beam_search"))
-        return At(list(self.layers).index(name), number, module, cross, facts, notes)
+        place = list(self.layers).index(name)
+        return At(place, number, module, cross, facts, notes, cached.grown if cached else ())
 
     def _repeat(
         self, layer: Layer, n_q: int, n_k: int, start: int | None, around: Stack | None
@@ -221,6 +226,18 @@ class Following:
         if layer.is_lost or start is None or first is None:
             return None, None
         return start - layer.virtual, first - layer.virtual
+
+
+def _held(cache: Any, layer: int) -> tuple[Any, ...]:
+    """The keys and values of a layer, where its cache puts new ones behind them; else ()."""
+    from transformers.cache_utils import DynamicLayer
+
+    try:
+        each = cache.layers[layer]
+        grows = type(each).update is DynamicLayer.update
+        return (each.keys, each.values) if grows and each.is_initialized else ()
+    except Exception:  # a cache of another kind, or one without a layer yet
+        return ()
 
 
 def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, int | None]:

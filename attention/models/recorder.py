@@ -54,7 +54,11 @@ class Recorder:
         if self.heads is not None or self.queries is not None:
             return copied(K), copied(V)  # of which a part is kept, and the rest is not held
         rows = self.rows.setdefault((get_ident(), at.module.name), (Rows(), Rows()))
-        return rows[0].copied(K), rows[1].copied(V)
+        known = [
+            before if given is after else None
+            for given, (before, after) in zip((K, V), at.grown, strict=False)
+        ] or [None, None]
+        return rows[0].copied(K, known[0]), rows[1].copied(V, known[1])
 
     def keep(
         self,
