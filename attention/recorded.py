@@ -24,7 +24,7 @@ class Recorded:
     heads: tuple[int, ...]  # of each head of the trace its number in the model, from 0
     module: str = ""  # its name in the model
     kind: str = ""  # "encoder", "decoder", "cross", "vision", "audio"
-    when: str = ""  # of several calls: "step 4"; on a page of several items, too
+    when: str = ""  # of several calls: "step 4"; on a page also the item
     items: tuple[int, ...] = (0,)  # of each item of the trace its number in the batch, from 0
     batch: int = 1  # how many items were recorded
 

@@ -32,36 +32,42 @@ class Rows:
     def __init__(self) -> None:
         self.kept: np.ndarray | None = None  # (…, room, d); no row is written to a second time
         self.count = 0  # of the rows that are filled
-        self.last: tuple[Any, int | None] = ref(self), None  # what was copied, and its version
+        self.last: ref[Any] | None = None  # the tensor that was copied
+        self.version: int | None = None  # of it
 
     def copied(self, tensor: Any, grown_from: Any = None) -> np.ndarray:
         """Return a copy of (…, n, d) to read, in the memory of the call before where it begins with
         the rows of that one; ``grown_from``: a tensor that it is known to begin with.
         """
-        kept, before, n = self.kept, self.count, tensor.shape[-2]
-        if kept is not None and before < n and self._is_last(grown_from):
-            new = copied(tensor[..., before:, :])
+        before = self.count
+        if self._is_last(grown_from):
+            kept = self._with(copied(tensor[..., before:, :]))
         else:
-            M = copied(tensor)
-            is_more = kept is not None and _begins_with(M, kept[..., :before, :])
-            kept, new = (kept, M[..., before:, :]) if is_more else (None, M)
-        if kept is None:
-            kept = new
-        elif n > kept.shape[-2]:
-            room = np.empty((*kept.shape[:-2], 2 * n, kept.shape[-1]), kept.dtype)
-            room[..., :before, :] = kept[..., :before, :]
-            kept = room
-        if kept is not new:
-            kept[..., before:n, :] = new
-        self.kept, self.count, self.last = kept, n, (ref(tensor), _version(tensor))
-        seen = kept[..., :n, :]
+            kept = copied(tensor)
+            if self.kept is not None and _begins_with(kept, self.kept[..., :before, :]):
+                kept = self._with(kept[..., before:, :])
+        self.kept, self.count = kept, tensor.shape[-2]
+        self.last, self.version = ref(tensor), _version(tensor)
+        seen = kept[..., : self.count, :]
         seen.setflags(write=False)  # of other calls as well
         return seen
 
+    def _with(self, new: np.ndarray) -> np.ndarray:
+        """Return what is kept, with new rows behind those that are filled."""
+        kept, before, n = self.kept, self.count, self.count + new.shape[-2]
+        assert kept is not None
+        if n > kept.shape[-2]:
+            room = np.empty((*kept.shape[:-2], 2 * n, kept.shape[-1]), kept.dtype)
+            room[..., :before, :] = kept[..., :before, :]
+            kept = room
+        kept[..., before:n, :] = new
+        return kept
+
     def _is_last(self, tensor: Any) -> bool:
         """Check whether a tensor is what was copied last, and was not written to since."""
-        last, version = self.last
-        return tensor is not None and last() is tensor and version == _version(tensor) is not None
+        if tensor is None or self.last is None or self.last() is not tensor:
+            return False
+        return self.version is not None and self.version == _version(tensor)
 
 
 def _version(tensor: Any) -> int | None:

@@ -20,6 +20,7 @@ from attention.models.copies import copied
 from attention.models.following import At
 from attention.models.kinds import PLACE
 from attention.models.recorder import Recorder
+from attention.sentences import amount
 
 KNOWN = ("position_bias", "s_aux")  # tensors of which it is known what they do
 ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on another path
@@ -190,7 +191,7 @@ class Axes:
         size, lead = " × ".join(map(str, shape)), shape[:-2]
         if len(shape) == 3:
             if heads > 1 and shape[0] % heads == 0:
-                items = f"{shape[0] // heads} item{'s' * (shape[0] > heads)}"
+                items = amount(shape[0] // heads, "item")
                 note = f"{size} were read as {items} of {heads} heads"
                 return cls(shape, heads, None, (f"{note}, which is the module's number",))
             if heads == 1 or shape[0] == 1:

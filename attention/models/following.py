@@ -18,6 +18,8 @@ from typing import Any
 from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
 
+Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
+UNGROWN: Grown = ((None, None), (None, None))
 VIRTUAL = "virtual tokens came with later tokens too, so no position is known"
 
 
@@ -28,7 +30,7 @@ class Cached:
     new: int
     returned: int
     length: int  # of the sequence with the new ones
-    grown: tuple[Any, ...] = ()  # keys and values: those before, and these with the new ones
+    grown: Grown  # keys and values: what was held before, and what was handed out
 
 
 @dataclass
@@ -64,7 +66,7 @@ class At:
     cross: bool
     facts: dict[str, Any]
     notes: tuple[str, ...] = ()
-    grown: tuple[Any, ...] = ()  # of the cache, where it put new keys and values behind
+    grown: Grown = UNGROWN  # of its cache
 
 
 class Following:
@@ -101,19 +103,21 @@ class Following:
         if "transformers" not in sys.modules:
             yield
             return
-        from transformers.cache_utils import Cache
+        from transformers import cache_utils
 
+        Cache = cache_utils.Cache
+        growing = getattr(getattr(cache_utils, "DynamicLayer", None), "update", None)
         original = Cache.update
 
         @wraps(original)
         def update(
             cache: Any, key_states: Any, value_states: Any, layer_idx: int, *args: Any, **more: Any
         ) -> Any:
-            before = _held(cache, layer_idx)
+            before = _held(cache, layer_idx, growing)
             answer = original(cache, key_states, value_states, layer_idx, *args, **more)
             try:
                 length = int(cache.get_seq_length(layer_idx))
-                grown = tuple(zip(before, answer, strict=True)) if before else ()
+                grown = tuple(zip(before, answer, strict=False))
                 self.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length, grown)
             except Exception:  # a cache of one's own: the model goes on, without positions
                 self.cached = None
@@ -158,7 +162,7 @@ class Following:
         notes = (VIRTUAL,) * (layer.is_lost and not cross)
         notes += (BEAMS,) * (repeat == STEP and _is_within("_beam_search"))
         place = list(self.layers).index(name)
-        return At(place, number, module, cross, facts, notes, cached.grown if cached else ())
+        return At(place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN)
 
     def _repeat(
         self, layer: Layer, n_q: int, n_k: int, start: int | None, around: Stack | None
@@ -228,16 +232,14 @@ class Following:
         return start - layer.virtual, first - layer.virtual
 
 
-def _held(cache: Any, layer: int) -> tuple[Any, ...]:
-    """The keys and values of a layer, where its cache puts new ones behind them; else ()."""
-    from transformers.cache_utils import DynamicLayer
-
+def _held(cache: Any, layer: int, growing: Any) -> tuple[Any, Any]:
+    """The keys and values of a layer whose update, ``growing``, puts new ones behind them."""
     try:
         each = cache.layers[layer]
-        grows = type(each).update is DynamicLayer.update
-        return (each.keys, each.values) if grows and each.is_initialized else ()
+        grows = type(each).update is growing and each.is_initialized
+        return (each.keys, each.values) if grows else (None, None)
     except Exception:  # a cache of another kind, or one without a layer yet
-        return ()
+        return None, None
 
 
 def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, int | None]:
@@ -264,8 +266,8 @@ def _is_within(name: str) -> bool:
     """Check whether a function of transformers of this name called, however far out."""
     frame = sys._getframe(1)
     while frame is not None:
-        of = str(frame.f_globals.get("__name__"))
-        if frame.f_code.co_name == name and of.startswith("transformers."):
+        of = frame.f_globals.get("__name__", "") if frame.f_code.co_name == name else ""
+        if str(of).startswith("transformers."):
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False

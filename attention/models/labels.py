@@ -320,19 +320,19 @@ def _known_until(
     rounding at most, where no dropout was on.
     """
     lists = 1 if isinstance(words[0], str) else len(words)
-    own, share = max(len(side.call.Q) // lists, 1), item // max(len(side.call.Q) // lists, 1)
-    count = len(_of_item(words, item, len(side.call.Q)))
-    runs = sorted({each.call.run for each in rivals})
-    fitting = [run for run in runs if _offset(taken, count, rivals, run) is not None]
-    first = min([*fitting, side.call.run])
-    if first == side.call.run and item == share * own:
+    share, behind = divmod(item, max(len(side.call.Q) // lists, 1))
+    count, run = len(_of_item(words, item, len(side.call.Q))), side.call.run
+    earlier = sorted({each.call.run for each in rivals if each.call.run < run})
+    fit = (each for each in earlier if _offset(taken, count, rivals, each) is not None)
+    first = next(fit, run)
+    if first == run and not behind:
         return math.inf
     module = side.call.module
     if side.call.kind != CROSS or side.of == "query":  # the first layer of its sequence
         of_stack = (each for each in rivals if each.stack == side.stack)
         alone = (each.call.module for each in of_stack if each.call.kind != CROSS)
         module = next(alone, module)
-    one, other = (_last_keys(taken, module, run) for run in (first, side.call.run))
+    one, other = (_last_keys(taken, module, each) for each in (first, run))
     if one is None or other is None or one.position != other.position:
         return 0
     leader = share * max(len(one.call.K) // lists, 1)

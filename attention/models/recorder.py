@@ -56,8 +56,8 @@ class Recorder:
         rows = self.rows.setdefault((get_ident(), at.module.name), (Rows(), Rows()))
         known = [
             before if given is after else None
-            for given, (before, after) in zip((K, V), at.grown, strict=False)
-        ] or [None, None]
+            for given, (before, after) in zip((K, V), at.grown, strict=True)
+        ]
         return rows[0].copied(K, known[0]), rows[1].copied(V, known[1])
 
     def keep(

@@ -130,8 +130,8 @@ def saved_states(too_large: str) -> dict[str, File]:
 
 
 def heads_shown(pair: pairs.Pair) -> tuple[str, str]:
-    """Whose Q, K and V A and B have, of a real model, in words and in the names of files; "" of
-    none. What one compares is not the model's in one of them, such as the mask.
+    """Of which heads of a real model Q, K and V are, in words and in the names of files; "" of
+    none. Mask and scale may be others than the model's.
     """
     (a, file), (b, other) = (name_of(side) for side in (pair.a, pair.b))
     if not any(captured_head(side.matrices) for side in (pair.a, pair.b)):

@@ -21,7 +21,7 @@ from attention.markdown import plain
 from attention.models import examples
 from attention.models.opening import opened
 from attention.models.survey import Survey
-from attention.models.taken import Call, Taken, header_of
+from attention.models.taken import Taken, header_of
 from attention.pages import state, upload
 from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
@@ -324,10 +324,9 @@ def bring(inputs: LongInputs, head: int = 0) -> None:
         state.remark(inputs.remark)
 
 
-def bring_head(taken: Taken, call: Call, item: int, head: int) -> None:
+def bring_head(taken: Taken, place: int, item: int, head: int) -> None:
     """Look at a head of what is open on Real model, and show its layer beside the map."""
-    bring(captured_inputs(taken, call, item), head)
-    place = taken.calls.index(call)
+    bring(captured_inputs(taken, taken.calls[place], item), head)
     chosen = {"source": "model", "capture": "", "layer": place, "item": item}
     for name, value in chosen.items():
         state.set_page_value(f"long_{name}", value)

@@ -409,7 +409,7 @@ def press(sent: object) -> None:
     call = taken.calls[head.place]
     if captured.is_long(call):
         try:
-            long_source.bring_head(taken, call, head.item, head.head)
+            long_source.bring_head(taken, head.place, head.item, head.head)
         except BadInput as problem:
             state.refuse(str(problem))
         leave("long")
