@@ -3,7 +3,7 @@
 import streamlit as st
 
 if __name__ == "__main__":  # Streamlit runs this file anew for every visitor and every move
-    from attention.pages.navigation import show
+    from attention.pages.frame.navigation import show
 
     show()
 else:  # the server imports it once, and finds the next line by reading it

@@ -5,12 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attention import display, places, program
-from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
-from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
-from attention.layouts import extend, heads_first, repeat_heads
-from attention.long import LongAttention, long_attention
-from attention.masks import (
+from attention import program
+from attention.arrays.layouts import extend, heads_first, join_heads, repeat_heads, split_heads
+from attention.core.biases import RelativeBias, alibi, alibi_slopes, relative_bias
+from attention.core.heads import multi_head_attention, self_attention
+from attention.core.masks import (
     causal,
     causal_lower_right,
     lengthened,
@@ -19,10 +18,9 @@ from attention.masks import (
     sliding_window,
     window,
 )
-from attention.norms import RMSNorm
-from attention.paper import Paper
-from attention.positions import sinusoidal
-from attention.rotary import (
+from attention.core.norms import RMSNorm
+from attention.core.positions import sinusoidal
+from attention.core.rotary import (
     Rotary,
     linear_frequencies,
     llama3_frequencies,
@@ -30,22 +28,26 @@ from attention.rotary import (
     yarn_factor,
     yarn_frequencies,
 )
-from attention.scores import soft_cap, softmax_in
-from attention.trace import AttentionTrace, scaled_dot_product_attention
-from attention.view import View
-from attention.weights import initialise
+from attention.core.scores import soft_cap, softmax_in
+from attention.core.trace import AttentionTrace, scaled_dot_product_attention
+from attention.explain import notebook
+from attention.explain.view import View
+from attention.long import places
+from attention.long.attention import LongAttention, long_attention
+from attention.paper import Paper
+from attention.samples.weights import initialise
 
-# display.py takes traces, so it is here that they get what it makes of them
-AttentionTrace.__repr__ = display.summary  # type: ignore[assignment]
-AttentionTrace._repr_html_ = display.page  # type: ignore[attr-defined]
+# notebook.py takes traces, so it is here that they get what it makes of them
+AttentionTrace.__repr__ = notebook.summary  # type: ignore[assignment]
+AttentionTrace._repr_html_ = notebook.page  # type: ignore[attr-defined]
 
 if TYPE_CHECKING:
     from attention.exports.across import across_layers
     from attention.exports.save import report, save
-    from attention.figures.paper import paper_figure
-    from attention.figures.whole import figure
+    from attention.figures.paper.figure import paper_figure
+    from attention.figures.plotly.whole import figure
     from attention.frameworks.diagnosis import diagnose
-    from attention.models.capture import capture
+    from attention.models.recording.capture import capture
     from attention.models.taken import Taken
     from attention.models.verify import verify
 
@@ -102,10 +104,10 @@ __all__ = [
 UPPER = {  # names of upper rooms, loaded when they are first used
     "Taken": "attention.models.taken",
     "across_layers": "attention.exports.across",
-    "capture": "attention.models.capture",
+    "capture": "attention.models.recording.capture",
     "diagnose": "attention.frameworks.diagnosis",
-    "figure": "attention.figures.whole",
-    "paper_figure": "attention.figures.paper",
+    "figure": "attention.figures.plotly.whole",
+    "paper_figure": "attention.figures.paper.figure",
     "report": "attention.exports.save",
     "save": "attention.exports.save",
     "verify": "attention.models.verify",

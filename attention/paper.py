@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
+from reprlib import repr as shown
 from typing import Any
 
-from attention.conversion import shown
 from attention.limits import LIMIT, MAX_CAPTION, BadInput
 
 SIZES: dict[str, dict[str, Any]] = {  # centimetres, and the letters in points

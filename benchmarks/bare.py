@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from attention.pages import navigation
+from attention.pages.frame import navigation
 
 navigation.PAGES[""] = (str(Path(__file__).with_name("controls.py")), "Explore", "")
 navigation.show()

@@ -29,7 +29,7 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from attention.session.links import write  # noqa: E402
+from attention.session.state.links import write  # noqa: E402
 from benchmarks.charts import FITS  # noqa: E402
 from benchmarks.chromium import CHROMIUM  # noqa: E402
 from benchmarks.states import D, rolled  # noqa: E402

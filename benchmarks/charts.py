@@ -11,8 +11,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention.figures.heatmap import to_plotly
-from attention.figures.pane import Pane
+from attention.figures.panes.pane import Pane
+from attention.figures.plotly.heatmap import to_plotly
 
 NINE = ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 FITS = json.loads((Path(__file__).parent / "fits.json").read_text())
@@ -60,9 +60,9 @@ def large(figure: dict) -> dict:
 
 
 if __name__ == "__main__":
-    from attention.figures import panes as figures
-    from attention.pages import board
-    from attention.pages.navigation import show
+    from attention.figures.panes import panes as figures
+    from attention.pages.components import board
+    from attention.pages.frame.navigation import show
 
     panes = figures.panes
     figures.panes = lambda *given, **look: panes(*given, **look | {"in_colours": False})

@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from attention.pages import controls, parts, state, words
+from attention.pages.frame import pieces, state
+from attention.pages.panels import controls, words
 
 BELOW = ("Lines", "Spread", "Initialise", "Your data", "Export", "Code")
 
 s = state.begin()
 with st.sidebar:
-    parts.opening("Controls alone")
+    pieces.opening("Controls alone")
 controls.rail(s, "")
 words.row(s)
-parts.address()
-parts.dock("below", {name: lambda: None for name in BELOW})
+pieces.address()
+pieces.dock("below", {name: lambda: None for name in BELOW})
 state.end()

@@ -32,14 +32,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from attention import (
-    AttentionTrace,
-    causal,
-    long_attention,
-    places,
-    scaled_dot_product_attention,
-)
-from attention.sums import RESULTS
+from attention import AttentionTrace, causal, long_attention, scaled_dot_product_attention
+from attention.long import places
+from attention.long.sums import RESULTS
 
 D = 64
 THREADS = 2

@@ -33,9 +33,9 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from attention.core.masks import MASK_LABELS  # noqa: E402
 from attention.limits import MAX_FILE, MAX_LONG_FILE, MAX_SIDE  # noqa: E402
-from attention.masks import MASK_LABELS  # noqa: E402
-from attention.session.links import write  # noqa: E402
+from attention.session.state.links import write  # noqa: E402
 from benchmarks.board import answering, asked, row, serving  # noqa: E402
 from benchmarks.states import rolled  # noqa: E402
 from benchmarks.wire import Answer, Visitor, standing, wrong  # noqa: E402

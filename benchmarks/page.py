@@ -10,10 +10,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.figures import panes as figures
-from attention.pages import board, state
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
+from attention.figures.panes import panes as figures
+from attention.pages.components import board
+from attention.pages.frame import state
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
 from benchmarks import charts
 from benchmarks.states import rolled
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import opening
-from attention.session import links
-from attention.session.matrix import Matrix
+from attention.session.state import links
+from attention.session.state.matrix import Matrix
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

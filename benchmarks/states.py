@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from attention.session.examples import EXAMPLES, FIRST
-from attention.session.matrix import Matrix, Recipe
-from attention.session.settings import Settings
-from attention.session.validate import check
+from attention.session.state.examples import EXAMPLES, FIRST
+from attention.session.state.matrix import Matrix, Recipe
+from attention.session.state.settings import Settings
+from attention.session.state.validate import check
 
 D = 8
 

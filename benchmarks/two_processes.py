@@ -31,8 +31,8 @@ from playwright.async_api import ConsoleMessage, Page, async_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from attention.pages.navigation import PAGES  # noqa: E402
-from attention.session.links import write  # noqa: E402
+from attention.pages.frame.navigation import PAGES  # noqa: E402
+from attention.session.state.links import write  # noqa: E402
 from benchmarks.board import answering, row  # noqa: E402
 from benchmarks.chromium import CHROMIUM  # noqa: E402
 from benchmarks.load import CHECKS, Person, crowd  # noqa: E402

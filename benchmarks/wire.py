@@ -20,10 +20,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Common_pb2 import FileUploaderState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attention.figures.shades import LAST
-from attention.session import links
-from attention.session.run import run, view
-from attention.session.settings import Settings
+from attention.figures.panes.shades import LAST
+from attention.session.state import links
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
 
 PATIENCE = 60  # seconds for a run to end
 CLIENT = "load"  # the name under which operations on the board are counted

@@ -4,7 +4,7 @@ import os
 import random
 from collections.abc import Iterable, Sequence
 
-from attention.session.examples import EXAMPLES
+from attention.session.state.examples import EXAMPLES
 
 THREE = ("four-words", "alibi", "batch")  # plain numbers; heads under a mask; a batch
 THOROUGH = os.environ.get("THOROUGH", "") not in ("", "0")

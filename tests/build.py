@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from attention.explain.view import View
 from attention.limits import BadInput
-from attention.readers.texts import entries
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.session.settings import Settings
-from attention.session.validate import check
-from attention.view import View
+from attention.readers.texts.texts import entries
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
+from attention.session.state.validate import check
 
 
 def draw(shape, seed=0, dtype=float) -> np.ndarray:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import attention
-from attention import View, initialise, lengthened, places, sliding_window, soft_cap, softmax_in
-from attention.weights import INITIALISERS
+from attention import View, initialise, lengthened, sliding_window, soft_cap, softmax_in
+from attention.long import places
+from attention.samples.weights import INITIALISERS
 
 E = np.random.default_rng(0).normal(size=(3, 4))
 M = np.ones((2, 3, 4))

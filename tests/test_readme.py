@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 from readme import DRAWING, HOME, PYTHON, prints_what_it_says
 
-from attention import limits, worksheet
-from attention.figures import shades
+from attention import limits
+from attention.explain import worksheet
+from attention.figures.panes import shades
 from attention.frameworks.records import CONVENTIONS
 from attention.html import looks
 from attention.limits import BadInput
-from attention.long import long_attention
-from attention.session import long_work
-from attention.session.matrix import Matrix
-from attention.session.settings import Settings
-from attention.session.validate import check
+from attention.long.attention import long_attention
+from attention.session.long import long_work
+from attention.session.state.matrix import Matrix
+from attention.session.state.settings import Settings
+from attention.session.state.validate import check
 
 
 def test_the_table_of_frameworks_is_that_of_the_package():

@@ -16,19 +16,19 @@ from attention import (
     alibi_slopes,
     causal,
     multi_head_attention,
-    places,
     relative_bias,
     scaled_dot_product_attention,
     self_attention,
     sliding_window,
     window,
 )
-from attention import blocks as engine
-from attention.arithmetic import cell, walk
-from attention.biases import relative_buckets
-from attention.captions import describe
-from attention.numbers import number
-from attention.view import View
+from attention.arrays import blocks as engine
+from attention.core.biases import relative_buckets
+from attention.explain.arithmetic import cell, walk
+from attention.explain.captions import describe
+from attention.explain.view import View
+from attention.long import places
+from attention.vocabulary.numbers import number
 
 TESTS = Path(__file__).parent
 PEERS = np.load(TESTS / "peers" / "scores.npz")

@@ -7,23 +7,23 @@ from collections.abc import Collection, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from attention.conversion import shown
-from attention.figures.across import layer_pane
-from attention.figures.arguments import need
-from attention.figures.pane import Pane
-from attention.figures.paper import of_panes
+from attention.arrays.conversion import shown
+from attention.explain.view import place_of, whole_number
+from attention.figures.panes.across import layer_pane
+from attention.figures.panes.arguments import need
+from attention.figures.panes.pane import Pane
+from attention.figures.paper.figure import of_panes
 from attention.limits import MAX_PRINTED
 from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.paper import Paper
-from attention.sentences import which_of
-from attention.session.about import About
-from attention.session.captured import source_of
-from attention.session.origin import Captured
-from attention.view import place_of, whole_number
+from attention.session.bring.captured import source_of
+from attention.session.state.about import About
+from attention.session.state.origin import Captured
+from attention.vocabulary.sentences import which_of
 
 if TYPE_CHECKING:
-    from attention.figures.paper_sheet import PaperFigure
+    from attention.figures.paper.sheet import PaperFigure
 
 
 def across_layers(

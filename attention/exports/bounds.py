@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from attention.explain.view import OF_ALL_HEADS, View
 from attention.limits import MAX_LISTED, MAX_TYPESET
-from attention.view import OF_ALL_HEADS, View
 
 ALL_HEADS = ("python", "notebook", "report")  # these hold the code, which computes all heads
 ONCE = (*OF_ALL_HEADS, "mask")  # of the stages, the same for all heads

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.biases import alibi_slopes
-from attention.layouts import repeat_heads
-from attention.markdown import plain
-from attention.masks import TUTORIAL_FILL
-from attention.scores import SIGMOID
-from attention.session.about import About, Part, what_it_is
-from attention.session.settings import PUSHED, ROUNDED, Settings, allowed, past
-from attention.stages import COMPUTED, STAGES
-from attention.trace import AttentionTrace, reading_order
+from attention.arrays.layouts import repeat_heads
+from attention.core.biases import alibi_slopes
+from attention.core.masks import TUTORIAL_FILL
+from attention.core.scores import SIGMOID
+from attention.core.trace import AttentionTrace, reading_order
+from attention.session.state.about import About, Part, what_it_is
+from attention.session.state.settings import PUSHED, ROUNDED, Settings, allowed, past
+from attention.vocabulary.markdown import plain
+from attention.vocabulary.stages import COMPUTED, STAGES
 
 CHECK = """for name, matrix in expected.items():
     np.testing.assert_allclose(globals()[name], matrix, rtol=1e-9, atol=1e-12, err_msg=name)
@@ -53,8 +53,8 @@ def brief(settings: Settings, trace: AttentionTrace) -> str:
 
     Finished weights have none: "".
 
-    >>> from attention.session.examples import EXAMPLES
-    >>> from attention.session.run import run
+    >>> from attention.session.state.examples import EXAMPLES
+    >>> from attention.session.state.run import run
     >>> settings = EXAMPLES["cat-sat"].build()
     >>> print(brief(settings, run(settings)).splitlines()[0])
     Q = X @ W_Q

@@ -10,19 +10,19 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from attention import program
-from attention.captions import formula
+from attention.core.trace import AttentionTrace
+from attention.explain.captions import formula
+from attention.explain.view import View
 from attention.exports import bounds, code, paper, tables, text
 from attention.exports.report import to_report
-from attention.figures.pane import Pane
+from attention.figures.panes.pane import Pane
 from attention.html import looks
 from attention.limits import BadInput
 from attention.paper import Paper
-from attention.session.about import About, what_it_is
-from attention.session.links import to_file, too_large
-from attention.session.settings import SOFTMAX, Settings
-from attention.stages import STAGES
-from attention.trace import AttentionTrace
-from attention.view import View
+from attention.session.state.about import About, what_it_is
+from attention.session.state.links import to_file, too_large
+from attention.session.state.settings import SOFTMAX, Settings
+from attention.vocabulary.stages import STAGES
 
 FIRST = (1980, 1, 1, 0, 0, 0)  # of the times that a zip knows
 PICTURE = Paper(letters=False)  # of one stage

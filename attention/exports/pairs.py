@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from attention import program
-from attention.frameworks.beside import Both
-from attention.numbers import exact
-from attention.readers.tables import disarmed
-from attention.session.about import what_it_is
-from attention.session.pair import Pair, differing
-from attention.view import View
+from attention.explain.beside import Both
+from attention.explain.view import View
+from attention.readers.texts.tables import disarmed
+from attention.session.compare.pair import Pair, differing
+from attention.session.state.about import what_it_is
+from attention.vocabulary.numbers import exact
 
 LABELS = ("a_row_label", "a_column_label", "b_row_label", "b_column_label")
 COLUMNS = ("stage", "row", "column", *LABELS, "a", "b", "b_minus_a", "origin")

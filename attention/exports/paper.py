@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from attention.figures.paper import of_views
-from attention.figures.paper_panels import OnPanel
+from attention.core.trace import AttentionTrace
+from attention.figures.paper.figure import of_views
+from attention.figures.paper.panels import OnPanel
 from attention.limits import MAX_DOTS, MAX_DPI, BadInput
-from attention.session.about import About, Part, what_it_is
-from attention.session.run import view
-from attention.session.settings import Settings
-from attention.trace import AttentionTrace
+from attention.session.state.about import About, Part, what_it_is
+from attention.session.state.run import view
+from attention.session.state.settings import Settings
 
 if TYPE_CHECKING:
-    from attention.figures.paper_sheet import PaperFigure
+    from attention.figures.paper.sheet import PaperFigure
 
 FORMS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 

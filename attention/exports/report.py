@@ -13,11 +13,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from attention import program
-from attention.colours import PALETTES, between, shade
-from attention.figures.pane import Kind, Pane
+from attention.explain.colours import PALETTES, between, shade
+from attention.figures.panes.pane import Kind, Pane
 from attention.html.document import document
 from attention.html.tables import line, table
-from attention.session.about import About
+from attention.session.state.about import About
 
 STEPS = 40  # of each scale
 ROLES = {"share": "s", "diverging": "d"}  # classes of cells, with their step

@@ -8,18 +8,18 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from attention.captions import formula
-from attention.conversion import shown
+from attention.arrays.conversion import shown
+from attention.core.trace import AttentionTrace
+from attention.explain.captions import formula
+from attention.explain.view import View, axes_of
 from attention.exports import tables, text
 from attention.exports.report import to_report
-from attention.figures.arguments import checked_digits, checked_title, named_stages
-from attention.figures.panes import panes
-from attention.numbers import number
-from attention.session.about import About, Part, weighted_by
-from attention.session.origin import LONGEST_SOURCE, one_line
-from attention.session.settings import MATRICES
-from attention.trace import AttentionTrace
-from attention.view import View, axes_of
+from attention.figures.panes.arguments import checked_digits, checked_title, named_stages
+from attention.figures.panes.panes import panes
+from attention.session.state.about import About, Part, weighted_by
+from attention.session.state.origin import LONGEST_SOURCE, one_line
+from attention.session.state.settings import MATRICES
+from attention.vocabulary.numbers import number
 
 WRITERS: dict[str, Callable[[View, int, About], bytes]] = {
     ".csv": lambda view, digits, about: tables.to_csv(view, about),
@@ -51,7 +51,7 @@ def save(
         cell), ``.json``, ``.tex`` and ``.md`` hold one item and head, with that head's columns of
         W_Q, W_K and W_V. All are exact but ``.tex`` and ``.md``, which are rounded to ``digits``.
     tokens, key_tokens, item, head :
-        As in :meth:`attention.view.View.of`.
+        As in :meth:`attention.explain.view.View.of`.
     stages : names such as ``["scores", "weights"]``, by default all; ``.npz`` holds all
     source : where the inputs came from, for the file to say beside version and date
 

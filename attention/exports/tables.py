@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from attention import program
-from attention.numbers import exact
-from attention.readers.tables import disarmed
-from attention.session.about import UNKNOWN, About
-from attention.stages import STAGES
-from attention.trace import AttentionTrace
-from attention.view import OF_ALL_HEADS, View, as_view, axes_of
+from attention.core.trace import AttentionTrace
+from attention.explain.view import OF_ALL_HEADS, View, as_view, axes_of
+from attention.readers.texts.tables import disarmed
+from attention.session.state.about import UNKNOWN, About
+from attention.vocabulary.numbers import exact
+from attention.vocabulary.stages import STAGES
 
 COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value", "item", "head", "origin")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import math
 
-from attention import latex
-from attention.markdown import bold, plain
-from attention.numbers import exact, rounded
-from attention.readers.tables import disarmed
-from attention.session.about import UNKNOWN, About
-from attention.stages import STAGES
-from attention.trace import AttentionTrace
-from attention.view import View, as_view
+from attention.core.trace import AttentionTrace
+from attention.explain.view import View, as_view
+from attention.readers.texts.tables import disarmed
+from attention.session.state.about import UNKNOWN, About
+from attention.vocabulary import latex
+from attention.vocabulary.markdown import bold, plain
+from attention.vocabulary.numbers import exact, rounded
+from attention.vocabulary.stages import STAGES
 
 LATIN = 0x24F  # the last letter that LaTeX's usual fonts have
 

@@ -8,10 +8,10 @@ from dataclasses import fields
 
 from attention import program
 from attention.html.variance import rows_of
-from attention.numbers import exact
-from attention.session.about import UNKNOWN, About
-from attention.session.settings import Settings
-from attention.variance import DISTRIBUTIONS, Measured, Point
+from attention.samples.variance import DISTRIBUTIONS, Measured, Point
+from attention.session.state.about import UNKNOWN, About
+from attention.session.state.settings import Settings
+from attention.vocabulary.numbers import exact
 
 _MEASURES = [f.name for f in fields(Measured)]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attention import program
+from attention.explain.worksheet import Sheet, worksheet
 from attention.html.worksheet import to_html
 from attention.limits import MAX_EXERCISE, MAX_SHEETS, BadInput
-from attention.session.about import what_it_is
-from attention.session.by_hand import made, next_seed
-from attention.session.changes import sentence_of
-from attention.session.run import run, view
-from attention.session.settings import Settings
-from attention.worksheet import Sheet, worksheet
+from attention.session.edit.changes import sentence_of
+from attention.session.state.about import what_it_is
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
+from attention.session.teach.by_hand import made, next_seed
 
 MIME = "text/html"
 TITLE = "Attention by hand"

@@ -1,7 +1,13 @@
 """How others answer, and why the numbers of other code differ."""
 
-from attention.frameworks import differing
 from attention.frameworks.result import Diagnosis
 
-# differing.py takes diagnoses, so it is here that they get the page it makes of them
-Diagnosis._repr_html_ = differing.page  # type: ignore[attr-defined]
+
+def _page(found: Diagnosis) -> str:
+    """The page of a diagnosis, from the floor that explains: the one late call upwards."""
+    from attention.explain.differing import page
+
+    return page(found)
+
+
+Diagnosis._repr_html_ = _page  # type: ignore[attr-defined]

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from attention.arrays import as_floats
+from attention.arrays.checks import as_floats
+from attention.arrays.distance import CELLS, blocks, distance, largest_finite
 from attention.frameworks.bench import Bench, Stages
-from attention.frameworks.distance import CELLS, blocks, distance, largest_finite
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF, Written
 

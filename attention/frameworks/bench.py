@@ -17,19 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from attention.arrays import softmax_rows, weighted_sum
-from attention.biases import alibi
-from attention.frameworks.distance import furthest, largest_finite
+from attention.arrays.checks import softmax_rows, weighted_sum
+from attention.arrays.distance import furthest, largest_finite
+from attention.arrays.layouts import join_heads, repeat_heads, split_heads
+from attention.core.biases import alibi
+from attention.core.masks import TUTORIAL_FILL, causal, causal_lower_right, lead, window
+from attention.core.norms import RMSNorm
+from attention.core.positions import sinusoidal
+from attention.core.rotary import PAIRS, Rotary
+from attention.core.scores import SIGMOID, sigmoid, soft_cap
 from attention.frameworks.given import BIASES, Given, grouped
 from attention.frameworks.mistakes import FILLS, MISTAKES, Mistake
-from attention.heads import join_heads, split_heads
-from attention.layouts import repeat_heads
-from attention.masks import TUTORIAL_FILL, causal, causal_lower_right, lead, window
-from attention.norms import RMSNorm
-from attention.positions import sinusoidal
-from attention.rotary import PAIRS, Rotary
-from attention.scores import SIGMOID, sigmoid, soft_cap
-from attention.stages import OF_A_HEAD, PREPARED
+from attention.vocabulary.stages import OF_A_HEAD, PREPARED
 
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]

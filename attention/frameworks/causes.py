@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from attention.arrays.distance import distance, largest_finite
 from attention.frameworks.answers import Target
 from attention.frameworks.bench import Bench
-from attention.frameworks.distance import distance, largest_finite
 from attention.frameworks.given import Given
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 

@@ -9,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from attention.arrays import check_count
-from attention.biases import RelativeBias
-from attention.blocks import one_blas_thread
-from attention.conversion import shown
+from attention.arrays.blocks import one_blas_thread
+from attention.arrays.checks import check_count
+from attention.arrays.conversion import shown
+from attention.arrays.distance import difference, furthest
+from attention.arrays.hints import hinting
+from attention.core.biases import RelativeBias
+from attention.core.norms import RMSNorm
+from attention.core.rotary import Rotary
 from attention.frameworks.answers import Set, Verdict
 from attention.frameworks.causes import (
     damaged,
@@ -22,16 +26,12 @@ from attention.frameworks.causes import (
     trouble,
     where,
 )
-from attention.frameworks.distance import difference, furthest
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import FILLED, NO_SOFTMAX, fill, titles
 from attention.frameworks.precision import FEWEST, Written, shows
 from attention.frameworks.result import Diagnosis, Explanation
 from attention.frameworks.search import Found, Search
-from attention.hints import hinting
-from attention.norms import RMSNorm
-from attention.rotary import Rotary
-from attention.sentences import in_words
+from attention.vocabulary.sentences import in_words
 
 LISTED = 6  # titles in one sentence
 IN_FULL = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.arrays import (
+from attention.arrays.checks import (
     as_floats,
     check_count,
     check_lead,
@@ -17,16 +17,16 @@ from attention.arrays import (
     check_positive,
     check_shapes,
 )
-from attention.biases import RelativeBias, check_relative
-from attention.conversion import as_array, as_numbers, shown
+from attention.arrays.conversion import as_array, as_numbers, shown
+from attention.arrays.layouts import repeat_heads, split_heads
+from attention.core.before_scores import check_parts
+from attention.core.biases import RelativeBias, check_relative
+from attention.core.heads import added_positions, for_one_head, project
+from attention.core.norms import RMSNorm
+from attention.core.rotary import Rotary
+from attention.core.scores import NO_SINKS, SIGMOID, check_sinks
 from attention.frameworks.precision import Written, in_half
-from attention.heads import added_positions, for_one_head, project, split_heads
-from attention.layouts import repeat_heads
-from attention.norms import RMSNorm
-from attention.prepared import check_parts
-from attention.rotary import Rotary
-from attention.scores import NO_SINKS, SIGMOID, check_sinks
-from attention.sentences import they_are
+from attention.vocabulary.sentences import they_are
 
 BIASES = ("b_Q", "b_K", "b_V", "b_O")
 MATRICES = ("Q", "K", "V", "X", "memory", "W_Q", "W_K", "W_V", "W_O", "positions")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.frameworks.distance import blocks
+from attention.arrays.distance import blocks
 
 UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 SINGLE = 2.0**-24

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.arrays import (
+from attention.arrays.checks import (
     as_floats,
     as_mask,
     check_count,
@@ -26,12 +26,12 @@ from attention.arrays import (
     in_type,
     weighted_sum,
 )
-from attention.conversion import as_numbers
+from attention.arrays.conversion import as_numbers
+from attention.arrays.layouts import repeat_heads
+from attention.core.masks import TUTORIAL_FILL, causal_lower_right, window
+from attention.core.masks import causal as upper_left
+from attention.core.scores import check_sinks, soft_cap
 from attention.frameworks.given import grouped
-from attention.layouts import repeat_heads
-from attention.masks import TUTORIAL_FILL, causal_lower_right, window
-from attention.masks import causal as upper_left
-from attention.scores import check_sinks, soft_cap
 
 Hide = Callable[[np.ndarray, np.ndarray], np.ndarray]
 NO_ARGUMENT = "no such argument"

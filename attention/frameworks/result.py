@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.frameworks.distance import difference
+from attention.arrays.distance import difference
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.search import Plan
 

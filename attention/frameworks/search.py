@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from attention.arrays.distance import blocks, difference, distance, largest_finite
+from attention.arrays.layouts import join_heads
 from attention.frameworks.answers import (
     Set,
     Target,
@@ -36,7 +38,6 @@ from attention.frameworks.answers import (
     worst,
 )
 from attention.frameworks.bench import Bench, Stages
-from attention.frameworks.distance import blocks, difference, distance, largest_finite
 from attention.frameworks.given import Given
 from attention.frameworks.mistakes import (
     BY_NAME,
@@ -50,7 +51,6 @@ from attention.frameworks.mistakes import (
 )
 from attention.frameworks.precision import alike, written
 from attention.frameworks.rounding import DRAWS, Draws
-from attention.heads import join_heads
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
 FEWEST = 4  # queries, however many scores each has

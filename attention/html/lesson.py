@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from attention.numbers import number
+from attention.vocabulary.numbers import number
 
 YES_OR_NO = ("✓ Yes.", "Not this one.")
 MARKS = {"ask": ("→", ""), "done": ("✓", "Done: "), "missed": ("✗", "Not yet: ")}

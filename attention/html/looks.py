@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from attention.numbers import number, percent
-from attention.scores import FUNCTION
-from attention.view import View
+from attention.core.scores import FUNCTION
+from attention.explain.view import View
+from attention.vocabulary.numbers import number, percent
 
 MOST = 32  # words on a side; more lines than that are a thicket
 ROW, TOP, SIZE = 30, 26, 15  # px: of a word, above the first, of its letters

@@ -7,11 +7,11 @@ from html import escape
 
 import numpy as np
 
-from attention.frameworks.beside import Change
+from attention.explain.beside import Change
+from attention.explain.view import View
 from attention.html.cell import panel
-from attention.numbers import numbers
-from attention.stages import STAGES
-from attention.view import View
+from attention.vocabulary.numbers import numbers
+from attention.vocabulary.stages import STAGES
 
 MOST = 12  # queries that are named
 ALIKE = "A and B are the same: change any control or number, or choose a comparison above."

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from attention.html.tables import line, table
-from attention.numbers import MINUS, exact, number
-from attention.readers.entry import ArrayEntry, shown
-from attention.readers.printouts import sides
+from attention.readers.cells.entry import ArrayEntry, shown
+from attention.readers.cells.printouts import sides
 from attention.readers.select import SelectedArray
+from attention.vocabulary.numbers import MINUS, exact, number
 
 COLUMNS, NAMES = 6, 200
 DIGITS = 6  # of a number that is longer

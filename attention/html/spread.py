@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.arrays.statistics import entropy, largest, variance
+from attention.explain.view import View
 from attention.html.tables import line, table
-from attention.numbers import number
-from attention.stages import STAGES
-from attention.statistics import entropy, largest, variance
-from attention.view import View
+from attention.vocabulary.numbers import number
+from attention.vocabulary.stages import STAGES
 
 _MOST_LINES = 64  # of a table; more are not read
 

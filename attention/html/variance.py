@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import astuple
 
 from attention.html.tables import line, table
-from attention.numbers import number
-from attention.variance import Point
+from attention.samples.variance import Point
+from attention.vocabulary.numbers import number
 
 _HEADS = [
     "d_k",

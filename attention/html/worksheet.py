@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple, TypeVar
 
+from attention.explain.worksheet import Grid, Sheet, Task
 from attention.html.document import document
 from attention.html.mathml import mathml
-from attention.worksheet import Grid, Sheet, Task
 
 MARGIN = 12
 WIDE, TALL = 185, 254  # between the margins of A4 and of Letter: the smaller of the two

@@ -5,7 +5,7 @@ It has a folder of its own because Streamlit looks for modules in this file's fo
 """
 
 if __name__ == "__main__":
-    from attention.pages.navigation import show
+    from attention.pages.frame.navigation import show
 
     show()
 elif __name__ == "dashboard":  # the server imports it once, by this name, for what it adds

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from attention.conversion import shown
+from attention.arrays.conversion import shown
 from attention.limits import MAX_TOKEN_LENGTH
 from attention.models.kinds import CROSS, around, stack_of
 from attention.models.taken import Call, Taken

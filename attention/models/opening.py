@@ -14,7 +14,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.models.taken import ARRAYS, FORMAT, Taken, beyond, counts, header_of, is_for_long
-from attention.numbers import megabytes
+from attention.vocabulary.numbers import megabytes
 
 LONG_OPENS = "Long context opens it"
 LESS = "choose layers=, heads=, queries= or calls= of capture"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from attention.models.labels import label_note
 from attention.models.taken import Call, Taken
 from attention.models.verify import look_ahead_lost
-from attention.numbers import megabytes
-from attention.sentences import amount
+from attention.vocabulary.numbers import megabytes
+from attention.vocabulary.sentences import amount
 
 
 def summary(taken: Taken) -> str:

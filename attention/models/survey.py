@@ -8,12 +8,12 @@ from functools import partial
 
 import numpy as np
 
+from attention.arrays.statistics import entropy
+from attention.core.trace import AttentionTrace
 from attention.limits import MAX_DIAGNOSED, BadInput
 from attention.models.labels import first_token, past_of
 from attention.models.taken import Taken
 from attention.models.verify import Verification, Verified, verified_call
-from attention.statistics import entropy
-from attention.trace import AttentionTrace
 
 DIAGNOSED = 2  # calls that do not agree and are searched for mistakes, which takes seconds
 Measures = dict[str, float | None]  # by name; None where one says nothing of a head

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from attention.conversion import shown
-from attention.layouts import repeat_heads
+from attention.arrays.conversion import shown
+from attention.arrays.layouts import repeat_heads
+from attention.core.recorded import Recorded
+from attention.core.trace import AttentionTrace, scaled_dot_product_attention
 from attention.limits import (
     MAX_ARRAYS,
     MAX_CAPTURED_CELLS,
@@ -31,10 +33,8 @@ from attention.limits import (
     BadInput,
 )
 from attention.models.kinds import CROSS, kind_by_name, stack_of
-from attention.numbers import megabytes
-from attention.recorded import Recorded
-from attention.sentences import numbered
-from attention.trace import AttentionTrace, scaled_dot_product_attention
+from attention.vocabulary.numbers import megabytes
+from attention.vocabulary.sentences import numbered
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
 ARRAYS = ("Q", "K", "V", "output", "allowed", "bias", "sinks")

@@ -11,13 +11,13 @@ from os import PathLike
 
 import numpy as np
 
+from attention.arrays.distance import distance
+from attention.core.masks import causal, window
+from attention.core.trace import AttentionTrace
 from attention.frameworks.diagnosis import diagnose
-from attention.frameworks.distance import distance
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 from attention.frameworks.result import Diagnosis
-from attention.masks import causal, window
 from attention.models.taken import Call, Taken
-from attention.trace import AttentionTrace
 
 FIRST = 8  # queries of a call, where a look-ahead mask shows first
 ROUNDED = 4  # times on the way to a score: its product, scale, cap and mask

@@ -5,23 +5,25 @@ from typing import Any
 
 import streamlit as st
 
-from attention.figures import differing
-from attention.figures.pane import Pane
+from attention.core.masks import MASK_LABELS
+from attention.figures.panes import differing
+from attention.figures.panes.pane import Pane
 from attention.frameworks.bench import Bench
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.result import Diagnosis
 from attention.limits import MAX_FILE, BadInput
-from attention.masks import MASK_LABELS
-from attention.pages import board, paper, parts, state, typed, upload
-from attention.pages.upload import UploadedFile
-from attention.parts import called
-from attention.readers.array_files import Unreadable
-from attention.readers.mask_polarity import POLARITIES
-from attention.readers.other_files import OtherKind
-from attention.session import check_yours as inputs
-from attention.session.about import what_it_is
-from attention.session.changes import name_of
-from attention.session.settings import Settings
+from attention.pages.components import board, typed
+from attention.pages.frame import pieces, state
+from attention.pages.panels import paper, upload
+from attention.pages.panels.upload import UploadedFile
+from attention.readers.cells.mask_polarity import POLARITIES
+from attention.readers.files.array_files import Unreadable
+from attention.readers.files.other_files import OtherKind
+from attention.session.compare import check_yours as inputs
+from attention.session.edit.changes import name_of
+from attention.session.state.about import what_it_is
+from attention.session.state.settings import Settings
+from attention.vocabulary.parts import called
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
@@ -112,7 +114,7 @@ def pasted(source: str) -> dict[str, Any]:
             options=list(MASKS),
             format_func=MASKS.__getitem__,
         )
-    parts.note(
+    pieces.note(
         "Paste each as your code prints it, or as rows of plain numbers. The scale is 1/√d_k."
         " Biases, norms, positions and sinks are only used with the inputs from Explore."
     )
@@ -147,7 +149,7 @@ def from_explore(s: Settings) -> dict[str, Any]:
     scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
     beside = f", {called(s.parts)}" if s.parts else ""
     there = f"“{name_of(s)[0]}” from Explore: {scale}, {seen}{beside}"
-    parts.note(f"{there}. Change it on Explore.")
+    pieces.note(f"{there}. Change it on Explore.")
     return given
 
 
@@ -235,9 +237,9 @@ def opened(name: str, file: UploadedFile) -> None:
 def verdict(diagnosis: Diagnosis) -> None:
     """What was found, in sentences."""
     kind = "understood" if diagnosis.correct else "flag" if diagnosis.explanations else "refused"
-    parts.message_box(kind, diagnosis.verdict)
+    pieces.message_box(kind, diagnosis.verdict)
     for note in diagnosis.notes:
-        parts.message_box("plain", note)
+        pieces.message_box("plain", note)
 
 
 def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
@@ -252,12 +254,12 @@ def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
 
 
 s = state.begin()
-parts.opening(
+pieces.opening(
     "Why does mine differ?",
     "Enter the inputs and the numbers your code returns. The page tries the known mistakes, alone"
     " and in pairs, and says which of them gives exactly your numbers.",
 )
-parts.sentences(*state.sentences())
+pieces.sentences(*state.sentences())
 with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="check_inputs"):
     source = state.page_control(
         st.segmented_control,
@@ -278,7 +280,7 @@ try:
     bench = inputs.bench_of(given)
     boxes, example = answers(bench)
     if example:
-        parts.note(example)
+        pieces.note(example)
     diagnosis = inputs.explain(bench, boxes)
     verdict(diagnosis)
     heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
@@ -299,7 +301,7 @@ try:
     if panes:
         paper.offer(s, panes, "attention_check")
 except BadInput as problem:
-    parts.message_box("refused", state.capital(str(problem)))
+    pieces.message_box("refused", state.capital(str(problem)))
 typed.keep("check_typed", TYPED)
-parts.address()
+pieces.address()
 state.end()

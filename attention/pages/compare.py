@@ -10,36 +10,29 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.arithmetic import cell as cell_arithmetic
+from attention.explain import beside
+from attention.explain.arithmetic import cell as cell_arithmetic
+from attention.explain.strip import strip_of_pair
+from attention.explain.view import View
 from attention.exports import bounds
 from attention.exports import pairs as files
-from attention.figures.comparison import apart
-from attention.figures.pane import Pane
-from attention.figures.panes import Cell
-from attention.frameworks import beside
+from attention.figures.panes.comparison import apart
+from attention.figures.panes.pane import Pane
+from attention.figures.panes.panes import Cell
 from attention.html import pairs as tables
 from attention.limits import BadInput
-from attention.numbers import number
-from attention.pages import (
-    board,
-    cells,
-    controls,
-    paper,
-    parts,
-    state,
-    words,
-    your_data,
-)
-from attention.session import links
-from attention.session import pair as pairs
-from attention.session.about import what_it_is
-from attention.session.changes import name_of
-from attention.session.decoding import is_step
-from attention.session.matrix import captured_head
-from attention.session.settings import Settings
-from attention.stages import STAGES
-from attention.strip import strip_of_pair
-from attention.view import View
+from attention.pages.components import board
+from attention.pages.frame import pieces, state
+from attention.pages.panels import cells, controls, paper, words, your_data
+from attention.session.compare import pair as pairs
+from attention.session.edit.changes import name_of
+from attention.session.edit.decoding import is_step
+from attention.session.state import links
+from attention.session.state.about import what_it_is
+from attention.session.state.matrix import captured_head
+from attention.session.state.settings import Settings
+from attention.vocabulary.numbers import number
+from attention.vocabulary.stages import STAGES
 
 CHANGED, CELL = "What changed", "This cell"
 TOO_LARGE = "too large for a link. Explore in the menu shows B, or A after Swap."
@@ -155,7 +148,7 @@ def offer(formats: dict[str, File], refused: dict[str, str], name: str) -> None:
                 disabled=ending in refused,
             )
     for ending, why in refused.items():
-        parts.note(f"{REFUSED[ending]}: {why}")
+        pieces.note(f"{REFUSED[ending]}: {why}")
 
 
 def opening(settings: Settings) -> Settings:
@@ -169,7 +162,7 @@ def opening(settings: Settings) -> Settings:
 s = state.begin(pairs.pin_first, opening)
 pair, is_right = possible(pairs.pair_of(s))
 chosen = pairs.preset_of(pair)
-parts.opening(
+pieces.opening(
     "Compare two settings",
     "Your changes go to B. With a comparison selected below, a new sentence, another example and"
     " Randomize go to both.",
@@ -181,7 +174,7 @@ with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
         link, whole = links.address(side)
         st.link_button(f"Open {name}", f"./?{urlencode(link)}", disabled=not whole)
         if not whole:
-            parts.note(f"{name} is {TOO_LARGE}")
+            pieces.note(f"{name} is {TOO_LARGE}")
 controls.rail(s, "", in_both)
 begun = made_of(s) if chosen else s
 words.row(begun, widened=in_both)
@@ -199,9 +192,9 @@ state.setting_control(
 )
 look_for = f"{pairs.look_for(chosen, pair)} {pairs.also_changed(begun, pair)}".strip()
 st.html(tables.differing(pairs.differing(pair), look_for, heads))
-parts.sentences(*state.sentences())
+pieces.sentences(*state.sentences())
 if is_right:
-    parts.message_box("flag", is_right)
+    pieces.message_box("flag", is_right)
 
 stages = list(beside.stages(a, b))
 alike = [both for both in stages if both.is_alike]
@@ -253,7 +246,7 @@ board.show(
 )
 for both in stages:
     if both.why_not:
-        parts.note(both.why_not)
+        pieces.note(both.why_not)
 
 
 def what_changed() -> None:
@@ -266,7 +259,7 @@ def what_changed() -> None:
                 st.html(winners)
             if alike:
                 names = ", ".join(STAGES[both.name].heading for both in alike)
-                parts.note(f"Identical in A and B: {names}.")
+                pieces.note(f"Identical in A and B: {names}.")
             state.page_control(
                 st.toggle,
                 "Also show identical stages",
@@ -305,25 +298,25 @@ def the_files() -> None:
     formats |= saved_states(refused[".json"])
     offer(formats, {ending: why for ending, why in refused.items() if why}, name)
     if state.link()[1]:  # a box says it otherwise
-        parts.note("The link under “Share” holds both A and B.")
+        pieces.note("The link under “Share” holds both A and B.")
     again = "the saved state under “Your data”"
     if refused[".json"]:
         again = "A under “Your data”, press “Use B as A”, and open B"
-    parts.note(
+    pieces.note(
         "CSV and NPZ contain A, B and B − A of every stage, exact. To continue later, open"
         f" {again}."
     )
     paper.offer(s, panes, name)
 
 
-parts.address()
+pieces.address()
 below: dict[str, Callable[[], None]] = {
     CHANGED: what_changed,
     CELL: the_cell,
     state.DATA: partial(your_data.panel, s),
     "Export": the_files,
 }
-if parts.dock("below_compare", below) != state.DATA:
+if pieces.dock("below_compare", below) != state.DATA:
     your_data.forget()
 state.end()
 for name in ("a", "b", "stages", "alike", "wanted", "panes", "below"):  # as explore.py says

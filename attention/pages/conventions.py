@@ -4,18 +4,20 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.figures import comparison
+from attention.figures.panes import comparison
 from attention.frameworks.records import CONVENTIONS
 from attention.html import frameworks as tables
 from attention.limits import MAX_COMPARED
-from attention.pages import board, paper, parts, state
-from attention.parts import called
-from attention.sentences import which_of
-from attention.session import compare_frameworks as inputs
-from attention.session.about import what_it_is
-from attention.session.changes import name_of
-from attention.session.run import labels
-from attention.session.settings import PUSHED
+from attention.pages.components import board
+from attention.pages.frame import pieces, state
+from attention.pages.panels import paper
+from attention.session.compare import compare_frameworks as inputs
+from attention.session.edit.changes import name_of
+from attention.session.state.about import what_it_is
+from attention.session.state.run import labels
+from attention.session.state.settings import PUSHED
+from attention.vocabulary.parts import called
+from attention.vocabulary.sentences import which_of
 
 MOST_SHOWN = 4
 
@@ -29,44 +31,44 @@ def the_tables() -> None:
 
 
 s = state.begin()
-parts.opening(
+pieces.opening(
     "The same inputs in each framework",
     "Each is called with its defaults; where the result depends on how it is called, each way has"
     " a row.",
 )
-parts.sentences(*state.sentences())
+pieces.sentences(*state.sentences())
 if s.weights_alone:
-    parts.message_box(
+    pieces.message_box(
         "flag",
         "Explore shows only finished weights; frameworks need Q, K and V. Choose an example"
         " there, or upload other data.",
     )
-    parts.address()
+    pieces.address()
     state.end()
     st.stop()
 head = ", " + which_of("head", [s.head], s.heads) if s.heads > 1 else ""
-parts.note(f"“{name_of(s)[0]}” from Explore{head}. Change it on Explore.")
+pieces.note(f"“{name_of(s)[0]}” from Explore{head}. Change it on Explore.")
 if s.fill == PUSHED:
-    parts.message_box(
+    pieces.message_box(
         "flag",
         "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."
         " A row that sees no key keeps its softmax in ours.",
     )
 if left := inputs.left_out(s):
-    parts.message_box(
+    pieces.message_box(
         "flag",
         f"On Explore there is {called(left)}; here ours uses a softmax, as the frameworks do.",
     )
 
 cells = len(s.tokens) * len(s.key_tokens)
 if cells > MAX_COMPARED:
-    parts.message_box(
+    pieces.message_box(
         "flag",
         f"Results are compared for up to {MAX_COMPARED:,} scores, 128 × 128, and these are"
         f" {cells:,}; use fewer words on Explore.",
     )
     the_tables()
-    parts.address()
+    pieces.address()
     state.end()
     st.stop()
 
@@ -97,14 +99,14 @@ chosen = state.page_control(
     format_func=lambda name: CONVENTIONS[name].name,
 )
 if len(chosen) > MOST_SHOWN:
-    parts.message_box("flag", f"Only the first {MOST_SHOWN} chosen are shown.")
+    pieces.message_box("flag", f"Only the first {MOST_SHOWN} chosen are shown.")
 beside = []
 for row in compared:
     if row.name not in chosen[:MOST_SHOWN]:
         continue
     title = CONVENTIONS[row.name].name
     if row.answer.refused:
-        parts.message_box("flag", f"{title} gives no result: {row.answer.refused}")
+        pieces.message_box("flag", f"{title} gives no result: {row.answer.refused}")
     else:
         beside.append((row.name, title, row.answer))
 panes = [
@@ -116,5 +118,5 @@ if panes:
     paper.offer(s, panes, "attention_conventions")
 
 the_tables()
-parts.address()
+pieces.address()
 state.end()

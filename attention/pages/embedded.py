@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.captions import formula
-from attention.card import card_of
-from attention.pages import all_stages, board, cells, parts, share, state
-from attention.readers.entry import short
-from attention.sentences import which_of
-from attention.session.about import what_it_is
-from attention.session.run import run, view
+from attention.explain.captions import formula
+from attention.explain.card import card_of
+from attention.pages.components import board
+from attention.pages.frame import pieces, share, state
+from attention.pages.panels import all_stages, cells
+from attention.readers.cells.entry import short
+from attention.session.state.about import what_it_is
+from attention.session.state.run import run, view
+from attention.vocabulary.sentences import which_of
 
 ALONE = """<style>
   .stApp [data-testid=stHeader] { display: none; }
@@ -22,7 +24,7 @@ ALONE = """<style>
 </style>"""
 
 s = state.begin()
-parts.opening("Attention, stage by stage")
+pieces.opening("Attention, stage by stage")
 st.html(ALONE)
 trace = run(s)
 shown = view(s, trace)
@@ -40,9 +42,9 @@ if only:
     factors = [replace(pane, picks=False) for pane in panes if pane.name in dict(made_of)]
     panes = [*factors, replace(alone, sources=made_of)]
     there = {only: there[only]}
-parts.sentences(*state.sentences())
+pieces.sentences(*state.sentences())
 if asked != only:
-    parts.message_box(
+    pieces.message_box(
         "refused", f"There is no stage “{short(asked, 40)}” here; all stages are shown."
     )
 item = [which_of("item", [s.item], s.batch)] * (s.batch > 1)
@@ -63,7 +65,7 @@ board.show(
     on_asked=cells.ask,
 )
 for sentence in all_stages.flags(s, trace, shown):
-    parts.message_box("flag", sentence)
+    pieces.message_box("flag", sentence)
 st.link_button("Open with all controls", share.to_here(state.link()[0]), type="tertiary")
 state.end()
 for name in ("trace", "shown", "panes"):  # the session keeps what may be called, and what it sees

@@ -10,25 +10,28 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.captions import describe, formula
-from attention.card import Card
-from attention.figures import panes as figures
+from attention.explain.captions import describe, formula
+from attention.explain.card import Card
+from attention.explain.strip import Strip, asking, strip_of
+from attention.explain.view import View
+from attention.figures.panes import panes as figures
 from attention.frameworks.mistakes import BY_NAME
 from attention.html import lesson as tables
 from attention.limits import MAX_EXERCISE, BadInput
-from attention.numbers import number
-from attention.pages import board, cells, copy, parts, share, state, worksheet
-from attention.sentences import in_words
-from attention.session import exercise, links, planted
-from attention.session.about import what_it_is
-from attention.session.board_edits import Operation, Refusal
-from attention.session.by_hand import next_seed
-from attention.session.examples import EXAMPLES, FIRST
-from attention.session.exercise import KINDS, Cell, Exercise
-from attention.session.settings import Settings
-from attention.stages import ALWAYS, STAGES
-from attention.strip import Strip, asking, strip_of
-from attention.view import View
+from attention.pages.components import board
+from attention.pages.frame import copy, pieces, share, state
+from attention.pages.panels import cells, worksheet
+from attention.session.edit.board_edits import Operation, Refusal
+from attention.session.state import links
+from attention.session.state.about import what_it_is
+from attention.session.state.examples import EXAMPLES, FIRST
+from attention.session.state.settings import KINDS, Settings
+from attention.session.teach import exercise, planted
+from attention.session.teach.by_hand import next_seed
+from attention.session.teach.exercise import Cell, Exercise
+from attention.vocabulary.numbers import number
+from attention.vocabulary.sentences import in_words
+from attention.vocabulary.stages import ALWAYS, STAGES
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
 ONLY_ONE = "Only one of the known mistakes changes this stage first."
@@ -342,7 +345,7 @@ def _no_lines_yet(done: Exercise, cell: Cell) -> str:
 def fill_in(done: Exercise) -> None:
     cell = focus(done)
     card(done, cell)
-    parts.sentences(*state.sentences())
+    pieces.sentences(*state.sentences())
     the_board(done, cell)
 
 
@@ -374,7 +377,7 @@ def find() -> None:
                 st.html(verdict(is_right, sentence))
             else:
                 st.html(tables.quiet(f"{ONLY_ONE} {sentence}"))
-    parts.sentences(*state.sentences())
+    pieces.sentences(*state.sentences())
     cell = found.cell if is_found or is_shown else None
     query = query_of(found.settings)
     panes = [  # with the words of what it should be: its own could name the mistake
@@ -460,12 +463,12 @@ def by_number() -> None:
         ask = "Enter your number (for example from the class list) to get your own exercise."
         st.html(tables.head("", KINDS[s.exercise], ask))
         number_box("Your number", 0, width=160)
-    parts.sentences(*state.sentences())
+    pieces.sentences(*state.sentences())
 
 
 def page() -> None:
     keeps = " The link keeps your progress." * state.link()[1]
-    parts.opening("Exercises", f"Each answer is checked at once, with a hint.{keeps}")
+    pieces.opening("Exercises", f"Each answer is checked at once, with a hint.{keeps}")
     if s.exercise != "state" and not s.exercise_seed:
         rail(None)
         return by_number()
@@ -476,7 +479,7 @@ def page() -> None:
     if why_not := exercise.suits(exercise.numbers_of(s)):
         rail(None)
         choices(None)
-        return parts.message_box("flag", why_not)
+        return pieces.message_box("flag", why_not)
     done = Exercise.of(s)
     rail(done)
     choices(done)
@@ -484,5 +487,5 @@ def page() -> None:
 
 
 page()
-parts.address()
+pieces.address()
 state.end()

@@ -6,32 +6,30 @@ from html import escape
 
 import streamlit as st
 
-from attention.captions import formula
+from attention.explain.captions import formula
 from attention.exports import citation, code
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
 from attention.html import looks, spread
-from attention.pages import (
+from attention.pages.components import board, picture
+from attention.pages.frame import pieces, state
+from attention.pages.panels import (
     all_stages,
-    board,
     cells,
     controls,
     initialise,
     paper,
-    parts,
-    picture,
-    state,
     words,
     worksheet,
     your_data,
 )
-from attention.sentences import which_of
-from attention.session import captured
-from attention.session.about import behind, what_it_is
-from attention.session.changes import name_of
-from attention.session.examples import EXAMPLES, OWN, as_made
-from attention.session.run import run, view
-from attention.stages import STAGES
+from attention.session.bring import captured
+from attention.session.edit.changes import name_of
+from attention.session.state.about import behind, what_it_is
+from attention.session.state.examples import EXAMPLES, OWN, as_made
+from attention.session.state.run import run, view
+from attention.vocabulary.sentences import which_of
+from attention.vocabulary.stages import STAGES
 
 FORGET = (
     "The button above deletes states too large for a link (this browser saves the newest 50, or"
@@ -61,7 +59,7 @@ def notice() -> str:
     return "You changed this example. Reset restores it."
 
 
-parts.opening(
+pieces.opening(
     "Attention, stage by stage",
     "Type a sentence. See every number.",
     {
@@ -79,10 +77,10 @@ sizes += [f"{s.kv_heads} of keys and values"] * (s.kv_heads < s.heads)
 sizes += [which_of("item", [s.item], s.batch)] * (s.batch > 1)
 words.row(s, cell[0])
 if of_model := behind(s):
-    parts.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
-parts.sentences(*state.sentences())
+    pieces.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
+pieces.sentences(*state.sentences())
 if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
-    parts.message_box("understood", arrived)
+    pieces.message_box("understood", arrived)
 
 title, called_in_files = all_stages.title(s), name_of(s)[1]
 panes = [cells.let_edit(pane, s) for pane in all_stages.panes(s, shown, cell)]
@@ -104,7 +102,7 @@ board.show(
     on_edited=cells.edit,
 )
 for sentence in all_stages.flags(s, trace, shown):
-    parts.message_box("flag", sentence)
+    pieces.message_box("flag", sentence)
 
 
 def the_figures() -> None:
@@ -113,13 +111,13 @@ def the_figures() -> None:
 
 def the_looks() -> None:
     if sentence := looks.refusal(shown):
-        parts.note(state.capital(sentence))
+        pieces.note(state.capital(sentence))
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
         picture.show("looks", looks.svg(shown, s.query, s.digits), cells.ask)
     with right:
-        parts.note(
+        pieces.note(
             "Thicker line = larger weight, from query (left) to key (right). Hover over a word to"
             " see its lines; click or tap it to make it the query."
         )
@@ -146,8 +144,8 @@ def the_exports() -> None:
                 disabled=key in refused,
             )
     for why in dict.fromkeys(refused.values()):
-        parts.note(f"Not available: {_labels(refused, why)}; {why}")
-    parts.note(
+        pieces.note(f"Not available: {_labels(refused, why)}; {why}")
+    pieces.note(
         "Each file records version, date and the source of its inputs. CSV, JSON, LaTeX and"
         " Markdown contain the “Stages to include” (all if none is chosen) of the item and head"
         " shown; NPZ and the saved state contain everything. Upload a saved state under “Your"
@@ -157,13 +155,13 @@ def the_exports() -> None:
     with st.expander("What each file contains"):
         st.markdown("\n".join(f"- **{one.label}**: {one.contents}" for one in FORMATS.values()))
     state.button("Delete states saved in this browser", "forget", state.forget)
-    parts.note(FORGET)
+    pieces.note(FORGET)
     st.subheader("A figure", anchor=False)
     paper.stages_and_heads(s, trace, list(shown.stages), name + about(s).suffix)
     st.subheader("A worksheet", anchor=False)
     worksheet.offer(s, shown, name + page.about.suffix)
     st.subheader("Everything", anchor=False)
-    parts.note(
+    pieces.note(
         "The zip contains all numbers, the code, the state, the figure above and a picture of each"
         " stage."
     )
@@ -221,12 +219,12 @@ def the_code() -> None:
     )
     with whole:
         if why := refusal("python", page):
-            parts.note(state.capital(why))
+            pieces.note(state.capital(why))
         else:
             st.code(code.to_python(s, trace, title).decode(), language="python")
 
 
-parts.address()
+pieces.address()
 below: dict[str, Callable[[], None]] = {
     LINES: the_looks,
     "Spread": the_figures,
@@ -239,7 +237,7 @@ if s.example != state.page_value(SEEN, ""):
     state.set_page_value(SEEN, s.example)
     if s.example == WITH_LINES:
         state.choose("below", LINES)
-if parts.dock("below", below) != state.DATA:
+if pieces.dock("below", below) != state.DATA:
     your_data.forget()
 state.end()
 # The session keeps what may be called until the next run, and all that it sees: so nothing of what

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.captions import formula
-from attention.card import Card, Cell, card_of
-from attention.figures import panes as figures
+from attention.explain.captions import formula
+from attention.explain.card import Card, Cell, card_of
+from attention.explain.strip import Strip, asking
+from attention.explain.view import View
+from attention.figures.panes import panes as figures
 from attention.html import lesson as tables
-from attention.pages import board, cells, controls, parts, state, words
-from attention.session import tour
-from attention.session.about import what_it_is
-from attention.session.examples import FIRST
-from attention.session.settings import LAST_STEP, Settings
-from attention.session.tour import Now
-from attention.strip import Strip, asking
-from attention.view import View
+from attention.pages.components import board
+from attention.pages.frame import pieces, state
+from attention.pages.panels import cells, controls, words
+from attention.session.state.about import what_it_is
+from attention.session.state.examples import FIRST
+from attention.session.state.settings import LAST_STEP, Settings
+from attention.session.teach import tour
+from attention.session.teach.tour import Now
 
 COUNT = LAST_STEP - 1  # steps, without the introduction and the end
 BEGAN, CHOSEN = "tour_began", "tour_chosen"  # values of the page
@@ -105,7 +107,7 @@ def text(before: Now, now: Now, said: tour.Reply, choice: str | None) -> None:
             )
         if s.step == LAST_STEP:
             with st.container(horizontal=True, vertical_alignment="center", key="tour_end"):
-                parts.links_to(ON)
+                pieces.links_to(ON)
 
 
 def without_numbers(shown: View, hidden: tuple[str, ...]) -> View:
@@ -176,12 +178,12 @@ def live_board(before: Now, now: Now, is_done: bool) -> None:
 
 
 def refused(why: str) -> None:
-    parts.opening("Guided tour")
+    pieces.opening("Guided tour")
     controls.rail(s, "")
     words.row(s)
-    parts.sentences(*state.sentences())
+    pieces.sentences(*state.sentences())
     with st.container(key="lesson"):
-        parts.message_box("flag", why)
+        pieces.message_box("flag", why)
         state.button("Start with the example", "tour_example", state.change, (with_example,))
 
 
@@ -191,12 +193,12 @@ def page() -> None:
     said = tour.reply(before, now, choice)
     is_done = said.kind == "done"
     count = f"<span>{s.step} of {COUNT}</span>" * (0 < s.step < LAST_STEP)
-    with parts.opening(f"{count}{escape(step.title)}"):
+    with pieces.opening(f"{count}{escape(step.title)}"):
         ways(is_done)
     controls.tour_rail(s)
     text(before, now, said, choice)
     words.row(s)
-    parts.sentences(*state.sentences())
+    pieces.sentences(*state.sentences())
     live_board(before, now, is_done)
 
 
@@ -204,5 +206,5 @@ if why := tour.tour_problem(s):
     refused(why)
 else:
     page()
-parts.address()
+pieces.address()
 state.end()

@@ -10,18 +10,20 @@ import numpy as np
 import streamlit as st
 
 from attention.exports import long as exports
-from attention.figures import long_cells
+from attention.figures.plotly import long_cells
 from attention.limits import MAX_LONG_TOKENS
-from attention.numbers import megabytes, number
-from attention.pages import board, long_source, parts, state, zoom
-from attention.pages.long_source import WORK, changed, control
-from attention.sentences import amount
-from attention.session.about import About
-from attention.session.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
-from attention.session.long_inputs import LongInputs, computed_part, settled
-from attention.session.long_run import Job, sentence_of
-from attention.session.long_work import AT_ONCE, BEYOND, LongWork, Look
-from attention.session.settings import Settings
+from attention.pages.components import board, zoom
+from attention.pages.frame import pieces, state
+from attention.pages.panels import long_source
+from attention.pages.panels.long_source import WORK, changed, control
+from attention.session.long.job import Job, sentence_of
+from attention.session.long.long_inputs import LongInputs, computed_part, settled
+from attention.session.long.long_work import AT_ONCE, BEYOND, LongWork, Look
+from attention.session.state.about import About
+from attention.session.state.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
+from attention.session.state.settings import Settings
+from attention.vocabulary.numbers import megabytes, number
+from attention.vocabulary.sentences import amount
 
 TOP = 8  # of the strongest keys
 OFTEN = 0.5  # seconds between two looks at how far it is
@@ -138,20 +140,20 @@ def the_state(work: LongWork, look: Look) -> None:
     """How far the exact numbers are, or what they would take; nothing where they are there."""
     job = look.job or work.whole
     if job and job.problem:
-        parts.message_box("refused", state.capital(job.problem))
+        pieces.message_box("refused", state.capital(job.problem))
     elif job and not job.was_cancelled and (look.sampled or not job.is_over):
         # over already where it ended while the first look was made: then the page is drawn anew
         what = "All queries" if job is work.whole else "This window"
         the_progress(job, f"Overview. {what}" if look.sampled else f"Exact here. {what}")
     elif work.record is not None and not look.sampled:
-        parts.note("Exact: every query of these cells was computed.")
+        pieces.note("Exact: every query of these cells was computed.")
     else:
         left, right = st.columns([4, 1], vertical_alignment="center")
         with left:
             first = "Exact here."
             if look.sampled:
                 first = f"Overview: each row shows one query of {look.sampled:,}."
-            parts.note(
+            pieces.note(
                 f"{first} All queries: about {in_time(work.seconds)},"
                 f" {megabytes(work.inputs.size)} for the inputs and at most {megabytes(BEYOND)}"
                 " more."
@@ -221,7 +223,7 @@ def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> 
     for key in best[weights[best] > 0]:
         word = f" “{inputs.key_words[key]}”" if inputs.key_words else ""
         said.append(f"{key:,}{word} → {number(float(weights[key]), 4)}".replace(" ", "\u00a0"))
-    parts.note(f"Strongest keys: {', '.join(said)}." if said else "It sees no key.")
+    pieces.note(f"Strongest keys: {', '.join(said)}." if said else "It sees no key.")
 
 
 def the_lines(work: LongWork, c: LongContext, head: int) -> None:
@@ -246,7 +248,7 @@ def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
             on_click="ignore",
             key="long_npz",
         )
-        parts.note(
+        pieces.note(
             "The file contains, for all computed heads, the map of total weights with its edges,"
             " the logarithm of each row’s sum, the plots chosen, and the output if it is small"
             " enough. The same in Python:"
@@ -261,10 +263,10 @@ def the_page() -> None:
         c = settled(s.long, inputs)
         the_controls(inputs, c)
     if long_source.is_lost(s):
-        parts.not_here(*long_source.NOT_HERE)
+        pieces.not_here(*long_source.NOT_HERE)
     if inputs.flag:
-        parts.message_box("flag", state.capital(inputs.flag))
-    parts.note(
+        pieces.message_box("flag", state.capital(inputs.flag))
+    pieces.note(
         f"{state.capital(inputs.source)}: {amount(inputs.n_q, 'query', 'queries')}"
         f" × {amount(inputs.n_k, 'key')}"
         f"{inputs.said_of_heads},"
@@ -291,15 +293,15 @@ def the_page() -> None:
 
 
 s: Settings = state.begin()
-parts.opening(
+pieces.opening(
     "Long context",
     "Up to 131,072 tokens: an overview at once, then exact. Zoom in, down to single weights.",
 )
 long_source.take_over()
-parts.sentences(*state.sentences())
+pieces.sentences(*state.sentences())
 try:
     the_page()
 except (ValueError, MemoryError, RuntimeError) as problem:  # of inputs, or what is made of them
-    parts.message_box("refused", state.capital(sentence_of(problem)))
-parts.address()
+    pieces.message_box("refused", state.capital(sentence_of(problem)))
+pieces.address()
 state.end()

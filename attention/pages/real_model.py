@@ -10,24 +10,26 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attention.exports.across import panes_of
-from attention.figures.maps import SmallMap, small_map
-from attention.figures.shades import BY_ROOT
+from attention.figures.panes.maps import SmallMap, small_map
+from attention.figures.panes.shades import BY_ROOT
 from attention.limits import MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, MAX_TOKENS, BadInput
-from attention.markdown import plain
 from attention.models import examples
 from attention.models.labels import label_note
 from attention.models.opening import LONG_OPENS, opened
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES, Head, Survey, survey
 from attention.models.taken import Call
-from attention.numbers import number
-from attention.pages import board, long_source, maps, paper, parts, state, upload
-from attention.pages.upload import UploadedFile
-from attention.readers import entry
-from attention.sentences import amount, which_of
-from attention.session import captured
-from attention.session.long_run import sentence_of
-from attention.session.settings import UPLOADED
+from attention.pages.components import board, maps
+from attention.pages.frame import pieces, state
+from attention.pages.panels import long_source, paper, upload
+from attention.pages.panels.upload import UploadedFile
+from attention.readers.cells import entry
+from attention.session.bring import captured
+from attention.session.long.job import sentence_of
+from attention.session.state.settings import UPLOADED
+from attention.vocabulary.markdown import plain
+from attention.vocabulary.numbers import number
+from attention.vocabulary.sentences import amount, which_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -121,7 +123,7 @@ def the_sources() -> DeltaGenerator:
         if standing() and s.capture == UPLOADED:
             st.caption(f"Open: {plain(uploaded()[0])}")
     with right:
-        parts.note("Or a trained model that is included:")
+        pieces.note("Or a trained model that is included:")
         with st.container(horizontal=True, gap="small"):
             for name, example in examples.CAPTURES.items():
                 state.button(
@@ -159,26 +161,26 @@ def the_proof(found: Survey) -> None:
     model = f"{taken.model or 'A model'}: {counted}, recomputed in float64."
     wrong = [one for one in proof.calls if not one.agrees]
     if wrong:
-        parts.message_box(
+        pieces.message_box(
             "refused",
             f"{model} {len(wrong)} of {amount(len(proof.calls), 'call')} differ from the model’s"
             f" own output by more than {kinds} explains.",
         )
         for one in wrong[:MOST_SAID]:
-            parts.message_box("plain", str(one))
+            pieces.message_box("plain", str(one))
         if len(wrong) > MOST_SAID:
             names = ", ".join(one.call.name for one in wrong[MOST_SAID : MOST_SAID + 20])
-            parts.message_box("plain", f"So do: {names}.")
+            pieces.message_box("plain", f"So do: {names}.")
     else:
         share = max(one.share for one in proof.calls)
-        parts.message_box(
+        pieces.message_box(
             "understood",
             f"{model} Every output matches the model’s own to {number(proof.difference, 1)}"
             f" (rounding in {kinds} alone could make {captured.times(share)} as much).",
         )
         lacking = sum(int((~one.proven).sum()) for one in proof.calls)
         if lacking:
-            parts.message_box(
+            pieces.message_box(
                 "flag",
                 f"This proves nothing for {lacking:,} of {amount(len(found.heads), 'head')}:"
                 " rounding would also explain an output of 0.",
@@ -186,15 +188,15 @@ def the_proof(found: Survey) -> None:
     for said, modules in (("Not captured", taken.missed), ("Not run", taken.not_run)):
         if modules:
             more = f" and {len(modules) - MOST_NAMED:,} more" * (len(modules) > MOST_NAMED)
-            parts.message_box("flag", f"{said}: {', '.join(modules[:MOST_NAMED])}{more}.")
+            pieces.message_box("flag", f"{said}: {', '.join(modules[:MOST_NAMED])}{more}.")
     if said := label_note(taken):
-        parts.message_box("flag", state.capital(said))
+        pieces.message_box("flag", state.capital(said))
     notes = dict.fromkeys(note for call in taken for note in call.notes)
     for note in list(notes)[:MOST_SAID]:
-        parts.message_box("flag", f"Note: {note}.")
+        pieces.message_box("flag", f"Note: {note}.")
     left = dict.fromkeys(word for call in taken for word in captured.left_behind(call))
     if left:
-        parts.message_box(
+        pieces.message_box(
             "flag",
             f"Layers here have a {', a '.join(left)}. Maps and proof include it; Explore has no"
             " control for it yet, so a head opens there without it and shows the difference.",
@@ -301,7 +303,7 @@ def the_words(found: Survey, item: int) -> None:
         said += f" … ({len(words):,} in all)" * (len(words) > MOST_WORDS)
         lines.append(f"Words{f' ({part})' * bool(part)}: {said}")
     if lines:
-        parts.note(*lines)
+        pieces.note(*lines)
 
 
 def the_maps(found: Survey) -> None:
@@ -323,7 +325,7 @@ def the_maps(found: Survey) -> None:
             )
         shown = heads[(part - 1) * MAX_MAPS : part * MAX_MAPS]
         said = f"{len(shown)} of {len(heads):,} heads. {said}"
-    parts.note(
+    pieces.note(
         f"{said} Rows are queries, columns keys. {BY_ROOT} Click a map to open that head on"
         f" Explore, or on Long context if it has more than {MAX_TOKENS} tokens."
     )
@@ -463,7 +465,7 @@ def the_layers(found: Survey) -> None:
         if cells <= MAX_DRAWN and len(kept) < MAX_MAPS:
             kept.append(head)
     if len(kept) < len(heads):
-        parts.note(f"The first {len(kept)} of {len(heads)} layers and calls.")
+        pieces.note(f"The first {len(kept)} of {len(heads)} layers and calls.")
     calls = [(found.taken.calls[head.place], head.head) for head in kept]
     panes, about = panes_of(found.taken, item, calls)
     board.show("model_board", panes, about=about)
@@ -473,9 +475,9 @@ def the_layers(found: Survey) -> None:
 
 
 def the_lines() -> None:
-    parts.note("If this package is installed with torch (your model runs unchanged):")
+    pieces.note("If this package is installed with torch (your model runs unchanged):")
     st.code(LINES, language="python")
-    parts.note(
+    pieces.note(
         "Choose layers, heads, queries and calls to keep the file of a large model small. Without"
         " this package, for models of transformers 5 with sdpa or eager:"
     )
@@ -483,25 +485,25 @@ def the_lines() -> None:
 
 
 s = state.begin()
-parts.opening(
+pieces.opening(
     "What did the model really do?",
     "Open a capture of its attention. Every head is recomputed, compared with the model’s own"
     " output, and opens on Explore.",
 )
-parts.sentences(*state.sentences())
+pieces.sentences(*state.sentences())
 beside = the_sources()
 shown = standing()
 if shown is None:
-    parts.not_here("What was uploaded is", "upload the file again")
+    pieces.not_here("What was uploaded is", "upload the file again")
 else:
     with beside:
         the_proof(shown)
     if name := example_open():
-        parts.note(examples.CAPTURES[name].notice)
+        pieces.note(examples.CAPTURES[name].notice)
     the_maps(shown)
     if state.page_control(st.toggle, "One head across layers", "model_layers", False):
         the_layers(shown)
 with st.expander("How to capture your own model", key="model_lines"):
     the_lines()
-parts.address()
+pieces.address()
 state.end()

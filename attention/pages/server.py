@@ -27,11 +27,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.limits import MAX_LONG_FILE, MAX_LONG_HELD, MAX_QR
-from attention.pages import internals, scripts
-from attention.pages.board import BOARD, PLOTLY_URL
-from attention.pages.navigation import PAGES
-from attention.pages.parts import dress
-from attention.pages.share import QR_URL
+from attention.pages.components.board import BOARD, PLOTLY_URL
+from attention.pages.frame import internals, scripts
+from attention.pages.frame.navigation import PAGES
+from attention.pages.frame.pieces import dress
+from attention.pages.frame.share import QR_URL
 
 
 @cache
@@ -225,8 +225,8 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     Streamlit collects garbage after every run; frozen modules are not looked through again, which
     halves the processor time of a move.
     """
-    import attention.pages.controls
-    import attention.pages.initialise  # noqa: F401
+    import attention.pages.panels.controls
+    import attention.pages.panels.initialise  # noqa: F401
 
     _packed(_plotly())
     for script in scripts.files().values():

@@ -4,18 +4,20 @@ from typing import Any
 
 import streamlit as st
 
-from attention import variance as maths
+from attention.arrays.statistics import variance
 from attention.exports import variance as exports
-from attention.figures import variance as figures
+from attention.figures.plotly import variance as figures
 from attention.html import lesson as lessons
 from attention.html import variance as tables
-from attention.pages import board, paper, parts, state
-from attention.pages.controls import field
-from attention.session.about import what_it_is
-from attention.session.guesses import GUESSED_D_K, Guess, guesses
-from attention.session.run import run, view
-from attention.stages import STAGES
-from attention.statistics import variance
+from attention.pages.components import board
+from attention.pages.frame import pieces, state
+from attention.pages.panels import paper
+from attention.pages.panels.controls import field
+from attention.samples import variance as maths
+from attention.session.state.about import what_it_is
+from attention.session.state.run import run, view
+from attention.session.teach.guesses import GUESSED_D_K, Guess, guesses
+from attention.vocabulary.stages import STAGES
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
@@ -32,12 +34,12 @@ def steps(label: str, name: str, options: list[int], **looks: Any) -> None:
     )
 
 
-parts.opening(
+pieces.opening(
     "Why divide by √d<sub>k</sub>?",
     "A score q · k adds up d<sub>k</sub> products. Sample many queries and keys to see how far"
     " their scores spread, and what softmax does with them.",
 )
-parts.sentences(*state.sentences())
+pieces.sentences(*state.sentences())
 
 first, second, third, fourth = st.columns(
     [3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom"
@@ -191,5 +193,5 @@ def sections() -> None:
 
 
 sections()
-parts.address()
+pieces.address()
 state.end()

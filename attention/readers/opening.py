@@ -6,11 +6,12 @@ import re
 from typing import NamedTuple
 
 from attention.limits import MAX_HEADER, MAX_PROSE, BadInput
-from attention.readers import array_files, other_files, texts
-from attention.readers.entry import ArrayEntry, shown
-from attention.readers.own_files import with_count
-from attention.readers.printouts import is_figure
-from attention.readers.what_is_meant import embeddings, without_comments
+from attention.readers.cells.entry import ArrayEntry, shown
+from attention.readers.cells.printouts import is_figure
+from attention.readers.cells.what_is_meant import embeddings, without_comments
+from attention.readers.files import array_files, other_files
+from attention.readers.files.own_files import with_count
+from attention.readers.texts import texts
 
 
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:

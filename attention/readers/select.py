@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attention.heads import join_heads
+from attention.arrays.layouts import join_heads
 from attention.limits import LIMIT, MAX_DIMENSION, MAX_ELEMENTS, MAX_TOKENS, BadInput
-from attention.readers.entry import ALONE, ArrayEntry, Index, shape_of, short, shown
-from attention.readers.mask_polarity import as_allowed, is_added
-from attention.readers.printouts import brief, sides
-from attention.stages import WEIGHTS
+from attention.readers.cells.entry import ALONE, ArrayEntry, Index, shape_of, short, shown
+from attention.readers.cells.mask_polarity import as_allowed, is_added
+from attention.readers.cells.printouts import brief, sides
+from attention.vocabulary.stages import WEIGHTS
 
 MASK, FINISHED = "mask", "weights"
 TRANSPOSED = ", transposed"  # at the end of where a weight is from

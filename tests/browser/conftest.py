@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from browser.dashboard import Dashboard
 
-from attention.session import links
+from attention.session.state import links
 from benchmarks.chromium import CHROMIUM
 
 ROOT = Path(__file__).parents[2]

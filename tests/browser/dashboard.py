@@ -7,12 +7,12 @@ from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 
-from attention.colours import colour_limits, hidden_cells
-from attention.figures.shades import shades
-from attention.pages.navigation import PAGES
-from attention.session import links
-from attention.session.run import run, view
-from attention.session.settings import Settings
+from attention.explain.colours import colour_limits, hidden_cells
+from attention.figures.panes.shades import shades
+from attention.pages.frame.navigation import PAGES
+from attention.session.state import links
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
 
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 IDLE = """() => { const { testScriptState, testConnectionState } =

@@ -51,10 +51,10 @@ from browser.dashboard import choose_page  # noqa: E402
 
 from attention.models.examples import CAPTURES  # noqa: E402
 from attention.paper import Paper  # noqa: E402
-from attention.session import links  # noqa: E402
-from attention.session.long_context import LongContext  # noqa: E402
-from attention.session.run import run, view  # noqa: E402
-from attention.session.settings import PRINTED, SAMPLING, Settings  # noqa: E402
+from attention.session.state import links  # noqa: E402
+from attention.session.state.long_context import LongContext  # noqa: E402
+from attention.session.state.run import run, view  # noqa: E402
+from attention.session.state.settings import PRINTED, SAMPLING, Settings  # noqa: E402
 from benchmarks.chromium import CHROMIUM  # noqa: E402
 
 EPISODE = 150  # moves of one visitor

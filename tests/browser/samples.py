@@ -10,8 +10,8 @@ import numpy as np
 from files import npy, stored
 from safetensors.numpy import save as safetensors
 
-from attention.session import links
-from attention.session.examples import EXAMPLES
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
 
 CAPTURES = Path(__file__).parents[1] / "models" / "recorded"
 GLOVE = """the 0.418 0.24968 -0.41242 0.1217 0.34527 -0.044457

@@ -13,15 +13,15 @@ from browser.conftest import CLIPBOARD
 from browser.dashboard import IN_COLOURS, TABS, clipboard, in_colours, until
 from PIL import Image
 
-from attention.captions import describe
-from attention.colours import LIGHT, colour_limits, hidden_cells, shade
+from attention.explain.captions import describe
+from attention.explain.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.limits import MAX_EDITED
-from attention.numbers import rounded
-from attention.pages import scripts
-from attention.session import links
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
+from attention.pages.frame import scripts
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+from attention.vocabulary.numbers import rounded
 from benchmarks.states import rolled
 
 LENGTH = "() => history.length"
@@ -538,7 +538,7 @@ def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_a
     def second_try(route) -> None:
         route.continue_() if "-300/" in route.request.url else route.abort()
 
-    page.route("**/board/grid.js", second_try)  # one that the board imports
+    page.route("**/board/edit/grid.js", second_try)  # one that the board imports
     dashboard.open().hover("scores", 1, 1)
     page.locator(".st-key-set_digits input").focus()
     dashboard.after(lambda: page.keyboard.press("ArrowRight"))

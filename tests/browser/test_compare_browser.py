@@ -4,9 +4,9 @@ import messages
 import numpy as np
 from browser.dashboard import until
 
-from attention.session import pair
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
+from attention.session.compare import pair
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
 
 CAT = EXAMPLES["cat-sat"].build()
 LEFTS = """() => { const left = node => node.getBoundingClientRect().left

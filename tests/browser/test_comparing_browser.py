@@ -4,11 +4,11 @@ import messages
 import numpy as np
 from browser.dashboard import appears, until
 
-from attention.pages.state import capital
-from attention.session import check_yours as checks
-from attention.session import compare_frameworks as compare_frameworks
-from attention.session.changes import set_mask
-from attention.session.examples import EXAMPLES
+from attention.pages.frame.state import capital
+from attention.session.compare import check_yours as checks
+from attention.session.compare import compare_frameworks
+from attention.session.edit.changes import set_mask
+from attention.session.state.examples import EXAMPLES
 
 
 def settings_of(example: str, mask: str | None):

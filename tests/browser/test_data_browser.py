@@ -17,11 +17,11 @@ from files import stored
 from PIL import Image
 
 from attention import causal, self_attention
-from attention.numbers import numbers, rounded
-from attention.session import links
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.session.validate import check
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+from attention.session.state.validate import check
+from attention.vocabulary.numbers import numbers, rounded
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((3, 4))

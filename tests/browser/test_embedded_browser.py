@@ -2,8 +2,8 @@
 
 from browser.dashboard import until
 
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
 
 BOXES = """() => Object.fromEntries(
   [...document.querySelectorAll('.board-pane:not([hidden])')].map(pane =>

@@ -6,12 +6,12 @@ import struct
 import messages
 from browser.dashboard import until
 
-from attention.numbers import number
-from attention.session import planted
-from attention.session.by_hand import made
-from attention.session.exercise import Exercise, faded
-from attention.session.links import read
-from attention.session.run import run, view
+from attention.session.state.links import read
+from attention.session.state.run import run, view
+from attention.session.teach import planted
+from attention.session.teach.by_hand import made
+from attention.session.teach.exercise import Exercise, faded
+from attention.vocabulary.numbers import number
 
 LINK = {"example": "four-words", "exercise_seed": "3", "asked": "weights.2 output.2"}
 SAID = ".st-key-lesson .ask"

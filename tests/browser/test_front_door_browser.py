@@ -6,9 +6,9 @@ import pytest
 from browser.conftest import CLIPBOARD
 from browser.dashboard import until
 
-from attention.pages import share
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
+from attention.pages.frame import share
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
 
 LABELS = """labels => JSON.stringify(document.querySelector(
   '.board-pane[data-stage=Q] .board-canvas')?.painted?.rows) === JSON.stringify(labels)"""

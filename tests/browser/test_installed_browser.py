@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from attention.session import links
-from attention.session.examples import EXAMPLES, FIRST
-from attention.session.run import run, view
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES, FIRST
+from attention.session.state.run import run, view
 
 SAVED = replace(EXAMPLES["lookup"].build(), scale=0.25)
 

@@ -16,9 +16,9 @@ from amount import THOROUGH
 from browser.dashboard import until
 from pages.js.board.cases import CASES
 
-from attention.session import links
-from attention.session.examples import EXAMPLES
-from attention.stages import STAGES
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.vocabulary.stages import STAGES
 
 SMALLEST = 10.5  # px: no text of the board is smaller
 PHONE = (390, 844)

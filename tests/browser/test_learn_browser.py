@@ -3,10 +3,10 @@
 import numpy as np
 from browser.dashboard import until
 
-from attention.session import tour
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.tour import Now
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.teach import tour
+from attention.session.teach.tour import Now
 
 CAT = EXAMPLES["cat-sat"].build()
 DONE = ".st-key-lesson .ask.done"

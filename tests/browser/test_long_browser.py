@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from browser.dashboard import MOMENTS, succeeds, until
 
-from attention.patterns import made
+from attention.samples.patterns import made
 
 MAP = ".zoom[data-tag]"
 EXACT = ".zoom[data-exact=true]"

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from browser.dashboard import IN_COLOURS, Dashboard, in_colours, until
 
-from attention.colours import LIGHT, colour_limits
-from attention.numbers import number
-from attention.session import links
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
-from attention.session.settings import DRAWN, as_drawn
-from attention.session.validate import check
+from attention.explain.colours import LIGHT, colour_limits
+from attention.session.state import links
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+from attention.session.state.settings import DRAWN, as_drawn
+from attention.session.state.validate import check
+from attention.vocabulary.numbers import number
 
 N = 200
 TIP = "document.querySelector('.board-tip').textContent"

@@ -6,8 +6,8 @@ import pytest
 from amount import amount
 from browser import monkey
 
-from attention.session import changes
-from attention.session.examples import EXAMPLES
+from attention.session.edit import changes
+from attention.session.state.examples import EXAMPLES
 
 SECONDS = amount(8, 60)  # all together; how far they come depends on the machine
 SEEDS = (1, 2)

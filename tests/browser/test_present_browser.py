@@ -3,11 +3,12 @@
 import numpy as np
 from browser.dashboard import until
 
-from attention.numbers import rounded
-from attention.session import links, pair
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.stages import STAGES
+from attention.session.compare import pair
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+from attention.vocabulary.numbers import rounded
+from attention.vocabulary.stages import STAGES
 
 READABLE = 28  # px at 1920 × 1080, of four tokens: one stage, or that of two states
 TOGETHER = 20  # px: all stages of a formula

@@ -2,8 +2,8 @@
 
 from browser.test_explore_browser import agrees
 
-from attention.session import prepared
-from attention.session.examples import EXAMPLES
+from attention.session.edit import parts as prepared
+from attention.session.state.examples import EXAMPLES
 
 
 def test_parts_are_switched_on_typed_and_read(visit):

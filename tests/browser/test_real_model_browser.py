@@ -7,9 +7,9 @@ import numpy as np
 from browser.dashboard import until
 
 from attention.models.taken import Taken
-from attention.session.captured import with_head
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
+from attention.session.bring.captured import with_head
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
 
 FILE = Path(__file__).parents[1] / "models" / "recorded" / "llama.safetensors"
 MAPS = ".maps[data-tag]"

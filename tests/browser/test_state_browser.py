@@ -10,11 +10,11 @@ import messages
 import numpy as np
 from browser.dashboard import IN_COLOURS, POLL, TAG, in_colours, succeeds, until
 
-from attention.figures.shades import MOST_NUMBERED
-from attention.session import links
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.settings import Settings
+from attention.figures.panes.shades import MOST_NUMBERED
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.settings import Settings
 
 APP = "document.querySelector('[data-testid=stApp]')"
 CONNECTION = f"{APP}.dataset.testConnectionState"
@@ -411,8 +411,8 @@ def button(name: str):
     return lambda d: d.page.get_by_role("button", name=name, exact=True).evaluate(PRESS)
 
 
-# One of each kind: tests/pages/test_state.py has other controls. Each is the first move in its
-# session, one after the other; with what it does to the address
+# One of each kind: tests/pages/frame/test_state.py has other controls. Each is the first move in
+# its session, one after the other; with what it does to the address
 FIRST_MOVES = [
     (slider, "digits=3"),
     (chosen("set_mask", "look-ahead (causal)"), "mask=causal"),

@@ -2,11 +2,11 @@
 
 from browser.dashboard import until
 
-from attention.session import pair
-from attention.session.by_hand import made
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.strip import strip_of, strip_of_pair
+from attention.explain.strip import strip_of, strip_of_pair
+from attention.session.compare import pair
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+from attention.session.teach.by_hand import made
 
 CHIPS = """[...document.querySelectorAll('.board-words .board-word')]
   .map(chip => [...chip.children].map(part => part.textContent))"""

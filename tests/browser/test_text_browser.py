@@ -9,9 +9,9 @@ import pytest
 from amount import some
 from browser.dashboard import TABS, until
 
-from attention.numbers import rounded
-from attention.session import links
-from attention.session.run import run, view
+from attention.session.state import links
+from attention.session.state.run import run, view
+from attention.vocabulary.numbers import rounded
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",

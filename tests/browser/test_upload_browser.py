@@ -5,7 +5,7 @@ import numpy as np
 from browser.dashboard import POLL, until
 
 from attention.limits import MAX_FILE
-from attention.pages import upload
+from attention.pages.panels import upload
 
 CHIPS = "[data-testid=stFileChipName]"
 ROOM = "[data-testid=stFileUploader]"

@@ -8,14 +8,14 @@ import pypdfium2
 import pytest
 
 from attention import RMSNorm, Rotary
+from attention.explain.worksheet import choices
 from attention.exports.worksheet import Wanted, to_bytes
-from attention.session import changes
-from attention.session.by_hand import made
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.prepared import set_biases
-from attention.session.run import run, view
-from attention.worksheet import choices
+from attention.session.edit import changes
+from attention.session.edit.parts import set_biases
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+from attention.session.teach.by_hand import made
 
 MM = 72 / 25.4  # points
 PX = 96 / 25.4  # CSS pixels

@@ -8,12 +8,12 @@ import messages
 import numpy as np
 import pytest
 
+from attention.explain.view import View
 from attention.exports import bounds, formats
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
-from attention.figures import panes
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.view import View
+from attention.figures.panes import panes
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
 
 
 def zipped() -> tuple[View, zipfile.ZipFile]:

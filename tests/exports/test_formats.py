@@ -18,22 +18,24 @@ import pytest
 from amount import few
 from PIL import Image
 
-from attention import View, arithmetic, figure, paper_figure, self_attention
-from attention.card import card_of
+from attention import View, figure, paper_figure, self_attention
+from attention.explain import arithmetic
+from attention.explain.card import card_of
+from attention.explain.worksheet import worksheet
 from attention.exports import code, formats, text
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.exports.report import to_report
-from attention.figures import panes
+from attention.figures.panes import panes
 from attention.html import looks
 from attention.paper import Paper
 from attention.readers import opening
-from attention.session import changes, links
-from attention.session.about import UNKNOWN
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
-from attention.session.validate import check
-from attention.worksheet import worksheet
+from attention.session.edit import changes
+from attention.session.state import links
+from attention.session.state.about import UNKNOWN
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+from attention.session.state.validate import check
 
 SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()
 CASES = {

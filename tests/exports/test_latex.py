@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.explain.view import View
 from attention.exports.text import to_latex
-from attention.view import View
 
 MARKS = r"% _ & # \ \\ ~ ^ { } $ ä 你 <s> | ' `` '' -- --- ,, ?` !` [CLS] * \end{array} {}"
 WORDS = (

@@ -16,10 +16,10 @@ import pytest
 
 import attention
 from attention import View, causal, report, save, self_attention
-from attention.numbers import number
-from attention.readers import markdown_tables
 from attention.readers.opening import opened
-from attention.session import adopt
+from attention.readers.texts import markdown_tables
+from attention.session.bring import adopt
+from attention.vocabulary.numbers import number
 
 RNG = np.random.default_rng(0)
 TOKENS = ("the", "=1+1", "<b>")

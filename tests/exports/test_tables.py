@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.explain.view import View
 from attention.exports.tables import COLUMNS, to_csv, to_npz
-from attention.readers.tables import rearmed
-from attention.session import changes
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
-from attention.session.validate import check
-from attention.view import View
+from attention.readers.texts.tables import rearmed
+from attention.session.edit import changes
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+from attention.session.state.validate import check
 
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
 CASES = {

@@ -19,14 +19,14 @@ import attention
 from attention import report, save, self_attention
 from attention.exports import formats, paper
 from attention.exports.formats import FORMATS, PageContents, everything
-from attention.figures import panes
+from attention.figures.panes import panes
 from attention.readers import opening
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.origin import Origin
-from attention.session.run import run, view
-from attention.session.settings import DRAWN, Settings, as_drawn
-from attention.session.validate import check
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.origin import Origin
+from attention.session.state.run import run, view
+from attention.session.state.settings import DRAWN, Settings, as_drawn
+from attention.session.state.validate import check
 
 FILE = "model.safetensors, h.0.attn.c_attn.weight, 100 % #1"
 BEHIND = messages.NOT_ON_EXPLORE.format(missing=messages.BIAS_OF_EACH_SCORE, difference="0.5")

@@ -15,20 +15,20 @@ import pytest
 from amount import amount
 
 from attention import RMSNorm, Rotary, program
+from attention.explain.worksheet import choices, refusal
 from attention.exports.worksheet import Wanted, sheets_of, to_bytes
 from attention.html.mathml import mathml
 from attention.limits import BadInput
 from attention.readers.select import SelectedArray
-from attention.session.changes import (
+from attention.session.bring.finished import with_weights
+from attention.session.edit.changes import (
     set_memory,
     set_output_weights,
 )
-from attention.session.examples import EXAMPLES
-from attention.session.finished import with_weights
-from attention.session.matrix import Matrix
-from attention.session.prepared import set_biases, set_positions
-from attention.session.run import run, view
-from attention.worksheet import choices, refusal
+from attention.session.edit.parts import set_biases, set_positions
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
 
 CAT = EXAMPLES["cat-sat"].build()
 LONG_WORDS = replace(

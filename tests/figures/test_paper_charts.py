@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from matplotlib.container import BarContainer
 
-from attention import variance as maths
 from attention.exports.paper import to_bytes
-from attention.figures import variance as screen
-from attention.figures.paper_drawing import draw_charts
-from attention.figures.paper_sheet import settings
+from attention.figures.paper.drawing import draw_charts
+from attention.figures.paper.sheet import settings
+from attention.figures.plotly import variance as screen
 from attention.limits import BadInput
 from attention.paper import Paper
+from attention.samples import variance as maths
 
 ASKED = "normal", 64, 0, 300
 

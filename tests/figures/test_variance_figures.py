@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 import pytest
 
 import attention
-from attention import variance as maths
 from attention.exports import variance as exports
-from attention.figures import variance as figures
-from attention.figures.charts import Chart
+from attention.figures.plotly import variance as figures
+from attention.figures.plotly.charts import Chart
 from attention.html import variance
-from attention.session.examples import EXAMPLES
+from attention.samples import variance as maths
+from attention.session.state.examples import EXAMPLES
 
 ASKED = ("normal", 100, 3, 200)
 POINTS = maths.measure_all(*ASKED)

@@ -1223,7 +1223,7 @@ def test_what_mixes_queries_is_found_head_by_head_from_output_or_weights(name, w
 
 def test_large_weights_are_compared_in_the_memory_of_a_few_copies_of_them(monkeypatch):
     monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
-    monkeypatch.setattr("attention.frameworks.distance.CELLS", 2**14, raising=False)
+    monkeypatch.setattr("attention.arrays.distance.CELLS", 2**14, raising=False)
     given = large(heads=8)
     output, weights = applied(given, ())
     noisy = weights + np.random.default_rng(1).normal(0, 1e-3, weights.shape)

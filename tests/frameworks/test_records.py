@@ -11,7 +11,7 @@ from peers.record import BLIND as BLIND_ROW
 from peers.record import CASES, FILE, LIBRARIES, PART_CASES, PARTS_FILE, SOME, drawn, parts_of
 
 from attention import causal, causal_lower_right, scaled_dot_product_attention, window
-from attention.frameworks.explain import CAUSES, differs
+from attention.frameworks.reasons import CAUSES, differs
 from attention.frameworks.records import (
     CONVENTIONS,
     NO_ARGUMENT,

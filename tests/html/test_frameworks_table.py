@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 from attention.frameworks.records import CONVENTIONS, Answer
 from attention.html.frameworks import arguments, facts, sentences
-from attention.session.compare_frameworks import Compared
+from attention.session.compare.compare_frameworks import Compared
 
 
 def cells(text: str) -> list[list[str]]:

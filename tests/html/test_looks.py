@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from attention.html import looks
-from attention.session.changes import set_mask, set_tokens
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.session.settings import as_drawn
+from attention.session.edit.changes import set_mask, set_tokens
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+from attention.session.state.settings import as_drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 CAT = EXAMPLES["cat-sat"].build()

@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from attention.html.preview import preview
-from attention.numbers import number
 from attention.readers.select import SelectedArray
+from attention.vocabulary.numbers import number
 
 
 def test_a_short_number_is_whole_and_a_long_one_is_that_of_the_board():

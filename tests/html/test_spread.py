@@ -10,11 +10,11 @@ from amount import few
 from build import view_of
 
 from attention.html.spread import rows_table, statistics_table
-from attention.numbers import number
-from attention.session import changes
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.session.validate import check
+from attention.session.edit import changes
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+from attention.session.state.validate import check
+from attention.vocabulary.numbers import number
 
 FOUR = EXAMPLES["four-words"].build()
 CASES = {

@@ -18,12 +18,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import attention
-from attention.launch import command
+from attention import __main__ as command
 from attention.limits import MAX_LONG_FILE
-from attention.pages import start
-from attention.session import links
-from attention.session.examples import EXAMPLES, FIRST
-from attention.session.matrix import Matrix
+from attention.pages.frame import start
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES, FIRST
+from attention.session.state.matrix import Matrix
 
 ROOT = Path(__file__).parents[2]
 DASHBOARD = ROOT / "attention" / "launch" / "dashboard.py"

@@ -13,8 +13,8 @@ import attention
 from attention.models.examples import CAPTURES, FOLDER, load
 from attention.models.labels import words_of
 from attention.models.survey import survey
-from attention.session.examples import EXAMPLES
-from attention.session.run import run
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run
 
 HERE = Path(__file__).parent
 MODEL = np.load(HERE / "recorded" / "minilm.npz")

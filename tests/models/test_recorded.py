@@ -19,7 +19,7 @@ from attention.models import examples, opening
 from attention.models import taken as models_taken
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.taken import Call, Taken, checked_tokens
-from attention.readers import array_files
+from attention.readers.files import array_files
 
 FILES = sorted(Path(__file__).with_name("recorded").glob("*.safetensors"))
 DOCS = (Path(__file__).parents[2] / "docs" / "real-models.md").read_text(encoding="utf-8")

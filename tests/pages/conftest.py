@@ -11,7 +11,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import AppTest, app_test
 
 from attention.pages.server import look_up_alone
-from attention.session.settings import Settings
+from attention.session.state.settings import Settings
 
 APP = Path(__file__).parents[2] / "app.py"
 

@@ -12,8 +12,9 @@ from pages.test_real_layers_page import COMPARE, EXPLORE, moved, opened
 from session.test_parts import EACH
 
 from attention import sinusoidal
-from attention.session import pair, prepared
-from attention.session.examples import EXAMPLES
+from attention.session.compare import pair
+from attention.session.edit import parts as prepared
+from attention.session.state.examples import EXAMPLES
 
 FOUR = EXAMPLES["four-words"].build()
 TWO = replace(FOUR, heads=2)

@@ -9,12 +9,12 @@ import pytest
 from pages.conftest import opened_at, ran, words
 from streamlit.testing.v1 import AppTest
 
-from attention.figures.shades import LAST
-from attention.pages.state import capital
-from attention.session import check_yours as inputs
-from attention.session import links
-from attention.session.changes import set_mask, set_sentence
-from attention.session.examples import EXAMPLES
+from attention.figures.panes.shades import LAST
+from attention.pages.frame.state import capital
+from attention.session.compare import check_yours as inputs
+from attention.session.edit.changes import set_mask, set_sentence
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
 
 CHECK, EXPLORE = "attention/pages/check.py", "attention/pages/explore.py"
 

@@ -13,19 +13,21 @@ from pages.conftest import link_of, opened_at, ran, settings_of, words
 from pages.test_check_page import head, numbers, panes
 
 from attention import RMSNorm
-from attention.arithmetic import cell
+from attention.explain import beside
+from attention.explain.arithmetic import cell
 from attention.exports import bounds
 from attention.exports import pairs as files
-from attention.frameworks import beside
 from attention.models.examples import load
-from attention.pages import parts, state, store
-from attention.pages.state import capital
-from attention.session import changes, editing, links, pair
-from attention.session.captured import with_head
-from attention.session.changes import set_mask
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
+from attention.pages.frame import pieces, state, store
+from attention.pages.frame.state import capital
+from attention.session.bring.captured import with_head
+from attention.session.compare import pair
+from attention.session.edit import changes, editing
+from attention.session.edit.changes import set_mask
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
 
 PAGE = "attention/pages/compare.py"
 CAT = EXAMPLES["cat-sat"].build()
@@ -394,7 +396,7 @@ def test_a_pair_too_large_to_open_again_is_said_before_it_is_lost(monkeypatch):
     at = opened_alike(CAT)
     at.session_state["visit"].settings = both = pair.compared(pair.Pair(a, b))
     at.run()
-    assert not at.exception and len(sent) == 1 and parts.KEPT in words(at)
+    assert not at.exception and len(sent) == 1 and pieces.KEPT in words(at)
     monkeypatch.setattr(links, "MAX_STATE", len(links.to_file(both)) // 2)
     at.session_state["visit"].settings = both = replace(both, digits=3)
     at.button_group(key="set_below_compare").set_value("Export").run()

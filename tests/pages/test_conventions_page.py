@@ -11,9 +11,9 @@ from pages.test_check_page import numbers, panes, said
 from streamlit.testing.v1 import AppTest
 
 from attention.frameworks.records import CONVENTIONS
-from attention.session import compare_frameworks as inputs
-from attention.session.changes import set_mask
-from attention.session.examples import EXAMPLES
+from attention.session.compare import compare_frameworks as inputs
+from attention.session.edit.changes import set_mask
+from attention.session.state.examples import EXAMPLES
 
 CONVENTIONS_PAGE = "attention/pages/conventions.py"
 

@@ -16,13 +16,16 @@ from pages.test_explore import below
 
 from attention.exports.paper import about, figure_of
 from attention.exports.worksheet import Wanted, sheets_of
-from attention.pages.navigation import PAGES
-from attention.session import changes, links, pair, tour
-from attention.session.examples import EXAMPLES, OWN
-from attention.session.exercise import faded
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
-from attention.session.validate import check
+from attention.pages.frame.navigation import PAGES
+from attention.session.compare import pair
+from attention.session.edit import changes
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES, OWN
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+from attention.session.state.validate import check
+from attention.session.teach import tour
+from attention.session.teach.exercise import faded
 
 # what nothing of two heads and two items may say: there is no second of them, and no first of two
 FROM_ONE = re.compile(r"(?i)(?<![a-z])(?:head|item)s?[ _]?2(?![0-9])|(?:head|item) \d of [12]\b")

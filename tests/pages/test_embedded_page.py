@@ -16,11 +16,11 @@ from pages.test_many_tokens import is_long
 from pages.test_many_tokens import link as many_tokens
 from streamlit.testing.v1 import AppTest
 
-from attention.pages import share
-from attention.sentences import which_of
-from attention.session import links
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
+from attention.pages.frame import share
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+from attention.vocabulary.sentences import which_of
 
 CAT = EXAMPLES["cat-sat"].build()
 PAGE = "attention/pages/embedded.py"

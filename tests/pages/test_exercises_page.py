@@ -11,17 +11,19 @@ from pages.conftest import opened_at, ran, settings_of, words
 from pages.test_check_page import head, panes
 from pages.test_words_row import shared
 
+from attention.explain.strip import strip_of
 from attention.exports.worksheet import Wanted, sheets_of
-from attention.figures.shades import BLANK
-from attention.numbers import number
-from attention.session import exercise, links, pair, planted
-from attention.session.board_edits import Operation
-from attention.session.by_hand import made
-from attention.session.examples import EXAMPLES
-from attention.session.exercise import Cell, Exercise, faded
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
-from attention.strip import strip_of
+from attention.figures.panes.shades import BLANK
+from attention.session.compare import pair
+from attention.session.edit.board_edits import Operation
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+from attention.session.teach import exercise, planted
+from attention.session.teach.by_hand import made
+from attention.session.teach.exercise import Cell, Exercise, faded
+from attention.vocabulary.numbers import number
 
 PAGE = "attention/pages/exercises.py"
 CAT = EXAMPLES["cat-sat"].build()
@@ -253,7 +255,7 @@ def test_what_was_typed_before_another_exercise_came_is_no_answer_to_that(monkey
 
 def type_on(at, monkeypatch, operations, of="") -> None:
     """As the board sends it: AppTest cannot fire a component's trigger."""
-    from attention.pages import board
+    from attention.pages.components import board
 
     of = of or exercise.name_of(settings_of(at))
     sent = [list(op._replace(of=of)) for op in operations]
@@ -304,7 +306,7 @@ def test_a_teachers_link_asks_each_pupil_for_a_number():
 
 
 def test_a_state_without_an_exercise_says_why():
-    from attention.session.changes import set_tokens
+    from attention.session.edit.changes import set_tokens
 
     long = set_tokens(CAT, tuple(f"w{k}" for k in range(13)), [None] * 13)
     at = opened(replace(long, exercise="state"))
@@ -379,7 +381,7 @@ def test_a_mistake_is_found_by_its_stage_and_its_name():
 
 
 def _panes_of(shown):
-    from attention.figures.panes import panes as made_panes
+    from attention.figures.panes.panes import panes as made_panes
 
     return {pane.name: pane for pane in made_panes(shown)}
 

@@ -19,20 +19,20 @@ from safetensors.numpy import save as safetensors
 from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
+from attention.explain.view import View
 from attention.limits import BadInput
 from attention.models.snippet import LINES
-from attention.pages.state import capital
-from attention.readers.entry import PASTED
-from attention.session import links
-from attention.session.about import source_of
-from attention.session.changes import set_sentence
-from attention.session.examples import EXAMPLES, FIRST
-from attention.session.run import run, view
-from attention.session.settings import Settings
-from attention.session.validate import check
-from attention.stages import WEIGHTS
-from attention.view import View
-from attention.weights import drawn
+from attention.pages.frame.state import capital
+from attention.readers.cells.entry import PASTED
+from attention.samples.weights import drawn
+from attention.session.edit.changes import set_sentence
+from attention.session.state import links
+from attention.session.state.about import source_of
+from attention.session.state.examples import EXAMPLES, FIRST
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
+from attention.session.state.validate import check
+from attention.vocabulary.stages import WEIGHTS
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
@@ -455,7 +455,7 @@ def test_scores_beyond_the_float_type_are_flagged_with_the_queries_they_belong_t
         Q = trace.Q * [[1e200], [0], [1e200], [0]]
         return multi_head_attention(Q, trace.K * 1e200, trace.V)
 
-    monkeypatch.setattr("attention.session.run.run", large)
+    monkeypatch.setattr("attention.session.state.run.run", large)
     reason = messages.SCORES_TOO_LARGE.format(kind="float64", end="1.8e+308")
     assert said(opened(), "flag") == [f"Queries “w1” and “w3”: {reason}."]
 

@@ -9,8 +9,8 @@ from pages.test_explore import below, opened, pasted
 from pages.test_real_layers_page import ALL, EXPLORE
 from pages.test_real_layers_page import opened as with_features
 
-from attention.pages import state
-from attention.session.examples import EXAMPLES
+from attention.pages.frame import state
+from attention.session.state.examples import EXAMPLES
 
 SENTENCES = re.compile(r"[^a-z].*[.)]", re.DOTALL)
 SENTENCE_ENDS = re.compile(r"[.)](?= [^a-z]|$)")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_numbers import VALUES
+from vocabulary.test_numbers import VALUES
 
-from attention.numbers import number, numbers
+from attention.vocabulary.numbers import number, numbers
 
 NODE = shutil.which("node")
 FOLDER = Path(__file__).parent / "js"

@@ -10,13 +10,14 @@ from pages.conftest import APP, opened_at, ran, settings_of, words
 from pages.test_check_page import head, numbers, panes
 from streamlit.testing.v1 import AppTest
 
-from attention import variance as maths
-from attention.session import links, tour
-from attention.session.changes import set_tokens
-from attention.session.examples import EXAMPLES
-from attention.session.guesses import guesses
-from attention.session.settings import LAST_STEP
-from attention.session.tour import Now
+from attention.samples import variance as maths
+from attention.session.edit.changes import set_tokens
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.settings import LAST_STEP
+from attention.session.teach import tour
+from attention.session.teach.guesses import guesses
+from attention.session.teach.tour import Now
 
 PAGE = "attention/pages/learn.py"
 CAT = EXAMPLES["cat-sat"].build()

@@ -13,18 +13,19 @@ from pages.conftest import ran, uploaded
 from pages.test_check_page import opened, said
 from safetensors.numpy import save as safetensors
 
-from attention import long_attention, places
+from attention import long_attention
 from attention.exports.long import code, to_npz
-from attention.figures.shades import HIDDEN
+from attention.figures.panes.shades import HIDDEN
 from attention.limits import BadInput
+from attention.long import places
 from attention.models.examples import load
 from attention.models.opening import opened as open_capture
 from attention.models.taken import Taken
-from attention.pages.state import capital
-from attention.session import long_inputs, long_work
-from attention.session.long_context import LongContext
-from attention.session.long_inputs import LongInputs, made_inputs
-from attention.session.long_work import LongWork
+from attention.pages.frame.state import capital
+from attention.session.long import long_inputs, long_work
+from attention.session.long.long_inputs import LongInputs, made_inputs
+from attention.session.long.long_work import LongWork
+from attention.session.state.long_context import LongContext
 
 PAGE = "attention/pages/long_context.py"
 

@@ -14,17 +14,18 @@ from pages.conftest import ran, settings_of, uploaded
 from pages.test_explore import opened, said
 from streamlit.testing.v1 import AppTest
 
-from attention.colours import colour_limits
+from attention.explain.colours import colour_limits
 from attention.exports.bounds import MOST
-from attention.figures.shades import MOST_NUMBERED, shades
-from attention.pages import store
-from attention.pages.state import capital
-from attention.session import changes, links
-from attention.session.long_inputs import LongInputs
-from attention.session.matrix import Matrix
-from attention.session.run import run, view
-from attention.session.settings import Settings, TooManyTokens
-from attention.session.validate import check
+from attention.figures.panes.shades import MOST_NUMBERED, shades
+from attention.pages.frame import store
+from attention.pages.frame.state import capital
+from attention.session.edit import changes
+from attention.session.long.long_inputs import LongInputs
+from attention.session.state import links
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings, TooManyTokens
+from attention.session.state.validate import check
 
 N, D = 512, 16
 TOO_MANY = messages.TOO_MANY_TOKENS.replace("{limit}", str(N))

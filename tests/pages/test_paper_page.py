@@ -14,14 +14,14 @@ from pages.conftest import ran, settings_of
 from pages.test_explore import VARIANCE, below, opened, said
 
 from attention import paper_figure, self_attention
-from attention.figures import printing
-from attention.pages import paper as paper_page
-from attention.pages import state
-from attention.pages.state import capital
+from attention.figures.paper import printing
+from attention.pages.frame import state
+from attention.pages.frame.state import capital
+from attention.pages.panels import paper as paper_page
 from attention.paper import Paper
-from attention.session import links
-from attention.session.examples import EXAMPLES
-from attention.session.run import run
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run
 
 
 def figure_of(at):

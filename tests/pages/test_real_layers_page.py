@@ -9,10 +9,13 @@ import pytest
 from pages.conftest import opened_at, ran, settings_of, words
 from pages.test_check_page import panes
 
-from attention.pages.real_layers import HEADING, ROWS
-from attention.session import changes, links, pair, prepared
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
+from attention.pages.panels.real_layers import HEADING, ROWS
+from attention.session.compare import pair
+from attention.session.edit import changes
+from attention.session.edit import parts as prepared
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
 
 EXPLORE, COMPARE = "attention/pages/explore.py", "attention/pages/compare.py"
 CAT = EXAMPLES["cat-sat"].build()

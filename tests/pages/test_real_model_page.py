@@ -18,19 +18,19 @@ from pages.test_explore import below
 from pages.test_helps import check
 from safetensors.numpy import save as safetensors
 
-from attention.figures.maps import small_map
+from attention.figures.panes.maps import small_map
 from attention.limits import MAX_MAPS
 from attention.models import opening
 from attention.models.examples import load, surveyed
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES
 from attention.models.taken import Call, Taken
-from attention.pages import upload
-from attention.pages.state import capital
-from attention.session import long_inputs
-from attention.session.about import behind
-from attention.session.captured import times
-from attention.session.long_context import LongContext
+from attention.pages.frame.state import capital
+from attention.pages.panels import upload
+from attention.session.bring.captured import times
+from attention.session.long import long_inputs
+from attention.session.state.about import behind
+from attention.session.state.long_context import LongContext
 
 PAGE, EXPLORE = "attention/pages/real_model.py", "attention/pages/explore.py"
 
@@ -72,7 +72,7 @@ def pressed(at, sent: object):
     """What a browser sends when a map is pressed, which AppTest itself cannot send."""
     from unittest.mock import patch
 
-    from attention.pages import maps
+    from attention.pages.components import maps
 
     def show(key, groups, on_pressed):
         on_pressed(sent)

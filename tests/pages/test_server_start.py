@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.routing import Match
 from streamlit.runtime.state import SafeSessionState, SessionState
 
-from attention.pages import scripts
-from attention.pages.board import BOARD, PLOTLY_URL
+from attention.pages.components.board import BOARD, PLOTLY_URL
+from attention.pages.frame import scripts
 from attention.pages.server import (
     _index,
     _routes,

@@ -10,9 +10,9 @@ from pages.test_explore import below
 from pages.test_explore import opened as explore
 
 from attention.limits import MAX_FILE
-from attention.pages import typed
-from attention.pages.state import Visit
-from attention.session.examples import EXAMPLES, FIRST
+from attention.pages.components import typed
+from attention.pages.frame.state import Visit
+from attention.session.state.examples import EXAMPLES, FIRST
 
 FIELDS = {f"check_{name}": typed.text() for name in ("Q", "K", "output")}
 FIELDS |= {"check_heads": typed.count(1, 64, 1), "check_kv_heads": typed.count(1, 64, None)}

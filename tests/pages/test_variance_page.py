@@ -10,9 +10,9 @@ from amount import few
 from pages.conftest import link_of, ran
 from streamlit.testing.v1 import AppTest
 
-from attention import variance as maths
-from attention.session import links
-from attention.session.examples import EXAMPLES
+from attention.samples import variance as maths
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"

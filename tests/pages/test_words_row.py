@@ -13,15 +13,16 @@ from oracle import COMPUTED
 from pages.conftest import link_of, ran, sent, settings_of
 from pages.test_explore import opened as opened_page
 from pages.test_explore import pasted, said
-from session.test_seeds import is_degenerate
+from session.edit.test_seeds import is_degenerate
 
-from attention.pages import share, words
-from attention.session import links
-from attention.session.examples import FIRST
-from attention.session.matrix import Matrix
-from attention.session.run import run
-from attention.weights import drawn
-from attention.words import KINDS, word_vectors
+from attention.pages.frame import share
+from attention.pages.panels import words
+from attention.samples.weights import drawn
+from attention.samples.words import KINDS, word_vectors
+from attention.session.state import links
+from attention.session.state.examples import FIRST
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run
 
 
 def opened(**link):

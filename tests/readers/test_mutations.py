@@ -14,10 +14,10 @@ from amount import amount
 
 from attention.limits import LIMIT, BadInput
 from attention.readers import opening, select
-from attention.readers.tables import COMMAS
-from attention.session import links
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix, Recipe
+from attention.readers.texts.tables import COMMAS
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix, Recipe
 
 CHUNKS, EACH = amount(2, 10), amount(150, 10_000)
 NUMBERS = np.array([[0.5, -1.25], [3e-3, 4.0]])

@@ -13,9 +13,9 @@ import pytest
 
 from attention.limits import BadInput
 from attention.readers import opening
-from attention.readers.array_files import the_one
-from attention.readers.entry import ALONE, PASTED, ArrayEntry
-from attention.readers.texts import entries
+from attention.readers.cells.entry import ALONE, PASTED, ArrayEntry
+from attention.readers.files.array_files import the_one
+from attention.readers.texts.texts import entries
 
 PRINTS = Path(__file__).parent / "prints"
 TEXTS = {path.stem: path.read_bytes() for path in sorted(PRINTS.glob("*.txt"))}

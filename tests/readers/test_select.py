@@ -10,7 +10,8 @@ import pytest
 from safetensors.numpy import save as safetensors
 
 from attention.limits import MAX_ELEMENTS, MAX_FILE, BadInput
-from attention.readers import array_files, opening
+from attention.readers import opening
+from attention.readers.files import array_files
 from attention.readers.select import Selection, TooWide, select, thirds
 
 LARGE = np.random.default_rng(0).integers(-99, 99, (960, 1980)).astype("<f4")

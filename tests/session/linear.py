@@ -27,12 +27,17 @@ from files import npy
 from attention import pages
 from attention.limits import MAX_PROSE, BadInput
 from attention.models import opening as captures
-from attention.readers import array_files, opening, select
-from attention.readers.entry import PASTED
-from attention.readers.printouts import read_matrix
-from attention.session import adopt, answers, board_edits, changes, check_yours, kept, links
-from attention.session.examples import EXAMPLES
-from attention.session.validate import check
+from attention.readers import opening, select
+from attention.readers.cells.entry import PASTED
+from attention.readers.cells.printouts import read_matrix
+from attention.readers.files import array_files
+from attention.session.bring import adopt
+from attention.session.compare import check_yours
+from attention.session.edit import board_edits, changes
+from attention.session.state import kept, links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.validate import check
+from attention.session.teach import answers
 
 SIZE = 100_000
 FLOOR, GROWTH = 0.1, 3  # seconds below which nothing is compared; times those of half the text
@@ -249,7 +254,7 @@ def renamed(text: str) -> None:
 
 def number_in_browser() -> re.Pattern[str]:
     """What the board takes for a number when cells are pasted."""
-    script = (Path(pages.__file__).parent / "js/board/entered.js").read_text(encoding="utf-8")
+    script = (Path(pages.__file__).parent / "js/board/edit/entered.js").read_text(encoding="utf-8")
     return re.compile(re.search(r"const NUMBER = /(.*)/i\n", script)[1], re.IGNORECASE)
 
 

@@ -52,15 +52,19 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
     from attention.limits import MAX_LONG_FILE, MAX_LONG_NUMBERS, BadInput
     from attention.models import opening as captures
     from attention.models.survey import survey
-    from attention.readers import array_files, opening
+    from attention.readers import opening
+    from attention.readers.files import array_files
     from attention.readers.select import Selection, gather
-    from attention.session import adopt, check_yours, kept, links, long_inputs
-    from attention.session.examples import EXAMPLES, FIRST
-    from attention.session.finished import without_weights
-    from attention.session.prepared import fitted
-    from attention.session.run import run, view
-    from attention.session.settings import Settings, TooManyTokens
-    from attention.session.validate import check
+    from attention.session.bring import adopt
+    from attention.session.bring.finished import without_weights
+    from attention.session.compare import check_yours
+    from attention.session.edit.parts import fitted
+    from attention.session.long import long_inputs
+    from attention.session.state import kept, links
+    from attention.session.state.examples import EXAMPLES, FIRST
+    from attention.session.state.run import run, view
+    from attention.session.state.settings import Settings, TooManyTokens
+    from attention.session.state.validate import check
 
     def shown(s: Settings, before: Settings) -> Callable[[], object]:
         """What the page does with new settings; returned is what it computes of them."""
@@ -130,7 +134,7 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
 
     def of_change(name: str, content: bytes, role: str) -> Callable[[], object]:
         """One change of a link's settings, by the name of a function of session/changes.py."""
-        from attention.session import changes
+        from attention.session.edit import changes
 
         s, refused = links.read(json.loads(content))
         assert not refused, refused

@@ -9,10 +9,12 @@ import pytest
 from build import four_words
 
 from attention.limits import MAX_ELEMENTS, MAX_STATE, MAX_TOKEN_LENGTH, BadInput
-from attention.session import changes, kept, links, pair
-from attention.session.matrix import Matrix, Recipe
-from attention.session.settings import DRAWN, Settings, as_drawn
-from attention.session.validate import check
+from attention.session.compare import pair
+from attention.session.edit import changes
+from attention.session.state import kept, links
+from attention.session.state.matrix import Matrix, Recipe
+from attention.session.state.settings import DRAWN, Settings, as_drawn
+from attention.session.state.validate import check
 
 RNG = np.random.default_rng(11)
 

@@ -12,12 +12,10 @@ import pytest
 
 from attention import limits
 from attention.models.examples import load
-from attention.numbers import megabytes
-from attention.readers.entry import ArrayEntry
-from attention.session import links, long_inputs, long_run, long_work
-from attention.session.examples import EXAMPLES
-from attention.session.long_context import ALSO, MASKS, LongContext, fitted, moved
-from attention.session.long_inputs import (
+from attention.readers.cells.entry import ArrayEntry
+from attention.session.long import job, long_inputs, long_work
+from attention.session.long.job import Job
+from attention.session.long.long_inputs import (
     LongInputs,
     captured_inputs,
     computed_part,
@@ -27,8 +25,11 @@ from attention.session.long_inputs import (
     read_inputs,
     settled,
 )
-from attention.session.long_run import Job
-from attention.session.long_work import LongWork
+from attention.session.long.long_work import LongWork
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.long_context import ALSO, MASKS, LongContext, fitted, moved
+from attention.vocabulary.numbers import megabytes
 
 S = EXAMPLES["cat-sat"].build()
 
@@ -347,7 +348,7 @@ def test_a_window_that_was_given_up_stays_a_first_look_until_it_is_asked_for_aga
     work.begin()
     assert work.whole.wait(30)
     window = 0, 1200, 0, 1300
-    with long_run.QUICK:  # somebody else's
+    with job.QUICK:  # somebody else's
         waits = work.look(window, 0)
         assert waits.sampled == 3 and waits.job.is_waiting
         waits.job.cancel()
@@ -367,7 +368,7 @@ def test_many_heads_of_many_tokens_are_computed_one_by_one(monkeypatch):
     sinks = np.arange(4.0)
     inputs = LongInputs(Q, K, K, "test", sinks=sinks)
     assert computed_part(inputs, 3) is inputs
-    monkeypatch.setattr("attention.session.long_inputs.TOGETHER", 1600)
+    monkeypatch.setattr("attention.session.long.long_inputs.TOGETHER", 1600)
     part = computed_part(inputs, 3)
     assert part.heads == 1 and part.sinks.tolist() == [3.0]
     np.testing.assert_array_equal(part.Q, Q[3:])

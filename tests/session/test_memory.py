@@ -25,8 +25,8 @@ from safetensors.numpy import save as safetensors
 from session.memory import Opener
 
 from attention.limits import MAX_ELEMENTS
-from attention.session import links
-from attention.session.examples import EXAMPLES, FIRST
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES, FIRST
 
 MOST_REFUSED, MOST_READ, MOST_COMPUTED = 150, 30, 24  # MB
 SECONDS = 3  # of the processor

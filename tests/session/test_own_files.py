@@ -12,11 +12,13 @@ from attention import RMSNorm, Rotary
 from attention.exports.formats import FORMATS, PageContents
 from attention.readers.opening import opened
 from attention.readers.select import Selection, gather
-from attention.session import adopt, changes, prepared
-from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
-from attention.session.settings import Settings
-from attention.session.validate import check
+from attention.session.bring import adopt
+from attention.session.edit import changes
+from attention.session.edit import parts as prepared
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
+from attention.session.state.validate import check
 
 TWO = replace(EXAMPLES["sentence"].build(), mask="causal")
 

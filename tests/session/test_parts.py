@@ -11,12 +11,13 @@ import pytest
 from attention import RMSNorm, Rotary, sinusoidal
 from attention.exports.code import to_notebook, to_python
 from attention.limits import BadInput
-from attention.session import changes, links
-from attention.session.examples import EXAMPLES
-from attention.session.matrix import Matrix
-from attention.session.run import one, run, sizes, view
-from attention.session.settings import Settings
-from attention.session.validate import check
+from attention.session.edit import changes
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import one, run, sizes, view
+from attention.session.state.settings import Settings
+from attention.session.state.validate import check
 
 RNG = np.random.default_rng(0)
 FOUR = EXAMPLES["four-words"].build()

@@ -9,24 +9,27 @@ import numpy as np
 import pytest
 
 from attention import causal, multi_head_attention
-from attention.arithmetic import cell, walk
+from attention.explain.arithmetic import cell, walk
+from attention.explain.worksheet import choices, refusal, worksheet
 from attention.exports.code import to_python
-from attention.figures.panes import panes
+from attention.figures.panes.panes import panes
 from attention.frameworks.records import CONVENTIONS
 from attention.html import spread
 from attention.limits import BadInput
-from attention.numbers import number
-from attention.parts import PARTS
-from attention.session import board_edits, changes, links, pair, prepared
-from attention.session.check_yours import from_settings
-from attention.session.compare_frameworks import compare, has_switch, left_out
-from attention.session.examples import EXAMPLES
-from attention.session.exercise import _STEPS, Exercise, faded, typed
-from attention.session.matrix import Matrix
-from attention.session.run import run, sizes, view
-from attention.session.settings import Settings, added
-from attention.session.validate import check
-from attention.worksheet import choices, refusal, worksheet
+from attention.session.compare import pair
+from attention.session.compare.check_yours import from_settings
+from attention.session.compare.compare_frameworks import compare, has_switch, left_out
+from attention.session.edit import board_edits, changes
+from attention.session.edit import parts as prepared
+from attention.session.state import links
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, sizes, view
+from attention.session.state.settings import Settings, added
+from attention.session.state.validate import check
+from attention.session.teach.exercise import _STEPS, Exercise, faded, typed
+from attention.vocabulary.numbers import number
+from attention.vocabulary.parts import PARTS
 
 CAT = replace(EXAMPLES["cat-sat"].build(), heads=2, mask="causal", query=3)
 SHARED = changes.set_kv_heads(CAT, 1)

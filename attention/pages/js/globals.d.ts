@@ -3,7 +3,7 @@
 /** Stops of a scale of colours, from 0 to 1. */
 type Scale = [share: number, colour: string][]
 
-/** The colours of a theme by their roles, as attention/colours.py has them. */
+/** The colours of a theme by their roles, as attention/explain/colours.py has them. */
 interface Palette {
   diverging: Scale
   share: Scale
@@ -28,7 +28,8 @@ type Cell = [row: number, column: number]
 /** A drawn part of a pane: from where to where, in cells; the first begins at -0.5. */
 type Part = [left: number, right: number, top: number, bottom: number]
 
-/** A pane as Python sends it: `to_board` of attention/figures/board.py; a chart has a figure. */
+/** A pane as Python sends it: `to_board` of attention/figures/panes/board.py; a chart has a
+figure. */
 interface Spec {
   name: string
   group: string

@@ -1,7 +1,7 @@
 // What paints cells in shades: it takes what Python sent, JSON and behind a zero the rest, and
 // paints anew where that or the theme is another.
 
-import { inks } from './board/shades.js'
+import { inks } from './board/paint/shades.js'
 import { callOn, modeAround, watchThemes } from './elements.js'
 
 export class Shaded {

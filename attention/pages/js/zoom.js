@@ -1,8 +1,8 @@
 // A large map in cells: hover reads it, a dragged box or keys zoom, a click chooses a query. What
 // is looked at stands in Python alone; each zoom is asked of it and comes back as other cells.
 
-import { HIDDEN } from './board/shades.js'
-import { STEPS, colours } from './board/scales.js'
+import { HIDDEN } from './board/paint/shades.js'
+import { STEPS, colours } from './board/paint/scales.js'
 import { UNTAKEN, childrenOf, connected, make, modeAround } from './elements.js'
 import { number } from './numbers.js'
 import { Shaded, shadedIn } from './shaded.js'

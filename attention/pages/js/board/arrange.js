@@ -1,16 +1,16 @@
 // Where each pane of a board is: the plan of its formula, or lines of panes side by side. What a
 // pane is told, `places`, is in px of its own frame, the area of its cells and labels.
 
-import { aligned, flow, presented } from './flow.js'
-import { axisNames } from './labels.js'
-import { layout } from './layout.js'
-import { stepsOf } from './measures.js'
+import { aligned, flow, presented } from './layout/flow.js'
+import { axisNames } from './paint/labels.js'
+import { layout } from './layout/layout.js'
+import { stepsOf } from './layout/measures.js'
 import { headingWidth, tabName } from './panes.js'
-import { needed } from './places.js'
-import { RULES, isSequence } from './rules.js'
-import { LAST } from './shades.js'
-import { short, widthIn } from './text.js'
-import { formsOf } from './written.js'
+import { needed } from './layout/places.js'
+import { RULES, isSequence } from './layout/rules.js'
+import { LAST } from './paint/shades.js'
+import { short, widthIn } from './text/text.js'
+import { formsOf } from './paint/written.js'
 
 const LEAST = 420 // px: the height of a board on a page that has more below it
 const BELOW = 18 // px: what a page leaves free at its foot
@@ -89,7 +89,7 @@ export const isMaskless = panes => {
 const stagesOf = (panes, asked, decimals, measure) => {
   const { fronts, order, rowKind, steady } = asked
   const { stepped, ladder } = stepsOf(measure)
-  const all = /** @type {Record<string, import('./rules.js').Stage>} */ ({})
+  const all = /** @type {Record<string, import('./layout/rules.js').Stage>} */ ({})
   const names = {}
   for (const pane of panes) {
     const { place } = pane

@@ -2,7 +2,7 @@
 
 import { copyImage, copyText, saveFile } from '../clipboard.js'
 import { boardPicture, panePicture } from './image.js'
-import { TOO_MANY, asText } from './tables.js'
+import { TOO_MANY, asText } from './text/tables.js'
 
 const SOON = 500 // ms: what takes longer is said to be made
 

@@ -1,9 +1,9 @@
 // The parts of the page that a pane is made of: heading, menu, cells, and what is said of it.
 
 import { childrenOf, make } from '../elements.js'
-import { Grid } from './grid.js'
-import { headingOf, named, namesWidth } from './heading.js'
-import { mathText } from './text.js'
+import { Grid } from './edit/grid.js'
+import { headingOf, named, namesWidth } from './text/heading.js'
+import { mathText } from './text/text.js'
 
 export const MENU = 40 // px: the menu at the end of a heading, with its gaps
 const TOOL = 12.5 // px: the letters of a button before it

@@ -2,8 +2,8 @@
 // queries. What is seen are the board's own panes, so hovers, edits and answers go on in them.
 
 import { make } from '../elements.js'
-import { follow } from './pointer.js'
-import { productOf } from './product.js'
+import { follow } from './edit/pointer.js'
+import { productOf } from './layout/product.js'
 
 const BESIDE = /_(a|ours|theirs|difference|inf)$/ // ends the names of the same stage elsewhere
 const STAGES = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 } // clickers page

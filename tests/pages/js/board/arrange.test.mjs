@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 
 import { isMaskless, planned } from '../../../../attention/pages/js/board/arrange.js'
-import { read } from '../../../../attention/pages/js/board/pane.js'
-import { HIDDEN, LAST } from '../../../../attention/pages/js/board/shades.js'
+import { read } from '../../../../attention/pages/js/board/text/pane.js'
+import { HIDDEN, LAST } from '../../../../attention/pages/js/board/paint/shades.js'
 import { widthOf } from '../widths.mjs'
 import { PLACES } from './boards.mjs'
 

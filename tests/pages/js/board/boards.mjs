@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { needed } from '../../../../attention/pages/js/board/places.js'
-import { productOf } from '../../../../attention/pages/js/board/product.js'
+import { needed } from '../../../../attention/pages/js/board/layout/places.js'
+import { productOf } from '../../../../attention/pages/js/board/layout/product.js'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 const SCRIPT = fileURLToPath(new URL('cases.py', import.meta.url))

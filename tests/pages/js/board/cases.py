@@ -15,19 +15,20 @@ from pathlib import Path
 
 import numpy as np
 
-from attention.colours import hidden_cells
-from attention.norms import RMSNorm
-from attention.numbers import numbers
-from attention.play import play_of
+from attention.core.norms import RMSNorm
+from attention.core.rotary import Rotary
+from attention.explain.colours import hidden_cells
+from attention.explain.play import play_of
 from attention.readers.select import SelectedArray
-from attention.rotary import Rotary
-from attention.session import changes, exercise, tour
-from attention.session.examples import EXAMPLES, FIRST
-from attention.session.finished import with_weights
-from attention.session.matrix import Matrix, Recipe
-from attention.session.run import run, view
-from attention.session.settings import Settings
-from attention.stages import LOWER, STAGES
+from attention.session.bring.finished import with_weights
+from attention.session.edit import changes
+from attention.session.state.examples import EXAMPLES, FIRST
+from attention.session.state.matrix import Matrix, Recipe
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
+from attention.session.teach import exercise, tour
+from attention.vocabulary.numbers import numbers
+from attention.vocabulary.stages import LOWER, STAGES
 
 TIMES = (
     "it was the best of times it was the worst of times it was the age of wisdom it was the age of"

@@ -1,0 +1,1 @@
+"""What a person hands over as NumPy's arrays: converted, checked, cut into blocks."""

@@ -1,0 +1,166 @@
+"""Two views beside each other: every stage with B − A, the largest change, the strongest keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.arrays.distance import difference, distance, largest_finite
+from attention.explain.view import View
+from attention.vocabulary.stages import STAGES
+
+AT_MOST = 1e-12  # of the largest number: what rounding may change
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """One stage of A and of B; a side that has no such stage is None."""
+
+    name: str
+    a: np.ndarray | None  # (rows, columns)
+    b: np.ndarray | None
+    less: np.ndarray | None  # B − A; None where they cannot be subtracted
+    why_not: str = ""  # one sentence, where they cannot
+    # where B has the same words in another order, or fewer words ask than answer: its numbers in
+    # the order of A, as subtracted
+    in_order: np.ndarray | None = None
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether A and B are the same, to the bit."""
+        same = self.less is not None and not self.less.any()
+        return same and self.in_order is None
+
+    @property
+    def drawn(self) -> np.ndarray | None:
+        """B − A, and 0 where another order of the words changed rounding alone."""
+        if self.less is None or self.a is None or self.in_order is None:
+            return self.less
+        return np.where(np.abs(self.less) <= AT_MOST * largest_finite(self.a), 0.0, self.less)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Where a stage changed most."""
+
+    stage: str
+    row: int
+    column: int
+    before: float
+    after: float
+
+
+def stages(a: View, b: View) -> Iterator[Both]:
+    """Every stage of the two in reading order, each with B − A where that can be said.
+
+    Where B has the words of A in another order, each is compared with itself. Rounding alone is
+    no difference there, nor where a few queries look at many keys, as in a step of decoding.
+    """
+    fewer = all(len(side.labels["queries"]) < len(side.labels["keys"]) for side in (a, b))
+    for name in STAGES:
+        mine, other = a.stages.get(name), b.stages.get(name)
+        if mine is None and other is None:
+            continue
+        why_not = _why_not(name, a, b)
+        if why_not or mine is None or other is None:
+            yield Both(name, mine, other, None, why_not)
+            continue
+        rows = _order(a.rows(name), b.rows(name))
+        columns = _order(a.columns(name), b.columns(name))
+        in_order = None
+        if rows or columns:
+            in_order = other[rows or slice(None)][:, columns or slice(None)]
+        less = difference(other if in_order is None else in_order, mine)
+        if fewer and in_order is None and less.any():  # one row at a time is rounded otherwise
+            in_order = other
+        yield Both(name, mine, other, less, "", in_order)
+
+
+def _order(mine: Sequence[str], other: Sequence[str]) -> list[int] | None:
+    """Where the words of A stand in B; None where they stand alike, or are others."""
+    if mine == other or sorted(mine) != sorted(other):
+        return None
+    return [other.index(word) for word in mine]
+
+
+def _why_not(name: str, a: View, b: View) -> str:
+    heading = STAGES[name].heading
+    for side, other in ((a, "B"), (b, "A")):
+        if name not in side.stages:
+            return f"Only {other} has {heading}."
+    (n, m), (rows, columns) = a.stages[name].shape, b.stages[name].shape
+    if (n, m) != (rows, columns):
+        return f"{heading} is {n} × {m} in A and {rows} × {columns} in B."
+    return ""
+
+
+def repeats_last(found: Sequence[Both]) -> list[Both]:
+    """Return the stages with those last that only repeat the one before them, in A and in B.
+
+    So masked scores, where nothing is masked, do not stand between the scaled ones and the weights.
+
+    >>> eye = np.eye(2)
+    >>> names = ("scaled", "masked", "weights")
+    >>> sides = zip(names, (eye, eye, eye), (2 * eye, 2 * eye, eye), strict=True)
+    >>> [both.name for both in repeats_last([Both(*side, None) for side in sides])]
+    ['scaled', 'weights', 'masked']
+    """
+    before: Both | None = None
+    once: list[Both] = []
+    again: list[Both] = []
+    for both in found:
+        is_again = (
+            before is not None
+            and not both.is_alike
+            and all(
+                M is not None and other is not None and np.array_equal(M, other)
+                for M, other in ((both.a, before.a), (both.b, before.b))
+            )
+        )
+        (again if is_again else once).append(both)
+        before = both
+    return once + again
+
+
+def largest_change(both: Both) -> Change | None:
+    """Where B differs most from A; None where nothing but rounding does.
+
+    >>> eye = np.eye(2)
+    >>> largest_change(Both("weights", eye, eye[::-1], difference(eye[::-1], eye)))
+    Change(stage='weights', row=0, column=0, before=1.0, after=0.0)
+    """
+    other = both.b if both.in_order is None else both.in_order
+    if both.less is None or both.a is None or other is None or not both.less.size:
+        return None
+    apart = distance(other, both.a)
+    if not apart.max() > AT_MOST * largest_finite(both.a):
+        return None
+    i, j = (int(k) for k in np.unravel_index(int(apart.argmax()), apart.shape))
+    return Change(both.name, i, j, float(both.a[i, j]), float(other[i, j]))
+
+
+def strongest_changed(a: View, b: View) -> list[tuple[str, str, str]]:
+    """The queries whose strongest key changed, in words: (query, key in A, key in B).
+
+    Keys that share the first place with another are no winners.
+    """
+    weights = next(both for both in stages(a, b) if both.name == "weights")
+    if weights.a is None or weights.b is None or weights.less is None:
+        return []
+    other, keys = weights.b, b.labels["keys"]
+    if weights.in_order is not None:
+        other, keys = weights.in_order, a.labels["keys"]
+    found = []
+    for i, rows in enumerate(zip(weights.a, other, strict=True)):
+        first, then = (_winner(row) for row in rows)
+        if first is not None and then is not None and first != then:
+            found.append((a.labels["queries"][i], a.labels["keys"][first], keys[then]))
+    return found
+
+
+def _winner(weights: np.ndarray) -> int | None:
+    most = weights.max(initial=0)
+    near = np.flatnonzero(weights >= most * (1 - AT_MOST))
+    return int(near[0]) if most > 0 and len(near) == 1 else None

@@ -1,0 +1,424 @@
+"""What of a trace is shown: one item of the batch and one head, each stage with two axes."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from attention.arrays.conversion import shown
+from attention.core.norms import RMSNorm
+from attention.core.recorded import Recorded
+from attention.core.rotary import Rotary
+from attention.core.scores import share_of_sink
+from attention.core.trace import AttentionTrace, reading_order
+from attention.explain.cancellation import zeros_of
+from attention.vocabulary.sentences import numbered, which_of
+from attention.vocabulary.stages import STAGES
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One item of the batch and one head: the two-dimensional stages, with their labels.
+
+    >>> from attention import self_attention
+    >>> trace = self_attention([[1, 0], [0, 1]], np.eye(2), np.eye(2), [[5], [7]])
+    >>> view = View.of(trace, tokens=("cat", "dog"))
+    >>> view.rows("weights"), view.stages["output"].shape
+    (('cat', 'dog'), (2, 1))
+    """
+
+    stages: dict[str, np.ndarray]  # name → (rows, columns), in reading order
+    labels: dict[str, tuple[str, ...]]  # "queries", "keys", "d_k" … → one label each
+    allowed: np.ndarray  # (n_q, n_k)
+    scale: float
+    bias: np.ndarray | None = None  # (n_q, n_k), added to the scaled scores
+    softmax: bool | str = True  # as in AttentionTrace
+    head: int = 0  # which one, of `heads`, counted from 0
+    heads: int = 1
+    softcap: float | None = None
+    sink: float | None = None  # a score of no key, in the sum of each row
+    norm: RMSNorm | None = None
+    rotary: Rotary | None = None
+    buckets: np.ndarray | None = None  # (n_q, n_k), the row of R that each place reads
+    relative: np.ndarray | None = None  # (n_q, n_k), what of the bias is from there
+    # "Q", "K" → (rows,), what the norm divides each row by
+    root_mean_squares: Mapping[str, np.ndarray] = field(default_factory=dict)
+    # where a stage is 0 but for what rounding left, which is printed as 0
+    zeros: Mapping[str, np.ndarray] = field(default_factory=dict)
+    recorded: Recorded | None = None  # as in AttentionTrace
+    crossed: bool = False  # whether queries and keys are other tokens
+
+    @classmethod
+    def of(
+        cls,
+        trace: AttentionTrace,
+        *,
+        tokens: Iterable[str] | None = None,
+        key_tokens: Iterable[str] | None = None,
+        item: int = 0,
+        head: int = 0,
+        names: Mapping[str, Iterable[str]] | None = None,
+        context: bool = False,
+    ) -> View:
+        """The view of any trace.
+
+        Parameters
+        ----------
+        trace : AttentionTrace
+        tokens, key_tokens : n_q and n_k words
+            Labels of the queries and of the keys; those of keys say that they are other tokens,
+            even where the words are the same. Without ``key_tokens`` the keys of
+            self-attention are called as the queries, where there are as many; all else is counted
+            from 1. Words that repeat are told apart: ``the (1)``, ``the (2)``.
+        item, head : which item of the batch and which head, counted from 0
+            Of several leading axes the last one counts the heads. A single one counts the heads
+            where the trace joined them, and the items of the batch otherwise; several batch axes
+            are counted through as one. A head that was recorded in a real model is called by its
+            number there (:attr:`head_number`); ``head`` counts those that the trace holds.
+        names : labels of dimensions, such as ``{"d_v": ("yes", "no")}``
+        context : also show the sum of the outputs
+
+        Raises
+        ------
+        ValueError, TypeError
+            One sentence, where there is no such item or head, or the labels are too few or many.
+        """
+        if not isinstance(trace, AttentionTrace):
+            raise TypeError(
+                "expected a trace, such as attention.scaled_dot_product_attention gives;"
+                f" got {type(trace).__name__}."
+            )
+        if not isinstance(context, (bool, np.bool_)):
+            raise TypeError(f"context is {shown(context)}; expected True or False.")
+        items, heads = axes_of(trace)
+        of_model = () if trace.recorded is None else trace.recorded.heads
+        item, head = place_of("item", item, items), place_of("head", head, heads, of_model)
+        pick = _Pick(trace, item, head, heads)
+        allowed = pick(trace.allowed)
+        bias = None if trace.bias is None else pick(np.broadcast_to(trace.bias, trace.scores.shape))
+        added = _added(allowed, bias, trace.scores.dtype)
+        stages = {}
+        for name in reading_order(trace):
+            matrix = added if name == "mask" else pick.stage(name, context)
+            if matrix is not None:
+                stages[name] = matrix
+        named, buckets = _named(names), None
+        if trace.relative is not None:
+            buckets = trace.relative.rows(*stages["scores"].shape)
+            named = {"buckets": trace.relative.names()} | named
+        crossed = trace.memory is not None or key_tokens is not None
+        labels = _labels(stages, tokens, key_tokens, named, crossed=crossed)
+        zeros = {
+            name: pick.of_item(where) if name in WITHOUT_HEADS else pick(where)
+            for name, where in zeros_of(trace).items()
+        }
+        return cls(
+            stages,
+            labels,
+            allowed,
+            trace.scale,
+            bias,
+            trace.softmax,
+            head,
+            heads,
+            trace.softcap,
+            None if trace.sinks is None else float(pick(trace.sinks[..., None, None])[0, 0]),
+            trace.norm,
+            trace.rotary,
+            buckets,
+            None if buckets is None else stages["R"][buckets, 0],
+            {name: pick(rms)[:, 0] for name, rms in _root_mean_squares(trace).items()},
+            zeros,
+            trace.recorded and trace.recorded.of_item(item, items),
+            crossed or labels["queries"] != labels["keys"],
+        )
+
+    def printed(self, name: str) -> np.ndarray:
+        """A stage as it is printed: 0 where it is 0 but for what rounding left of its terms."""
+        matrix, where = self.stages[name], self.zeros.get(name)
+        if where is None or where.shape != matrix.shape:
+            return matrix
+        return np.where(where, matrix.dtype.type(0), matrix)
+
+    @property
+    def head_number(self) -> int:
+        """Which head this is, from 0; of a real model its number there."""
+        return self.recorded.heads[self.head] if self.recorded else self.head
+
+    @property
+    def head_title(self) -> str:
+        """``head 1`` or ``layer 3, head 5``, as a matrix is called; "" of the only head."""
+        if self.recorded:
+            return self.recorded.title(self.head_number)
+        return numbered("head", [self.head]) if self.heads > 1 else ""
+
+    @property
+    def which_head(self) -> str:
+        """The same with the heads that there are: ``head 1 of 0–2``; of a real model, which has
+        recorded some of them, with its module.
+        """
+        if self.recorded:
+            return self.recorded.words(self.head_number)
+        return which_of("head", [self.head], self.heads) if self.heads > 1 else ""
+
+    @property
+    def sunk(self) -> np.ndarray | None:
+        """(n_q,), the share of each query that goes to the sink, where there is one."""
+        return None if self.sink is None else share_of_sink(self.stages["masked"], self.sink)
+
+    @property
+    def divides_by_root(self) -> bool:
+        """Whether the scale is 1/√d_k."""
+        return math.isclose(self.scale, 1 / math.sqrt(self.stages["Q"].shape[1]), rel_tol=1e-15)
+
+    def rows(self, name: str) -> tuple[str, ...]:
+        """The labels of a stage's rows."""
+        return self.labels[STAGES[name].rows]
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """The labels of a stage's columns."""
+        return self.labels[STAGES[name].columns]
+
+    def only(self, stages: Collection[str]) -> View:
+        """The same with these stages alone."""
+        return replace(self, stages={n: M for n, M in self.stages.items() if n in stages})
+
+    def query_called(self, label: str) -> int | None:
+        """Return which query has this label; None if none has."""
+        labels = self.labels["queries"]
+        return labels.index(label) if label in labels else None
+
+    def source(self, name: str, before: str = "") -> str:
+        """The stage that stands for ``name`` here: the last one, or the last ``before`` a stage.
+
+        Without a second sequence the memory is X. Of Q, Q normed and Q rotated the last one meets
+        the keys; of scaled, capped and modified scores the last ones are masked.
+        """
+        if name == "memory" and "memory" not in self.stages:
+            name = "X"
+        here = list(self.stages)
+        here = here[: here.index(before)] if before in here else here
+        return next((other for other in here[::-1] if STAGES[other].stands_for == name), name)
+
+    def sources(self, name: str) -> list[tuple[str, str]]:
+        """The stages here that a cell of ``name`` comes from, and which part of each."""
+        found = ((self.source(source, name), part) for source, part in STAGES[name].sources)
+        return [(source, part) for source, part in found if source in self.stages]
+
+
+def as_view(shown: View | AttentionTrace) -> View:
+    """A view as it is; of a trace, its first item and head."""
+    return shown if isinstance(shown, View) else View.of(shown)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pick:
+    """Takes one item and one head out of the arrays of a trace."""
+
+    trace: AttentionTrace
+    item: int
+    head: int
+    heads: int
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """(…, rows, columns) → (rows, columns); Q, K, V and scores may have fewer leading axes."""
+        return _one(values, self.trace.output.shape[:-2], self.item * self.heads + self.head)
+
+    def of_item(self, values: np.ndarray) -> np.ndarray:
+        """Of an array without heads: X, the second sequence, the joined heads."""
+        lead = self.trace.output.shape[:-2]
+        return _one(values, lead if self.heads == 1 else lead[:-1], self.item)
+
+    def stage(self, name: str, context: bool) -> np.ndarray | None:
+        """The stage of that name with two axes; None where there is none."""
+        if name == "context":
+            return self(self.trace.context[..., None, :]) if context else None
+        if name == "joined" and self.heads == 1 and self.trace.projected is None:
+            return None  # it is the output
+        values = getattr(self.trace, name)
+        if values is None:
+            return None
+        if name in ("W_O", "b_O"):
+            return values
+        if name in WITHOUT_HEADS:
+            return self.of_item(values)
+        return self._of_head(values, name) if STAGES[name].is_shared else self(values)
+
+    def _of_head(self, weight: np.ndarray, name: str) -> np.ndarray:
+        """The columns of a weight that belong to the head; heads may share those of K and V."""
+        width = 1 if name == "R" else getattr(self.trace, name[-1]).shape[-1]
+        heads = weight.shape[-1] // width if width else 1
+        start = self.head * heads // self.heads * width
+        return weight[..., start : start + width]
+
+
+def _one(values: np.ndarray, lead: tuple[int, ...], place: int) -> np.ndarray:
+    """The matrix at that place of the leading axes, counted through as one."""
+    sides = values.shape[-2:]
+    if values.ndim - 2 > len(lead):  # an axis of 1 for a single head
+        values = values.reshape(*values.shape[: len(lead)], *sides)
+    whole = np.broadcast_to(values, (*lead, *sides))
+    return whole[np.unravel_index(place, lead)] if lead else whole
+
+
+WITHOUT_HEADS = ("X", "memory", "P", "X_P", "joined", "projected")
+OF_ALL_HEADS = (*WITHOUT_HEADS, "W_O", "b_O")
+
+
+def _root_mean_squares(trace: AttentionTrace) -> dict[str, np.ndarray]:
+    """What the norm divided each row of Q and K by, (…, n, 1)."""
+    if trace.norm is None:
+        return {}
+    Q, K = trace.Q, trace.K
+    if trace.norm.after_rotary and trace.Q_rotated is not None and trace.K_rotated is not None:
+        Q, K = trace.Q_rotated, trace.K_rotated
+    of_heads = axes_of(trace)[1] > 1 and trace.joined is not None
+    roots = {name: trace.norm.root_mean_square(M, of_heads) for name, M in (("Q", Q), ("K", K))}
+    return {
+        name: np.broadcast_to(rms, (*M.shape[:-1], 1))
+        for (name, rms), M in zip(roots.items(), (Q, K), strict=True)
+    }
+
+
+def axes_of(trace: AttentionTrace) -> tuple[int, int]:
+    """How many items and how many heads a trace has."""
+    lead, joined = trace.output.shape[:-2], trace.joined
+    has_heads = len(lead) > 1 if joined is None else trace.output.ndim > joined.ndim
+    heads = lead[-1] if has_heads else 1
+    return math.prod(lead[:-1] if has_heads else lead), heads
+
+
+def place_of(word: str, given: Any, count: int, of_model: Sequence[int] = ()) -> int:
+    """Which item or head, or one sentence; ``of_model``: what the model calls those of a trace."""
+    place = whole_number(word, given)
+    if not 0 <= place < count:
+        are = f"is 1 {word}, number 0" if count == 1 else f"are {count} {word}s, counted from 0"
+        called = f" ({numbered(word, of_model)} of the model)" if of_model else ""
+        raise ValueError(f"{word} is {place}; there {are if count else f'are no {word}s'}{called}.")
+    return place
+
+
+def whole_number(argument: str, given: Any) -> int:
+    """What was given as an int, or one sentence.
+
+    >>> whole_number("head", np.int64(2))
+    2
+    """
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise TypeError(f"{argument} is {shown(given)}; expected a whole number.") from None
+
+
+def _added(allowed: np.ndarray, bias: np.ndarray | None, dtype: np.dtype) -> np.ndarray | None:
+    """M as it is added to the scaled scores; None where it is 0 everywhere."""
+    if allowed.all() and (bias is None or not bias.any()):
+        return None
+    return np.where(allowed, dtype.type(0) if bias is None else bias, dtype.type(-np.inf))
+
+
+def _labels(
+    stages: Mapping[str, np.ndarray],
+    tokens: Iterable[str] | None,
+    key_tokens: Iterable[str] | None,
+    names: Mapping[str, Iterable[str]],
+    *,
+    crossed: bool,
+) -> dict[str, tuple[str, ...]]:
+    """What stands on the axes: words for queries and keys, names or numbers for dimensions."""
+    n_q, n_k = stages["scores"].shape
+    labels = {"queries": words_of("tokens", tokens, n_q)}
+    if n_q == n_k and not crossed:
+        labels["keys"] = labels["queries"]
+    else:
+        labels["keys"] = words_of("key_tokens", key_tokens, n_k)
+    for name, matrix in stages.items():
+        for axis, size in zip((STAGES[name].rows, STAGES[name].columns), matrix.shape, strict=True):
+            labels.setdefault(axis, dimension(names.get(axis, ()), size))
+    return labels | {"sum": ("Σ",), "bias": ("b",)}
+
+
+def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[str, ...]:
+    """Labels of queries or keys: their words, told apart, or numbers from 1; or one sentence."""
+    if words is None:
+        return dimension((), count)
+    found = _words(argument, words)
+    if len(found) != count:
+        have = "1 word" if len(found) == 1 else f"{len(found)} words"
+        raise ValueError(f"{argument} has {have}; expected {count}, one for each.")
+    return distinct(found)
+
+
+def _named(names: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ...]]:
+    """The labels of dimensions, or one sentence."""
+    if not isinstance(names, Mapping | None):
+        raise TypeError(
+            f"names is {shown(names)}; expected labels of dimensions, such as"
+            " {'d_v': ['yes', 'no']}."
+        )
+    return {axis: _words(f"names[{axis!r}]", words) for axis, words in (names or {}).items()}
+
+
+def _words(argument: str, words: Iterable[str]) -> tuple[str, ...]:
+    try:
+        found = None if isinstance(words, (str, bytes)) else tuple(map(str, words))
+    except TypeError:  # it cannot be gone through
+        found = None
+    if found is None:
+        raise TypeError(f"{argument} is {shown(words)}; expected a list of words.")
+    for k, word in enumerate(found):
+        whole_text(f"{argument}[{k}]", word)
+    return found
+
+
+def whole_text(name: str, text: str) -> str:
+    """The text, or one sentence where it holds half of a surrogate pair, which no file can hold.
+
+    >>> whole_text("title", "\\ud83d")
+    Traceback (most recent call last):
+    ValueError: title holds '\\ud83d', half of a character; the other half is missing.
+    """
+    if half := _HALF.search(text):
+        raise ValueError(
+            f"{name} holds {half[0]!r}, half of a character; the other half is missing."
+        )
+    return text
+
+
+def dimension(names: Iterable[str], size: int) -> tuple[str, ...]:
+    """Labels of a dimension: its names where they are as many, else 1, 2, …
+
+    >>> dimension((), 2), dimension(("yes", "no"), 2)
+    (('1', '2'), ('yes', 'no'))
+    """
+    names = tuple(names)
+    return names if len(names) == size else tuple(map(str, range(1, size + 1)))
+
+
+@lru_cache(32)  # each run of a page asks several times
+def distinct(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Tokens that repeat, told apart.
+
+    >>> distinct(("the", "cat", "the"))
+    ('the (1)', 'cat', 'the (2)')
+    >>> distinct(("the", "the", "the (1)"))
+    ('the (2)', 'the (3)', 'the (1)')
+    """
+    counts, seen = Counter(tokens), Counter[str]()
+    labels = []
+    for token in tokens:
+        seen[token] += 1
+        while f"{token} ({seen[token]})" in counts:  # somebody's own name
+            seen[token] += 1
+        labels.append(f"{token} ({seen[token]})" if counts[token] > 1 else token)
+    return tuple(labels)

@@ -1,0 +1,1 @@
+"""Heatmaps as they are true: neutral records, and the bytes of the board."""

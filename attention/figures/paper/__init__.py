@@ -1,0 +1,1 @@
+"""Panes and charts on paper, by Matplotlib."""

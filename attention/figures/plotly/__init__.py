@@ -1,0 +1,1 @@
+"""Panes and charts as Plotly's JSON."""

@@ -1,0 +1,1 @@
+"""What runs in a person's process beside their model; needs torch."""

@@ -1,0 +1,173 @@
+"""Record what attention receives and returns while a model runs, in the person's own process.
+
+A model's attention is seen at three doors, each a function that is wrapped while the block runs:
+
+1. transformers asks ``AttentionInterface.get_interface`` for the implementation by its name: what
+   it gets is that very function, listened to. The name stays, and so does the mask made for it.
+2. ``nn.MultiheadAttention`` and torch's Transformer layers: their modules.
+3. ``torch.nn.functional.scaled_dot_product_attention``: by a TorchFunctionMode.
+
+torch and transformers are the person's own and are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from attention.arrays.conversion import shown
+from attention.models.labels import check_labels
+from attention.models.recording.doors import opened
+from attention.models.recording.following import Following
+from attention.models.recording.recorder import Recorder
+from attention.models.taken import Taken, checked_tokens
+
+Chosen = Collection[int] | int | None
+
+
+@contextmanager
+def capture(
+    model: Any,
+    *,
+    layers: Collection[int | str] | int | str | None = None,
+    heads: Chosen = None,
+    queries: Chosen = None,
+    calls: Chosen = None,
+    tokens: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
+    name: str | None = None,
+) -> Iterator[Taken]:
+    """Record the attention of all that the model does inside of the block.
+
+    ``with attention.capture(model, layers=[0], tokens=words) as taken: model(**inputs)``, then
+    ``taken.save("run.safetensors")``. The model answers as it always does, to the bit, and is left
+    as it was, after an exception too. Everything is copied to the CPU's memory: of a large model
+    choose layers, heads or queries.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        Of transformers, of torch's own layers, or any that calls ``scaled_dot_product_attention``.
+    layers : numbers, counted from 0 in the order in which they are first called, or parts of names
+        such as ``"decoder.block.0."``. Default: all.
+    heads : numbers of heads of queries. Default: all.
+    queries : which queries of each call, such as ``range(8)``, one after the other; of the keys
+        only those from the first to the last that these may look at. Default: all.
+    calls : which calls of each layer, from 0: the steps of ``generate``. Default: all.
+    tokens : words of the sequence, one for each token, or for each item of a batch a list of them.
+        Of a model with two sequences, or for a tower of pictures or sound, a dict from a part of a
+        module's name to the words of that part: ``{"encoder": source, "decoder": target}``.
+    name : of the model. Default: what its configuration says, or its class.
+
+    Raises
+    ------
+    ValueError
+        At the end of the block: nothing passed through a known door; the modules are named. Or
+        there are more or fewer tokens than the model read: ``taken`` holds the run, so that
+        ``taken.tokens`` can be set anew.
+
+    What passed through none of these doors beside what did is listed in ``taken.missed``.
+    """
+    _check_model(model)
+    taken = Taken(tokens=checked_tokens(tokens))
+    taken.model = name if name is not None else _name(model)
+    taken.versions = {
+        each: str(sys.modules[each].__version__)
+        for each in ("torch", "transformers")
+        if each in sys.modules
+    }
+    recorder = Recorder(
+        taken,
+        Following(model),
+        _layers(layers),
+        _chosen("heads", heads),
+        _run("queries", queries),
+        _chosen("calls", calls),
+    )
+    with ExitStack() as stack:
+        opened(stack, recorder, model)
+        yield taken
+    taken.missed, taken.not_run = recorder.missed(model)
+    taken.stacks = recorder.following.words
+    if not taken.calls:
+        raise ValueError(_empty(recorder, model, taken.missed, taken.not_run))
+    check_labels(taken)
+
+
+def _check_model(model: Any) -> None:
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "attention.capture listens to a model of torch, which is not installed here; it is"
+            " run where the model runs."
+        ) from None
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model is a {type(model).__name__}; expected a torch.nn.Module.")
+    for module in model.modules():
+        if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None):
+            raise ValueError(
+                "The attention of a compiled model cannot be captured; pass the model from before"
+                " torch.compile, such as model._orig_mod."
+            )
+
+
+def _name(model: Any) -> str:
+    config = getattr(model, "config", None)
+    return str(getattr(config, "_name_or_path", "") or type(model).__name__)
+
+
+def _chosen(name: str, given: Chosen) -> list[int] | None:
+    """Numbers from 0, in their order."""
+    if given is None:
+        return None
+    numbers = [given] if isinstance(given, int) else list(given)
+    if not numbers or not all(type(each) is int and each >= 0 for each in numbers):
+        raise ValueError(f"{name} is {shown(given)}; expected numbers from 0, such as [0, 3].")
+    return sorted(set(numbers))
+
+
+def _run(name: str, given: Chosen) -> slice | None:
+    numbers = _chosen(name, given)
+    if numbers is None:
+        return None
+    if numbers[-1] - numbers[0] != len(numbers) - 1:
+        raise ValueError(f"{name} is {shown(given)}; expected a range without gaps: range(8).")
+    return slice(numbers[0], numbers[-1] + 1)
+
+
+def _layers(given: Any) -> list[int | str] | None:
+    if given is None:
+        return None
+    chosen = [given] if isinstance(given, (int, str)) else list(given)
+    if not chosen or not all(
+        type(each) is int and each >= 0 or isinstance(each, str) and each for each in chosen
+    ):
+        raise ValueError(
+            f"layers is {shown(given)}; expected numbers from 0, or parts of modules' names."
+        )
+    return chosen
+
+
+def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]) -> str:
+    """Why nothing was captured."""
+    if called := list(recorder.following.layers):
+        there = ", ".join(f"{k} ({name})" for k, name in enumerate(called[:8]))
+        return f"None of the chosen layers ran; the layers that ran are {there}."
+    listed = missed or [
+        f"{name} ({type(child).__name__})" for name, child in model.named_children()
+    ]
+    if not_run and not missed:
+        more = ", …" if len(not_run) > 8 else ""
+        return f"No attention ran inside the with block; not run: {', '.join(not_run[:8])}{more}."
+    names = ", ".join(listed[:8]) or type(model).__name__
+    more = ", …" if len(listed) > 8 else ""
+    way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
+    hint = " Load it with attn_implementation='sdpa', which capture sees."
+    hint = hint if way != "sdpa" and getattr(model, "_supports_sdpa", False) else ""
+    return (
+        "No attention was captured inside the with block. capture sees transformers'"
+        " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not captured:"
+        f" {names}{more}.{hint}"
+    )

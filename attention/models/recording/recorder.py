@@ -1,0 +1,212 @@
+"""Keep the calls that were chosen, as NumPy's arrays, and say what passed through no door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+
+from attention.models.recording.copies import Rows, copied
+from attention.models.recording.following import At, Following
+from attention.models.taken import Call, Taken, visible_and_added
+
+
+class Recorder:
+    """Takes calls from the doors and keeps those that were chosen."""
+
+    def __init__(
+        self,
+        taken: Taken,
+        following: Following,
+        layers: list[int | str] | None,
+        heads: list[int] | None,
+        queries: slice | None,
+        steps: list[int] | None,
+    ) -> None:
+        self.taken = taken
+        self.following = following
+        self.names = following.names  # of the model's modules, by id
+        self.layers = layers
+        self.heads = heads
+        self.queries = queries
+        self.steps = steps
+        self.unknown: dict[str, None] = {}  # modules that took a softmax by themselves
+        # keys and values, by thread and module
+        self.rows: dict[tuple[int, str], tuple[Rows, Rows]] = {}
+
+    def wanted(self, module: str, n_q: int, n_k: int, cross: bool | None = None) -> At | None:
+        """Follow a call with so many queries and keys; return what it is where it was chosen.
+
+        ``cross``: whether the keys are of another sequence, where the door can tell.
+        """
+        at = self.following.call(module, n_q, n_k, cross)
+        if self.layers is not None and not any(
+            each == at.layer if isinstance(each, int) else each in f"{module}."
+            for each in self.layers
+        ):
+            return None
+        return None if self.steps is not None and at.call not in self.steps else at
+
+    def keys_and_values(self, at: At, K: Any, V: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return copies of tensors (b, g, n, d), which share what the call before handed over."""
+        if self.heads is not None or self.queries is not None:
+            return copied(K), copied(V)  # of which a part is kept, and the rest is not held
+        rows = self.rows.setdefault((get_ident(), at.module.name), (Rows(), Rows()))
+        known = [
+            before if given is after else None
+            for given, (before, after) in zip((K, V), at.grown, strict=True)
+        ]
+        return rows[0].copied(K, known[0]), rows[1].copied(V, known[1])
+
+    def keep(
+        self,
+        at: At,
+        Q: np.ndarray,
+        K: np.ndarray,
+        V: np.ndarray,
+        output: np.ndarray,
+        *,
+        dtype: Any,
+        masks: Iterable[np.ndarray | None] = (),
+        scale: float | None = None,
+        sinks: np.ndarray | None = None,
+        **facts: Any,
+    ) -> None:
+        """Keep one call: (b, h, n, d), masks that broadcast to the scores, the dtype of torch.
+
+        The arrays are copies, to which nobody else writes. A mask of bool says True where a query
+        may look; any other is added.
+        """
+        facts["dtype"] = str(dtype).removeprefix("torch.")
+        facts["scale"] = float(Q.shape[-1] ** -0.5 if scale is None else scale)
+        there = [_cut(mask, K.shape[2]) for mask in masks if mask is not None]
+        allowed, bias = _joined(there, facts["dtype"])
+        arrays: dict[str, Any] = {"Q": Q, "K": K, "V": V, "output": output}
+        arrays |= {"sinks": None if sinks is None else sinks.reshape(-1)}
+        arrays |= {"allowed": allowed, "bias": bias}
+        for each in "QKV":  # what all items share
+            if arrays[each].shape[0] < len(output):
+                arrays[each] = np.repeat(arrays[each], len(output), axis=0)
+        if self.queries is not None and self.queries.start >= Q.shape[2]:
+            return
+        kept, places = self._chosen_part(dict(arrays))
+        for name, M in kept.items():
+            if M is not arrays[name]:  # the rest need not stay in memory
+                kept[name] = np.ascontiguousarray(M)
+        facts["notes"] = (*facts.get("notes", ()), *at.notes)
+        facts |= at.facts | {"kind": at.module.kind(at.cross, _is_causal(kept["allowed"]))}
+        for side in ("query", "key"):
+            if facts.get(f"{side}_position") is not None:
+                facts[f"{side}_position"] += places.get(f"first_{side}", 0)
+        call = Call(at.layer, at.call, at.module.name, **kept, **facts, **places)
+        self.taken.calls.append(call)
+
+    def _chosen_part(self, arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The chosen heads and queries, with the keys that these may look at."""
+        heads = arrays["Q"].shape[1]
+        places: dict[str, Any] = {}
+
+        def along(axis: int, name: str, part: Any) -> None:
+            M = arrays[name]
+            if M is not None and M.shape[axis] > 1:
+                arrays[name] = M[(slice(None),) * axis + (part,)]
+
+        if self.heads is not None:
+            if max(self.heads) >= heads:
+                raise ValueError(
+                    f"heads asks for head {max(self.heads)}; this attention has {heads} heads,"
+                    " counted from 0."
+                )
+            shared = heads // arrays["K"].shape[1]
+            for name in ("Q", "output", "allowed", "bias"):
+                along(1, name, self.heads)
+            for name in "KV":
+                arrays[name] = arrays[name][:, [head // shared for head in self.heads]]
+            if arrays["sinks"] is not None:
+                arrays["sinks"] = arrays["sinks"][self.heads]
+            places["heads"] = tuple(self.heads)
+        if self.queries is not None:
+            n_q, n_k = arrays["Q"].shape[2], arrays["K"].shape[2]
+            rows = slice(*self.queries.indices(n_q)[:2])
+            for name in ("Q", "output", "allowed", "bias"):
+                along(2, name, rows)
+            places |= {"first_query": rows.start, "all_queries": n_q, "all_keys": n_k}
+            if arrays["allowed"] is not None and arrays["allowed"].shape[3] > 1:
+                seen = np.flatnonzero(arrays["allowed"].any(axis=(0, 1, 2)))
+                keys = slice(int(seen[0]), int(seen[-1]) + 1) if seen.size else slice(0, 1)
+                for name in "KV":
+                    arrays[name] = arrays[name][:, :, keys]
+                for name in ("allowed", "bias"):
+                    along(3, name, keys)
+                places["first_key"] = keys.start
+        return arrays, places
+
+    def missed(self, model: Any) -> tuple[list[str], list[str]]:
+        """Return modules that look like attention, or took a softmax, and passed through no door;
+        and of these such as were never called.
+        """
+        called = list(self.following.layers)
+        looks = [
+            name
+            for name, module in model.named_modules()
+            if "attention" in type(module).__name__.lower() and name
+        ]
+        inner = [
+            name
+            for name in looks
+            if not any(_inside(other, name) for other in looks if other != name)
+        ]
+        both = [
+            name
+            for name in dict.fromkeys([*self.unknown, *inner])
+            if not any(_inside(one, name) or _inside(name, one) for one in called)
+        ]
+        ran = [name for name in both if name in self.unknown or self.following.was_run(name)]
+        return ran, [name for name in both if name not in ran]
+
+
+def _inside(name: str, other: str) -> bool:
+    """Whether a module is another, or a part of it."""
+    return name == other or other == "" or name.startswith(f"{other}.")
+
+
+def _is_causal(allowed: np.ndarray | None) -> bool:
+    """Check whether a mask lets each of several queries see no key after its own place."""
+    if allowed is None or min(allowed.shape[2:]) < 2:
+        return False
+    n_q, n_k = allowed.shape[2:]
+    seen = np.asarray(allowed.any(axis=(0, 1)))
+    return n_q <= n_k and not seen[np.triu_indices(n_q, n_k - n_q + 1, n_k)].any()
+
+
+def _cut(mask: np.ndarray, n_k: int) -> np.ndarray:
+    """A mask of four axes that broadcasts to the scores, without keys that are not there."""
+    return mask[(None,) * (4 - mask.ndim)][..., :n_k]
+
+
+def _joined(masks: list[np.ndarray], dtype: str) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """(may look, what is added), of masks that are either; None where there is nothing to say."""
+    allowed: np.ndarray | None = None
+    bias: np.ndarray | None = None
+    for mask in masks:
+        if mask.dtype == bool:
+            allowed = mask if allowed is None else allowed & mask
+        else:
+            with np.errstate(over="ignore"):  # two that hide
+                added = mask.astype(np.float64)
+                bias = added if bias is None else bias + added
+    allowed, bias = visible_and_added(allowed, bias, dtype).values()
+    if bias is not None and (bias == bias.astype(np.float32)).all():
+        bias = bias.astype(np.float32)
+    return _once(allowed), _once(bias)
+
+
+def _once(mask: np.ndarray | None) -> np.ndarray | None:
+    """One for all items, and for all heads, where these do not differ."""
+    for axis in (0, 1):
+        if mask is not None and mask.shape[axis] > 1:
+            one = mask.take([0], axis=axis)
+            mask = one if (mask == one).all() else mask
+    return mask

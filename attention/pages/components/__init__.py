@@ -1,0 +1,1 @@
+"""Components that run in the browser: board, maps, typed text, zoom."""

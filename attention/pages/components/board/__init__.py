@@ -1,0 +1,166 @@
+"""The board: one component that holds every pane, draws in place, and reports what was clicked and
+typed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attention.explain.card import Card
+from attention.explain.colours import PALETTES
+from attention.explain.play import Step
+from attention.explain.strip import Strip
+from attention.figures.panes.board import to_board
+from attention.figures.panes.pane import Pane
+from attention.figures.plotly.charts import Chart
+from attention.limits import MAX_EDITED
+from attention.pages.frame import scripts, share, state
+from attention.session.edit import board_edits
+from attention.session.edit.board_edits import Operation, Refusal
+from attention.session.state.about import About
+from attention.vocabulary.stages import LOWER, STAGES
+
+_HERE = Path(__file__).parent
+TRUE = "_inf"  # ends the name of a stage under a true mask, next to one that adds −1e9
+OF_CHARTS = "name", "group", "symbol", "sentence", "alt", "filename"
+PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
+BOARD = "board/board.js"
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
+_COMPONENT = st.components.v2.component(
+    "attention_board",
+    html='<div class="board"></div>\n',
+    css="".join((_HERE / name).read_text() for name in ("board.css", "card.css", "strip.css")),
+    js=scripts.importing(BOARD),
+    isolate_styles=False,
+)
+
+
+def show(
+    key: str,
+    panes: Sequence[Pane] | Sequence[Chart],
+    *,
+    formula: Sequence[tuple[str, str | None]] | None = None,
+    remark: str = "",
+    spoken_of: Collection[str] = (),
+    tag: str = "",
+    about: About | None = None,
+    edited: str = "",
+    query: int | None = None,
+    cell: tuple[str, int, int] | None = None,
+    planned: bool = False,
+    steady: bool = False,
+    only: str = "",
+    card: Card | None = None,
+    strip: Strip | None = None,
+    play: Sequence[Step] = (),
+    on_picked: Callable[[object], None] | None = None,
+    on_asked: Callable[[object], None] | None = None,
+    on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
+) -> None:
+    """Draw the panes in place. Stages that are not ``spoken_of`` are dimmed, where some are; of
+    those that share a place, the last one is in front. A ``steady`` board has the same places with
+    a mask and without, and its inputs are open, unless it has no room for them and they are not
+    spoken of. With ``only`` a stage, that and what it is made of are drawn as a product.
+
+    ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
+    ``strip`` that is to be the query; ``play`` are the steps of that which is. ``on_edited`` gets
+    the operations that were not counted yet, and whether a stroke goes on that will be one step of
+    Back; it returns what it refuses; each operation says what was ``edited`` when it was made. Each
+    pane carries a digest of what is drawn, and only those that changed are drawn anew. When all are
+    painted, the board's ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it
+    say what they are by ``about``.
+    """
+    moves: dict[str, Any] = {}
+    if on_picked:
+        moves["picked"] = partial(state.heard, key, "picked", on_picked)
+    if on_asked:
+        moves["asked"] = partial(state.heard, key, "asked", on_asked)
+    if on_edited:
+        moves["edited"] = partial(_edited, key, on_edited)
+    sent = [_sent(pane) for pane in panes]
+    digests = [_digest(drawn.encode() + raw) for _, drawn, raw in sent]
+    head = {
+        "plotly": PLOTLY_URL,
+        "palettes": PALETTES,
+        "formula": formula,
+        "remark": remark,
+        "query": query,
+        "cell": cell,
+        "planned": planned,
+        "steady": steady,
+        "only": only,
+        "order": LOWER,
+        "card": asdict(card) if card else None,
+        "strip": asdict(strip) if strip else None,
+        "play": [asdict(step) for step in play],
+        "spokenOf": list(spoken_of),
+        "about": "; ".join(about.lines()) if about else "",
+        "edits": _answer(key) | {"edited": edited} if on_edited else None,
+        "code": share.code(),
+        "tag": tag or _digest("".join(digests).encode()),
+    }
+    written = [
+        f"{_json(words | {'digest': digest})[:-1]},{drawn[1:]}"
+        for (words, drawn, _), digest in zip(sent, digests, strict=True)
+    ]
+    data = f'{_json(head)[:-1]},"panes":[{",".join(written)}]}}'.encode()
+    # the bytes of the heatmaps follow, behind one that no JSON has
+    data = b"\0".join([data, b"".join(raw for *_, raw in sent)])
+    _COMPONENT(key=key, data=data, **{f"on_{name}_change": move for name, move in moves.items()})
+    state.catch_up(key, moves)
+
+
+def _sent(pane: Pane | Chart) -> tuple[dict[str, Any], str, bytes]:
+    """The words around a pane, what is drawn as JSON, and the bytes of its cells."""
+    if isinstance(pane, Chart):
+        words = {name: getattr(pane, name) for name in OF_CHARTS}
+        return words, _json({"figure": pane.figure}), b""
+    words, drawn, raw = to_board(pane)
+    if of := STAGES.get(pane.name.removesuffix(TRUE)):
+        place = {name: value for name, value in asdict(of.place).items() if value not in ("", None)}
+        words |= {"place": place, "rowKind": of.rows, "columnKind": of.columns}
+    return words, _json(drawn), raw
+
+
+def _json(value: object) -> str:
+    return _ENCODER.encode(value)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _answer(key: str) -> dict[str, Any]:
+    """What is said of the operations: nothing yet where they wait for the end of this run."""
+    answer = {"most": MAX_EDITED}
+    return answer if state.changes_wait() else _counted(key) | answer
+
+
+def _counted(key: str) -> dict[str, Any]:
+    """The last operation that was counted, of which browser, and what was refused with it."""
+    empty: dict[str, Any] = {"client": "", "last": 0, "refused": []}
+    return state.page_value(f"{key}_edits", empty)
+
+
+def _edited(key: str, handler: Callable[[list[Operation], bool], list[Refusal]]) -> None:
+    """Hand on the operations that are new: each counts once, however often it is sent."""
+    message = board_edits.read(state.trigger(key, "edited"))
+    if message is None:
+        return
+    before = _counted(key)
+    last = before["last"] if before["client"] == message.client else 0
+    new = [operation for operation in message.operations if operation.number > last]
+    if not new:
+        return
+    refused = handler(new, message.more)
+    counted = {"client": message.client, "last": new[-1].number, "refused": refused}
+    state.set_page_value(f"{key}_edits", counted)

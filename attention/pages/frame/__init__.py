@@ -1,0 +1,1 @@
+"""What all pages stand in: state, address, menu, style, the store of the browser."""

@@ -1,0 +1,298 @@
+// What is between the panes of a plan: the formula, the band of inputs, the row of the query.
+
+import { childrenOf, make, moved, px } from '../../elements.js'
+import { setCard } from './card.js'
+import { drawCard, drawSteps } from './draw_card.js'
+import { unmarked } from '../text/notation.js'
+import { pixels } from '../paint/shades.js'
+import { mathText } from '../text/text.js'
+
+const SHEET = 176 // px: the height of the card on a phone
+const AWAY = 24 // px: the button that puts it away
+const SHEET_GAP = 12 // px between the chosen cell and the sheet
+const ON_SHEET = [15, 14, 13.5]
+const PRESENTED = [34, 32, 30, 28, 26]
+const PLAYED = [18, 17, 16, 15, 14.25, 13.5]
+const LETTERS = [17, 16, 15, 14, 13, 12] // px of the formula
+const LINE = 1.48 // its height, in letters, with indices
+const BELOW = { px: 13, line: 20 } // px: what is said below it
+const NOTE = { px: 13, line: 17, around: 44 } // px: the words beside open inputs
+const WRAPS = 0.75 // of the width: what words that are broken into lines fill at least
+const PRESENT = 'Present'
+const SIGN = 15 // px: + and = between inputs
+// px: a cell of an input that is folded, and all of it; its letters, and what is around
+const MINI = { side: 4, high: 18, most: 20, wide: 60, px: 13.5, gap: 6, apart: 14, around: 24 }
+// beside the name of a folded input: the first of these that fits
+const BESIDE_NAME = [['shape', 'picture'], ['picture'], []]
+export const ALL = 'all'
+const PRESENTS = 'Full screen, one stage at a time (P)'
+const HOW = 'Click a number and type, or paste a block. The board follows.'
+
+export class Around {
+  constructor(board) {
+    this.board = board
+    const { groups } = board
+    this.formula = make('div', 'board-formula', groups)
+    this.formula.setAttribute('role', 'group')
+    this.formula.setAttribute('aria-label', 'The formula; point at a part to find its stage')
+    this.lit = [0, 1, 2].map(() => make('div', 'board-lit', groups))
+    this.arrows = make('div', 'board-arrows', groups)
+    this.arrows.ariaHidden = 'true'
+    this.band = make('div', 'board-inputs', groups)
+    this.card = make('section', 'board-card', groups)
+    this.card.setAttribute('aria-label', 'Arithmetic of the chosen cell')
+  }
+
+  // The formula, whose parts light their stages.
+  writeFormula({ formula, remark }) {
+    const text = JSON.stringify([formula ?? [], remark])
+    if (text === this.text) return
+    this.text = text
+    this.formula.replaceChildren()
+    this.formula.hidden = !formula?.length
+    const line = make('div', 'board-line-of-parts', this.formula)
+    for (const [words, stage] of formula ?? []) {
+      const part = make(stage ? 'button' : 'span', 'board-part', line)
+      mathText(part, words.replace(/\( /g, '(').replace(/ \)/g, ')'))
+      if (!stage) continue
+      part.setAttribute('type', 'button')
+      part.dataset.stage = stage
+      part.title = `Show ${stage}`
+      part.onmouseenter = part.onfocus = () => this.board.light(stage)
+      part.onmouseleave = part.onblur = () => this.board.light(null)
+      part.onclick = () => this.board.bring(stage)
+    }
+    const below = make('div', 'board-remarks', this.formula)
+    this.remark = make('span', 'board-remark', below, remark ?? '')
+    this.said = make('span', 'board-said', below)
+    const present = make('button', 'board-tool board-present', below, PRESENT)
+    Object.assign(present, { type: 'button', title: PRESENTS })
+    present.onclick = () => this.board.presenter.enter()
+  }
+
+  /** @returns {HTMLElement[]} */
+  get parts() {
+    return [...this.formula.querySelectorAll('.board-part')].map(node => /** @type {any} */ (node))
+  }
+
+  // `colours` are the stages of which it is to be said that they are in colours, or ALL.
+  place(plan, query, colours) {
+    const { formula, lit, arrows, inputs, card } = plan
+    if (!this.board.presenter.stage) at(this.formula, formula)
+    this.said.textContent = saidOf(plan, colours)
+    this.formula.classList.remove('brief') // what is said of numbers comes first
+    const isCut = plan.phone && this.formula.scrollHeight > this.formula.clientHeight + 1
+    this.formula.classList.toggle('brief', isCut)
+    this.fitFormula(plan.phone || this.board.presenter.stage ? null : formula)
+    // in a part that is seen closer the row is elsewhere
+    const isCloser = [...this.board.panes.values()].some(
+      ({ view, box, front }) => view && front && box?.line === 'lower'
+    )
+    const isLit = query >= 0 && !isCloser
+    const rows = isLit ? lit : []
+    this.lit.forEach((node, k) => {
+      const row = rows[k]
+      at(node, row && { x: row.x - 2, y: row.y + query * row.ch - 2, w: row.w + 4, h: row.ch + 3 })
+    })
+    this.arrows.replaceChildren()
+    for (const arrow of isLit ? arrows : []) {
+      const node = make('span', 'board-arrow', this.arrows)
+      const y = arrow.y + query * plan.cell.h
+      at(node, { x: arrow.x + 4, y, w: arrow.w - 9, h: plan.cell.h })
+    }
+    this.placeInputs(inputs)
+    if (!this.board.player.on) this.placeCard(card, plan) // Play has its own
+  }
+
+  // The largest letters with which the formula is on one line, or else all of it is in sight; where
+  // there are none, the remark gives way. Without a rectangle it has those of the style.
+  fitFormula(rect) {
+    const { formula, remark, board } = this
+    remark.hidden = false
+    formula.style.fontSize = ''
+    if (!rect || formula.hidden) return
+    const [line] = formula.children
+    const lines = (text, size) => Math.ceil(board.measure(text, size) / (WRAPS * rect.w))
+    const whole = size => board.measure(line.textContent, size) <= rect.w
+    const parts = childrenOf(line).filter(part => part.localName === 'button') // stay in one line
+    const widest = size => Math.max(...parts.map(part => board.measure(part.textContent, size)))
+    const fits = (size, below) =>
+      widest(size) <= rect.w &&
+      LINE * size * (whole(size) ? 1 : lines(line.textContent, size)) +
+        BELOW.line * lines(below, BELOW.px) <= rect.h
+    // measured, as to ask the page would lay all of it out once more for each size
+    const sizeFor = below =>
+      LETTERS.find(size => whole(size) && fits(size, below)) ??
+      LETTERS.find(size => fits(size, below))
+    const said = `${this.said.textContent} ${PRESENT}`
+    const size = sizeFor(`${remark.textContent}  ${said}`)
+    remark.hidden = !size
+    formula.style.fontSize = `${size ?? sizeFor(said) ?? LETTERS.at(-1)}px`
+  }
+
+  // The arithmetic of the chosen cell; on a phone a sheet at the foot.
+  placeCard(rect, { phone }) {
+    const isSheet = phone && !rect
+    const { head, measure, presenter, player } = this.board
+    const given = player.card ?? head.card
+    const { stage, row, column } = given ?? {}
+    const cell = [stage, row, column].join()
+    const isAway = this.away === cell && !player.on
+    this.card.classList.toggle('sheet', isSheet)
+    if (isSheet) for (const name of ['transform', 'width', 'height']) this.card.style[name] = ''
+    else at(this.card, rect)
+    const isAnother = !!given && !presenter.isCardOf(given)
+    this.card.hidden = !given || isAnother || (isSheet ? isAway : !rect)
+    if (this.card.hidden) return
+    const played = player.on ? PLAYED : undefined
+    const sizes = presenter.stage ? PRESENTED : isSheet ? ON_SHEET : played
+    const { w, h } = isSheet ? { w: window.innerWidth - 8 - AWAY, h: SHEET } : rect
+    const key = JSON.stringify([given, w, h, sizes, this.board.font, player.on && player.step])
+    this.card.classList.toggle('unmade', player.on && player.hidesValue)
+    if (key === this.set) return // a link in it keeps the focus
+    this.set = key
+    this.card.dataset.cell = cell
+    const links = () => [...this.card.querySelectorAll('button')]
+    const focused = links().indexOf(/** @type {any} */ (document.activeElement))
+    const setting = setCard(given, { w, h }, { measure, sizes, steps: player.on })
+    drawCard(this.card, setting, place => {
+      this.board.emit('picked', { stage: place.stage, i: place.row, j: place.column })
+    })
+    if (player.on) drawSteps(this.card, player, { px: setting.px, w, measure })
+    links()[focused]?.focus({ preventScroll: true })
+    if (isSheet) this.addClose(cell)
+    if (player.on) return
+    const isOther = this.shown !== undefined && this.shown !== cell
+    this.shown = cell
+    if (isOther) this.announce()
+    if (isSheet && isOther) this.showAbove()
+  }
+
+  // A sheet can be put away until another cell is chosen; that of Play ends it.
+  addClose(cell) {
+    const { player } = this.board
+    const label = player.on ? 'Leave Play' : 'Put the arithmetic away'
+    const close = make('button', 'board-away', this.card.querySelector('header'), '×')
+    Object.assign(close, { type: 'button', ariaLabel: label })
+    close.onclick = () => {
+      if (player.on) return player.leave()
+      this.away = cell
+      this.card.hidden = true
+    }
+  }
+
+  // A screen reader is told the number that was picked.
+  announce() {
+    const { head, live, presenter } = this.board
+    const { title, value } = head.card
+    if (presenter.stage || !value) return
+    live.textContent = `${title.map(([text]) => text).join('')}: ${value}`
+  }
+
+  // A cell that was tapped is not left below the sheet.
+  showAbove() {
+    if (!this.board.byTouch) return
+    requestAnimationFrame(() => {
+      const chosen = this.board.panes.get(this.board.head.cell?.[0])?.cursor
+      const { top } = this.card.getBoundingClientRect()
+      const lack = chosen ? chosen.getBoundingClientRect().bottom + SHEET_GAP - top : 0
+      const page = this.board.root.closest('[data-testid=stMain]')
+      if (lack > 0) page?.scrollBy({ top: lack, behavior: 'smooth' })
+    })
+  }
+
+  // The letters are others: the card is set anew.
+  forget() {
+    this.set = ''
+  }
+
+  // Outside of a plan there is none of this.
+  clear() {
+    const { formula, lit, arrows, band, card } = this
+    for (const node of [formula, ...lit, band, card]) node.hidden = true
+    arrows.replaceChildren()
+  }
+
+  placeInputs(band) {
+    const fold = band?.open && { x: band.w - 90, y: band.y, w: 90, h: 22 }
+    at(this.band, band?.open ? (band.note ?? fold) : band)
+    if (!band) return
+    for (const sign of band.signs ?? []) {
+      const node = make('span', 'board-sign', this.arrows, sign.text)
+      at(node, { ...sign, y: sign.y + sign.h / 2 - SIGN })
+    }
+    const { panes, drawn } = this.board
+    const inputs = [...panes.values()].filter(isInput)
+    const digests = inputs.map(({ digest }) => digest)
+    const key = JSON.stringify([band, drawn, ...(band.open ? [] : digests)])
+    if (key === this.told) return
+    this.told = key
+    this.band.replaceChildren()
+    const turn = (words, open) => {
+      const node = make('button', 'board-fold', this.band, words)
+      Object.assign(node, { type: 'button', onclick: () => this.board.fold(!open) })
+      node.setAttribute('aria-expanded', String(open))
+      return node
+    }
+    if (band.open) {
+      if (band.note) {
+        make('b', '', this.band, 'Inputs')
+        const { w, h } = band.note
+        const lines = Math.ceil(this.board.measure(HOW, NOTE.px) / (WRAPS * w))
+        const isEditable = inputs.some(({ spec }) => spec.edit === 'cells')
+        if (isEditable && NOTE.around + NOTE.line * lines <= h) make('p', '', this.band, HOW)
+      }
+      turn('Fold away', true)
+      return
+    }
+    const folded = turn('Inputs', false)
+    const { measure, palette } = this.board
+    const minis = inputs.map(pane => ({ ...pane.spec, ...small(pane, palette) }))
+    // measured, as to ask the page would lay all of it out once more for each
+    const words = text => measure(text, MINI.px, true)
+    const widthOf = ({ symbol, shape, width }, form) =>
+      MINI.apart +
+      words(symbol) +
+      (form.includes('shape') ? MINI.gap + words(shape) : 0) +
+      (form.includes('picture') ? MINI.gap + width : 0)
+    const begin = MINI.around + words('Inputs')
+    const fits = form => minis.reduce((all, mini) => all + widthOf(mini, form), begin) <= band.w
+    // of many, or on a narrow board, the shapes go first, then the pictures
+    const form = BESIDE_NAME.find(fits) ?? []
+    for (const mini of minis) {
+      const node = make('span', 'board-mini', folded)
+      mathText(make('b', '', node), mini.symbol)
+      if (form.includes('shape')) node.append(mini.shape)
+      if (form.includes('picture')) node.append(mini.picture)
+    }
+  }
+}
+
+const isInput = ({ spec, n }) => spec.place?.line === 'inputs' && !spec.place.under && n
+
+const at = (node, rect) => {
+  node.hidden = !rect
+  if (!rect) return
+  Object.assign(node.style, moved(rect))
+}
+
+// What cells do not show, once for all of them.
+const saidOf = ({ decimals, cut }, colours) => {
+  if (colours === ALL) {
+    return 'Too many cells for numbers, so they are colours. Point at a cell to read its number.'
+  }
+  const fewer = cut ? `Numbers with ${decimals} of ${cut} decimals.` : ''
+  const names = colours.map(unmarked).join(', ')
+  return names ? `${fewer} In colours: ${names}.`.trim() : fewer
+}
+
+// An input as a picture of a few pixels.
+const small = (pane, palette) => {
+  const { n, m } = pane
+  const [high, wide] = [Math.floor(MINI.high / n), Math.floor(MINI.wide / m)]
+  const side = Math.max(1, Math.min(MINI.side, high, wide))
+  const size = { width: Math.min(m * side, MINI.wide), height: Math.min(n * side, MINI.most) }
+  const picture = pixels({ ...pane, pixels: undefined }, palette, size.width, size.height)
+  Object.assign(picture.style, px(size))
+  return { picture, width: size.width }
+}

@@ -1,0 +1,78 @@
+"""The board of all stages, as Explore and a frame in another page show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from attention.core.finite import listed, troubles
+from attention.core.trace import AttentionTrace
+from attention.explain.view import View
+from attention.figures.panes import panes as figures
+from attention.figures.panes.pane import Pane
+from attention.figures.panes.panes import Cell
+from attention.pages.frame import state
+from attention.pages.panels import cells
+from attention.session.edit.changes import name_of
+from attention.session.state.run import no_key_sentences, one, run, view
+from attention.session.state.settings import PUSHED, TRUE_MASK, Settings
+from attention.vocabulary.stages import STAGES
+
+
+def title(s: Settings) -> str:
+    """Return what the numbers are of, with the head that is shown."""
+    return name_of(s)[0] + (f" · head {s.head}" if s.heads > 1 else "")
+
+
+def drawn(s: Settings, shown: View, cell: Cell, in_colours: bool) -> list[Pane]:
+    """Return the figures of all stages; large ones may be ``in_colours``, without numbers."""
+    look: dict[str, Any] = {"digits": s.digits, "query": s.query}
+    look |= {"title": title(s), "in_colours": in_colours}
+    found = figures.panes(shown, cell=cell, **look)
+    if s.fill == PUSHED:
+        exact = replace(s, fill=TRUE_MASK)
+        found += figures.side_by_side(view(exact, run(exact)), **look)
+    return found
+
+
+def panes(s: Settings, shown: View, cell: Cell) -> list[Pane]:
+    """Return the figures of the board; their cells can be clicked, and each names its file."""
+    of_head = f"_head{s.head}" if s.heads > 1 else ""
+    return [
+        replace(
+            pane,
+            picks=pane.name in shown.stages,
+            filename=f"attention_{name_of(s)[1]}_{pane.name}{of_head}",
+        )
+        for pane in drawn(s, shown, cell, in_colours=True)
+    ]
+
+
+def chooses(there: cells.Shapes) -> Callable[[object], None]:
+    """Return what a click on the board does: it chooses one of the cells that are there."""
+
+    def choose(clicked: object) -> None:
+        cell = cells.existing(clicked, there)
+        if cell is None:
+            return
+        stage, i, _ = cell
+        is_query = STAGES[stage].rows == "queries"
+        state.change(lambda s: replace(s, cell=cell, query=i if is_query else s.query))
+
+    return choose
+
+
+def flags(s: Settings, trace: AttentionTrace, shown: View) -> list[str]:
+    """Return what a person should know about these numbers, in sentences."""
+    queries = shown.labels["queries"]
+    sentences = no_key_sentences(shown)
+    troubled = any(True for _ in troubles(vars(trace)))  # somewhere; this head is cut out only then
+    for trouble in troubles(vars(one(s, trace))) if troubled else ():
+        who = listed([f"“{queries[i]}”" for i in trouble.queries])
+        sentences.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
+    if len(s.key_tokens) == 1 and s.softmax is True and not s.sinks:
+        sentences.append(
+            "There is one key, so every weight is 1; add a token to see attention choose."
+        )
+    return sentences

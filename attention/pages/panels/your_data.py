@@ -1,0 +1,468 @@
+"""Your data: paste numbers or open a file, see what was understood, say what each array is."""
+
+from __future__ import annotations
+
+import hashlib
+
+import streamlit as st
+
+from attention.html import preview as tables
+from attention.limits import MAX_DIMENSION, MAX_FILE, MAX_PASTED, MAX_STATE, MAX_TOKENS, BadInput
+from attention.models.snippet import LINES
+from attention.pages.components import typed
+from attention.pages.frame import pieces, state
+from attention.pages.panels import upload
+from attention.pages.panels.upload import UploadedFile
+from attention.readers import opening
+from attention.readers.cells.entry import PASTED, ArrayEntry
+from attention.readers.cells.mask_polarity import POLARITIES
+from attention.readers.cells.printouts import sides
+from attention.readers.files import array_files, own_files
+from attention.readers.files.other_files import OtherKind
+from attention.readers.select import (
+    AS_IT_IS,
+    AXES,
+    MASK,
+    WEIGHTS,
+    SelectedArray,
+    Selection,
+    TooWide,
+    gather,
+    thirds,
+)
+from attention.readers.texts.tables import COMMAS, Ambiguous
+from attention.session.bring import adopt
+from attention.session.bring.adopt import ROLES
+from attention.session.edit import changes
+from attention.session.state import links
+from attention.session.state.settings import Settings, TooManyTokens
+from attention.session.state.validate import check
+from attention.vocabulary.numbers import megabytes
+
+FILE = "load_file"
+WANTED = (
+    f"Arrays, tables or word vectors (at most {megabytes(MAX_FILE)}), or a saved state. Reloading"
+    " the page removes the file."
+)
+TYPED = {"load_text": typed.text()}  # what a reload does not lose
+SENTENCE, NUMBERS = "a sentence", "numbers"
+FAMILY_LABELS = {
+    "weights": "X and weights",
+    "qkv": "Q, K and V directly",
+    "finished": "finished attention weights",
+}
+SEVERAL = "several"  # inputs, all out of the only array of a file
+ALL, SLICE = "all", "a slice"
+THIRDS = "first third", "second third", "last third"
+UNDO = "To undo, press the browser’s Back button."
+TRANSPOSED = "torch’s Linear stores its weight as (out, in): tick *transposed*."
+SIDE_BY_SIDE = (
+    f"{TRANSPOSED} If one array holds W_Q, W_K and W_V side by side, choose it for each of them and"
+    " select a third."
+)
+# What can be chosen for one array, and what is chosen to begin with.
+CHOICES = {
+    "words": "",
+    "cut": "",
+    "part": ALL,
+    "transposed": False,
+    "true": AS_IT_IS.true_means,
+}
+PLACEHOLDER = """cat 0.1 -0.3 2
+dog 0.4 1 0
+
+or a printout of NumPy, PyTorch, JAX or TensorFlow, JSON, a spreadsheet range, word vectors"""
+Picks = dict[str, tuple[str, Selection]]
+
+
+def panel(s: Settings) -> None:
+    """The box and the file on the left; on the right what they hold, and what becomes of it."""
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        text = state.page_control(
+            st.text_area,
+            "Paste numbers or a sentence",
+            "load_text",
+            "",
+            height=170,
+            max_chars=MAX_PASTED,
+            placeholder=PLACEHOLDER,
+        )
+        typed.keep("load_typed", TYPED)
+        # leaving the box is what hands the text over
+        asked = st.button(
+            "Preview",
+            key="load_read",
+            on_click=state.control_moved,
+        )
+        if _given_last(text, asked):
+            upload.forget(FILE)
+        file = upload.upload(FILE, "Upload a file", MAX_STATE, WANTED)
+    with right:
+        try:
+            if file:
+                _file(s, file)
+            elif text.strip():
+                _content(s, PASTED, text.encode(), typed=True)
+            else:
+                state.set_page_value("load_found", None)
+                if asked:
+                    raise BadInput("the box is empty; paste numbers or a sentence.")
+                pieces.note(
+                    "You get a preview first. Nothing changes until you press “Use these numbers”."
+                )
+        except BadInput as problem:
+            pieces.message_box("refused", state.capital(str(problem)))
+            if isinstance(problem, TooManyTokens) and problem.settings:
+                pieces.go_on(problem.settings, "load_continue")
+            code = problem.code if isinstance(problem, OtherKind) else ""
+            if code := LINES if isinstance(problem, TooWide) else code:
+                st.code(code, language="python", wrap_lines=True)
+            problem.bare()  # it may be kept, to be said again by the next run
+
+
+def _file(s: Settings, file: UploadedFile) -> None:
+    """What a file holds."""
+    if zipped := own_files.state_in(file.whole):
+        _saved_state(zipped, "This is a zip from this page; it contains a saved state.")
+        return
+    _content(s, file.name, file.content())
+
+
+def _given_last(text: str, asked: bool) -> bool:
+    """Whether a text came after the files: it is another one, or they ``asked`` to read it."""
+    before = state.page_value("load_text_before", text)
+    state.set_page_value("load_text_before", text)
+    return (asked or text != before) and bool(text.strip())
+
+
+def forget() -> None:
+    """Let go of what was read."""
+    state.set_page_value("load_found", None)
+    upload.forget(FILE)
+
+
+def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> None:
+    """What one file holds, or a text that was ``typed``."""
+    if links.is_file(content):
+        _saved_state(content, "This is a saved state of this page.")
+        return
+    mark = hashlib.blake2b(content, digest_size=8).digest()
+    may_be_words = typed or where.lower().endswith(".txt")  # no file of arrays is one
+    prose = opening.prose_in(content) if may_be_words else None
+    if prose is not None and _is_sentence(prose, mark):
+        _sentence(s, prose.text)
+        return
+    if state.page_value("load_mark", None) != mark:
+        _start(mark)
+    arrays, unreadable = array_files.readable(_arrays(where, content))
+    if unreadable:
+        pieces.message_box("flag", unreadable)
+        label = "Continue with the others" if len(arrays) > 1 else "Continue with the other one"
+        if not state.page_control(st.checkbox, label, "load_others", False):
+            return
+    if state.page_value("load_guessed", None) != mark:
+        _guess(s, mark, arrays)
+    picks, heads = _single(s, arrays) if len(arrays) == 1 else _several(s, arrays)
+    selected = gather(arrays, picks, where, typed)
+    selected = adopt.with_own_parts(selected, arrays, picks, where)
+    try:
+        said = adopt.adopt(s, selected, heads)[1][1:] if selected else []
+    finally:
+        for role, array in selected.items():
+            st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
+    if said:
+        pieces.note(f"Also: {' '.join(said)}")
+    state.confirm(
+        "Use these numbers",
+        "load_use",
+        _use,
+        (selected, heads),
+        about=mark,
+        type="primary",
+        disabled=not selected,
+    )
+    pieces.note(UNDO)
+
+
+def _saved_state(content: bytes, says: str) -> None:
+    """What goes on from a saved state, once it is opened."""
+    pieces.note(says)
+    state.confirm(
+        "Open this state",
+        "open_file",
+        state.open_file,
+        (content,),
+        about=hash(content),
+        type="primary",
+    )
+    pieces.note(UNDO)
+
+
+def _is_sentence(prose: opening.Prose, mark: bytes) -> bool:
+    """Whether words are meant; asked where the text holds numbers as well."""
+    if not prose.has_numbers:
+        return True
+    if state.page_value("load_as_mark", None) != mark:
+        state.set_page_value("load_as_mark", mark)
+        state.set_page_value("load_as", SENTENCE if prose.likely else NUMBERS)
+    chosen = state.page_control(
+        st.segmented_control,
+        "This has words and numbers. Read it as",
+        "load_as",
+        SENTENCE,
+        options=[SENTENCE, NUMBERS],
+        required=True,
+        help="Sentence: each number is a token. Numbers: rows with labels.",
+    )
+    return chosen == SENTENCE
+
+
+def _sentence(s: Settings, sentence: str) -> None:
+    """A sentence, for the tokens or for the second sequence."""
+    tokens = check(changes.set_sentence(s, sentence)).tokens
+    count = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
+    pieces.note(f"This is a sentence of {count}: {' · '.join(tokens)}")
+    if said := changes.sentence_ends(s):
+        pieces.note(said)
+    with st.container(horizontal=True):
+        for memory in (False, True)[: 1 + bool(s.memory_tokens)]:
+            label = "Use as second sentence" if memory else "Use this sentence"
+            key = f"load_sentence_{memory}"
+            kind = "secondary" if memory else "primary"
+            asked = sentence, memory
+            state.confirm(label, key, _use_sentence, asked, about=sentence, type=kind)
+
+
+def _use_sentence(sentence: str, memory: bool) -> None:
+    state.change(lambda s: changes.set_sentence(s, sentence, memory))
+
+
+def _start(mark: bytes) -> None:
+    """Forget all that was chosen for another text or file."""
+    state.set_page_value("load_mark", mark)
+    for name in ("load_comma", "load_found", "load_picks"):
+        state.set_page_value(name, None)
+    state.set_page_value("load_others", False)
+    for role in (*ROLES, "QKV"):
+        for choice, first in CHOICES.items():
+            state.set_page_value(f"load_{choice}_{role}", first)
+
+
+def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry]) -> None:
+    """What the arrays most likely are."""
+    state.set_page_value("load_guessed", mark)
+    state.set_page_value("load_family", adopt.family_of(arrays))
+    state.set_page_value("load_axis", adopt.axis_of(arrays))
+    likely = adopt.likely(*next(iter(arrays.items())), s)
+    state.set_page_value("load_role", likely)
+
+
+def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
+    """Read once for each text, and again once the question about its commas is answered."""
+    comma = state.page_value("load_comma", None)
+    known = state.page_value("load_found", None)
+    read: dict[str, ArrayEntry] | BadInput
+    if known and known[0] == (where, comma):
+        read = known[1]
+    else:
+        try:
+            read = opening.opened(where, content, comma)
+        except BadInput as problem:
+            read = problem.bare()
+        state.set_page_value("load_found", ((where, comma), read))
+    if isinstance(read, Ambiguous) or comma:
+        if isinstance(read, Ambiguous):
+            pieces.message_box("flag", state.capital(str(read)))
+        state.page_control(
+            st.segmented_control,
+            "The comma is",
+            "load_comma",
+            None,
+            options=list(COMMAS),
+            format_func=COMMAS.get,
+        )
+    if isinstance(read, Ambiguous):
+        raise BadInput("choose one of the two above.")
+    if isinstance(read, BadInput):
+        raise read
+    return read
+
+
+def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
+    """One array: what is it?"""
+    name, entry = next(iter(arrays.items()))
+    role = state.page_control(
+        st.selectbox,
+        f"These are {sides(entry.shape)} numbers. Use them as",
+        "load_role",
+        "X",
+        options=[*ROLES, SEVERAL],
+        format_func=lambda role: ROLES.get(role, "several of these inputs"),
+    )
+    if role == SEVERAL:
+        return _several(s, arrays)
+    if role in WEIGHTS:
+        st.caption(SIDE_BY_SIDE)
+    picks: Picks = {role: (name, _selection(role, entry))}
+    return picks, _heads(s, picks, arrays)
+
+
+def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
+    """Several arrays: which of them is which input?"""
+    if len(arrays) > 1:
+        with st.expander(f"{len(arrays):,} arrays"):
+            st.html(tables.contents(arrays))
+    family = state.page_control(
+        st.segmented_control,
+        "These arrays are",
+        "load_family",
+        "weights",
+        options=list(FAMILY_LABELS),
+        required=True,
+        format_func=FAMILY_LABELS.__getitem__,
+    )
+    if state.page_value("load_picks", None) != family:
+        state.set_page_value("load_picks", family)
+        for role, name in adopt.picks_of(arrays, family).items():
+            state.set_page_value(f"load_pick_{role}", name)
+    if {*WEIGHTS} & {*adopt.FAMILIES[family]}:
+        st.caption(SIDE_BY_SIDE if family == "weights" else TRANSPOSED)
+    picks: Picks = {}
+    for role in adopt.FAMILIES[family]:
+        left, right = st.columns([3, 2])
+        with left:
+            name = state.page_control(
+                st.selectbox,
+                ROLES[role],
+                f"load_pick_{role}",
+                None,
+                options=list(arrays),
+                index=None,
+                placeholder="unchanged",
+                format_func=lambda name: f"{name}   {sides(arrays[name].shape)}",
+            )
+        if name is not None:
+            with right:
+                picks[role] = (
+                    name,
+                    _selection(role, arrays[name], first=not picks.keys() & set("QKV")),
+                )
+    return picks, _heads(s, picks, arrays)
+
+
+def _heads(s: Settings, picks: Picks, arrays: dict[str, ArrayEntry]) -> int | None:
+    """How many heads share the columns of what comes; None: as the arrays have them."""
+    joined = state.page_value("load_axis", "batch") == "heads" and picks.keys() & set("QKV")
+    names = [picks[role][0] for role in ("W_Q", "W_K", "W_V", "Q", "K", "V") if role in picks]
+    if joined or not names:
+        return None
+    own = next((arrays[name].heads for name in names if arrays[name].heads), None)
+    return state.page_control(
+        st.number_input,
+        "Number of heads",
+        "load_heads",
+        None,
+        min_value=1,
+        max_value=MAX_DIMENSION,
+        step=1,
+        placeholder=f"{own} (from the file)" if own else f"{s.heads}, as now",
+    )
+
+
+def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
+    """How the array is to be read, where there is a choice.
+
+    Q, K and V are cut alike, and asked about once.
+    """
+    group = "QKV" if role in "QKV" else role
+    chosen = {
+        choice: state.page_value(f"load_{choice}_{group}", first_choice)
+        for choice, first_choice in CHOICES.items()
+    }
+    axis = state.page_value("load_axis", "batch") if group == "QKV" else AS_IT_IS.axis
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if role in WEIGHTS:
+            chosen["cut"] = _part(role, entry)
+            chosen["transposed"] = state.page_control(
+                st.checkbox,
+                "transposed",
+                f"load_transposed_{role}",
+                False,
+            )
+        elif entry.rows and (entry.pick or len(entry.shape) == 2):
+            most = ""
+            if entry.shape[0] > MAX_TOKENS:
+                most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS:,}"
+            chosen["words"] = state.page_control(
+                st.text_input,
+                f"Words to use{most}, in order (empty: the first rows)",
+                f"load_words_{role}",
+                "",
+                placeholder=" ".join(entry.rows[:4]),
+            )
+        elif first and _can_be_cut(entry):
+            chosen["cut"] = _slice(group, entry)
+        if group == "QKV" and first and len(entry.shape) > 2:
+            axis = state.page_control(
+                st.segmented_control,
+                "The axis before the rows is",
+                "load_axis",
+                "batch",
+                options=list(AXES),
+                required=True,
+                format_func=AXES.__getitem__,
+            )
+        if role == MASK:
+            chosen["true"] = state.page_control(
+                st.segmented_control,
+                "1 or True means",
+                f"load_true_{MASK}",
+                AS_IT_IS.true_means,
+                options=list(POLARITIES),
+                required=True,
+            )
+    return Selection(chosen["words"], chosen["cut"], chosen["transposed"], chosen["true"], axis)
+
+
+def _can_be_cut(entry: ArrayEntry) -> bool:
+    """Whether a slice is asked for; a matrix that was typed is pasted as it is wanted."""
+    return entry.dtype != "text" or len(entry.shape) > 2
+
+
+def _part(role: str, entry: ArrayEntry) -> str:
+    """The slice of an array that becomes a weight: all of it, a third, or one that is typed."""
+    if not _can_be_cut(entry):
+        return ""
+    cuts = thirds(entry.shape)
+    named = {cut: f"{third} ({cut})" for third, cut in zip(THIRDS, cuts, strict=False)}
+    part = state.page_control(
+        st.selectbox,
+        "Which part",
+        f"load_part_{role}",
+        ALL,
+        options=[ALL, *cuts, SLICE],
+        format_func=lambda part: named.get(part, part),
+    )
+    if part == SLICE:
+        return _slice(role, entry)
+    return "" if part == ALL else part
+
+
+def _slice(group: str, entry: ArrayEntry) -> str:
+    return state.page_control(
+        st.text_input,
+        f"Which part of {sides(entry.shape)}, as a NumPy slice",
+        f"load_cut_{group}",
+        "",
+        placeholder=f"for example {'0, ' * (len(entry.shape) - 2)}:, 0:64",
+    )
+
+
+def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
+    def act(s: Settings) -> Settings:
+        new, said = adopt.adopt(s, selected, heads)
+        state.remark(" ".join(said))
+        return new
+
+    state.change(act)

@@ -1,0 +1,1 @@
+"""One number, one label, one row: what is in an entry."""

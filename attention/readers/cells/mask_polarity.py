@@ -1,0 +1,44 @@
+"""What the cells of a mask mean: True is "may look" or "hide"; numbers to add need no word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attention.limits import BadInput
+from attention.vocabulary.numbers import number
+
+POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "may look": lambda mask: mask == 1,
+    "hide": lambda mask: mask == 0,
+}
+
+
+def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.ndarray:
+    """A mask of 0 and 1, or of numbers and −∞ to be added, as True where the query may look.
+
+    >>> as_allowed(np.array([[0, 1]]), "hide")
+    array([[ True, False]])
+    """
+    if is_added(mask):
+        return mask != -np.inf
+    odd = np.argwhere((mask != 0) & (mask != 1))
+    if len(odd):
+        row, column = odd[0][-2:]
+        value = number(mask[tuple(odd[0])])
+        raise BadInput(
+            f"{where}, row {row + 1}, column {column + 1} holds {value}; 0 and 1, or True and"
+            " False, are allowed."
+        )
+    return POLARITIES[true_means](mask)
+
+
+def is_added(mask: np.ndarray) -> bool:
+    """Whether the cells are numbers to add to the scores: −∞ can only mean this."""
+    return bool(np.isneginf(mask).any() and (mask < np.inf).all())
+
+
+def is_bias(mask: np.ndarray) -> bool:
+    """Whether the cells are numbers to add that hide nothing, as distances are."""
+    return bool(np.isfinite(mask).all() and (mask % 1 != 0).any())

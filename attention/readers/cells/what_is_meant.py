@@ -1,0 +1,105 @@
+"""What is settled before numbers are read: comments, truth, and what a tokenizer gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from attention.limits import BadInput
+from attention.readers.cells.entry import ArrayEntry, short
+from attention.readers.cells.printouts import is_number
+
+_TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
+_TRUE_ROW = re.compile(r"[^\s,;]*(?:[\s,;]+\"?(?:true|false)\"?)+[\s,;]*", re.IGNORECASE)
+# What a tokenizer gives besides words; none of it is an embedding.
+OF_TOKENIZERS = {
+    "attention_mask",
+    "bbox",
+    "input_ids",
+    "length",
+    "offset_mapping",
+    "offsets",
+    "overflow_to_sample_mapping",
+    "position_ids",
+    "special_tokens_mask",
+    "token_type_ids",
+    "word_ids",
+}
+
+
+def counted(text: str) -> tuple[str, bool]:
+    """True and False as 1.0 and 0.0, and whether there were any; not beside other numbers.
+
+    >>> counted("True FALSE")
+    ('1.0 0.0', True)
+    >>> counted("a,True\\nb,2")
+    ('a,True\\nb,2', False)
+    """
+    if not _TRUTH.search(text):
+        return text, False
+    if re.search(r"\d|\bnan\b|\binf\b", text, re.IGNORECASE):  # labels or names of columns
+        lines = [line for line in text.splitlines() if line.strip()]
+        if not lines[1:] or not all(_TRUE_ROW.fullmatch(line.strip()) for line in lines[1:]):
+            return text, False
+    return _TRUTH.sub(lambda word: "1.0" if word[0].lower() == "true" else "0.0", text), True
+
+
+def without_comments(text: str) -> str:
+    """Return a text without lines that begin with # or %, the others in their places.
+
+    A row of numbers that has such a mark as its label, as in word vectors, is none.
+
+    >>> without_comments("# mine\\n1 2\\n3 4")
+    '\\x0b\\n1 2\\n3 4'
+    """
+    if not re.search(r"(?m)^[ \t]*[#%]", text):
+        return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    marked = [line.lstrip().startswith(("#", "%")) for line in lines]
+    others = [line for line, mark in zip(lines, marked, strict=True) if line.strip() and not mark]
+    if not others:
+        return text
+    words = [cells[0] for line in others[:99] if (cells := re.split(r"[\s,;]+", line.strip()))]
+    labelled = 2 * sum(not is_number(word) for word in words) > len(words)
+    kept = [
+        line if not mark or (labelled and _ends_in_numbers(line)) else None
+        for line, mark in zip(lines, marked, strict=True)
+    ]
+    # neither empty, which parts blocks, nor filled
+    return "\n".join("\x0b" if line is None else line for line in kept)
+
+
+def _ends_in_numbers(line: str) -> bool:
+    cells = re.split(r"[\s,;]+", line.strip())
+    return len(cells) > 1 and all(map(is_number, cells[1:]))
+
+
+def all_of_tokenizers(names: Collection[str]) -> bool:
+    """Whether there is something, and a tokenizer gives all of it."""
+    return bool(names) and all(name.lower() in OF_TOKENIZERS for name in names)
+
+
+def no_embeddings(names: Iterable[str], where: str) -> str:
+    """The sentence that refuses what a tokenizer gives."""
+    told = ", ".join(short(name, 24) for name in names)
+    return (
+        f"{where} holds what a tokenizer gives ({told}), and no embeddings; expected the rows of"
+        " the model's embedding matrix for these tokens."
+    )
+
+
+def embeddings(arrays: dict[str, ArrayEntry], where: str) -> dict[str, ArrayEntry]:
+    """Without what a tokenizer gives; refused where there is nothing else."""
+    names = [name for name in arrays if name.lower() in OF_TOKENIZERS]
+    if not names:
+        return arrays
+    if len(names) == len(arrays):
+        raise BadInput(no_embeddings(names, where))
+    told = ", ".join(short(name, 24) for name in names)
+    said = f"Skipped, as it is tokenizer output: {told}."
+    return {
+        name: replace(entry, remark=f"{entry.remark} {said}".strip())
+        for name, entry in arrays.items()
+        if name not in names
+    }

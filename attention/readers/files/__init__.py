@@ -1,0 +1,1 @@
+"""Arrays out of files of bytes."""

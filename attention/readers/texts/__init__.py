@@ -1,0 +1,1 @@
+"""Arrays out of texts, each kind by its reader."""

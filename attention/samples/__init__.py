@@ -1,0 +1,1 @@
+"""Numbers made by a rule or a seed: weights, word vectors, patterns, samples."""

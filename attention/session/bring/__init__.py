@@ -1,0 +1,1 @@
+"""What a person brings, as settings: arrays, finished weights, captured heads."""

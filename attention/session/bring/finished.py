@@ -1,0 +1,131 @@
+"""Finished attention weights, brought alone: a board that shows these, their mask, and no more.
+
+They stand in Q; K and V are 1, the scale is 1 and softmax is off, so that Q Kᵀ, and what stands for
+the weights, is they to the last bit. ``Settings.finished`` says that they were brought as such; as
+long as nothing else was set since (``Settings.weights_alone``), the view keeps all other stages
+back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from attention.arrays.layouts import join_heads
+from attention.limits import MAX_JOINED, BadInput
+from attention.readers.cells.entry import ArrayEntry
+from attention.readers.select import SelectedArray
+from attention.session.state.examples import EXAMPLES, FIRST, OWN
+from attention.session.state.matrix import Matrix, check_numbers
+from attention.session.state.origin import Origin
+from attention.session.state.settings import (
+    DRAWN,
+    PARTS,
+    PRINTED,
+    ROUNDED,
+    SAMPLING,
+    TRUE_MASK,
+    Settings,
+    as_drawn,
+)
+from attention.vocabulary.numbers import number
+
+
+def looks_finished(entry: ArrayEntry) -> bool:
+    """Whether these are weights: shares in rows that sum to 1, and not all of them 0 or 1."""
+    if entry.pick or entry.dtype == "bool" or not 2 <= len(entry.shape) <= 4 or 0 in entry.shape:
+        return False
+    if min(entry.shape[-2:]) < 2:
+        return False
+    try:
+        values = np.asarray(entry.read(), np.float64)
+    except BadInput:
+        return False
+    sums = values.sum(axis=-1)
+    shares = ((values >= 0) & (values <= 1)).all() and (np.abs(sums - 1) <= ROUNDED).all()
+    return bool(shares and ((values > 0) & (values < 1)).any())
+
+
+def without_weights(s: Settings) -> Settings:
+    """What other inputs are built on: finished weights hold nothing of the kind, the first example
+    does. What is looked at and sampled stays.
+    """
+    if not s.weights_alone:
+        return s
+    kept = {name: getattr(s, name) for name in ("digits", *SAMPLING, *PRINTED)}
+    return replace(EXAMPLES[FIRST].build(), **(kept | {"paper_heads": ()}))
+
+
+def with_weights(
+    s: Settings, brought: SelectedArray, tokens: tuple[str, ...], keys: tuple[str, ...]
+) -> tuple[Settings, list[str]]:
+    """The settings whose weights are these, of one head or of several; and what is to be said."""
+    A = brought.values if brought.values.ndim == 3 else brought.values[None]  # (heads, n_q, n_k)
+    _check(A)
+    sums = A.sum(axis=-1)
+    seen = np.asarray((A > 0).any(axis=0))  # (n_q, n_k)
+    one = np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
+    came = Origin.of(brought.source, join_heads(A)) if brought.source else None
+    matrices = {"Q": Matrix(join_heads(A), origin=came)}
+    matrices |= {name: Matrix(join_heads(one)) for name in "KV"}
+    hidden = not seen.all()
+    masked = came and Origin.of(f"0 in every head of {came.source}", seen)
+    s = replace(
+        s,
+        tokens=tokens,
+        memory_tokens=keys,
+        matrices=matrices,
+        example=OWN,
+        names={},
+        heads=len(A),
+        head=0,
+        item=0,
+        query=min(s.query, len(tokens) - 1),
+        scale=1.0,
+        softmax=False,
+        finished=True,
+        context=False,
+        fill=TRUE_MASK,
+        padding=(),
+        cell=None,
+        paper_heads=(),
+        mask=DRAWN if hidden else "none",
+        drawn=as_drawn(seen) if hidden else (),
+        drawn_from=masked if hidden else None,
+        **{part: getattr(Settings, part) for part in PARTS},
+    )
+    said = [
+        "These are finished weights, shown alone: there are no embeddings, queries, keys, scores"
+        " or output."
+    ]
+    if hidden:
+        said.append("What is 0 in every head counts as masked.")
+    worst = float(np.abs(sums[sums > 0] - 1).max(initial=0))
+    if worst > 1e-6:
+        said.append(f"Row sums differ from 1 by up to {number(worst, 4)}; the rows are kept.")
+    return s, said
+
+
+def _check(A: np.ndarray) -> None:
+    """Refuse what is no matrix of weights, by its place; a row of zeros sees no key."""
+    heads, n_q, n_k = A.shape
+    if heads * n_k > MAX_JOINED:
+        raise BadInput(
+            f"{heads:,} heads of {n_k:,} keys are {heads * n_k:,} columns; at most {MAX_JOINED:,}"
+            f" fit. Cut heads out, such as 0:{max(MAX_JOINED // n_k, 1)}."
+        )
+    check_numbers(heads * n_k * (n_q + 2 * n_k))  # with K and V, which are 1
+    for h, i, j in np.argwhere((A < 0) | (A > 1))[:1]:
+        head = f"head {h}, " * (len(A) > 1)
+        raise BadInput(
+            f"the weights, {head}row {i + 1}, column {j + 1} hold {number(A[h, i, j])}; expected"
+            " weights from 0 to 1."
+        )
+    sums = A.sum(axis=-1)
+    for h, i in np.argwhere((np.abs(sums - 1) > ROUNDED) & (sums > 0))[:1]:
+        head = f"head {h}, " * (len(A) > 1)
+        raise BadInput(
+            f"the weights, {head}row {i + 1} sum to {number(sums[h, i])}; each row of attention"
+            " weights sums to 1."
+        )

@@ -1,0 +1,1 @@
+"""Two attentions beside each other: A and B, yours and ours, frameworks."""

@@ -1,0 +1,1 @@
+"""Changes: functions from settings to settings."""

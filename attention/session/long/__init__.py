@@ -1,0 +1,1 @@
+"""Long context: what it is made of, and its work beside the page."""

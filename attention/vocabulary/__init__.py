@@ -1,0 +1,1 @@
+"""What stages, parts and numbers are called, and how they are written."""

@@ -1,0 +1,47 @@
+"""Shares of processors for threads that keep apart."""
+
+import os
+
+import pytest
+
+from attention.arrays import processors
+from attention.arrays.processors import shares
+
+
+@pytest.fixture
+def eight(monkeypatch):
+    """A system with processors 3 to 10, of which the caller runs on number 4."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(3, 11)), raising=False)
+    monkeypatch.setattr(processors, "_here", lambda: 4)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5, 8])
+def test_the_shares_are_all_processors_each_in_one_and_the_first_where_the_caller_is(
+    eight, threads
+):
+    found = shares(threads)
+    assert found[0] == {4} and len(found) == threads and all(found)
+    assert sorted(number for share in found for number in share) == list(range(3, 11))
+
+
+@pytest.mark.parametrize("threads", [1, 9])
+def test_one_thread_and_more_than_there_are_processors_run_wherever_the_system_likes(
+    eight, threads
+):
+    assert shares(threads) == [frozenset()] * threads
+
+
+@pytest.mark.parametrize("told", [None, "17 (a name)", "17 (a) b) S " + "0 " * 35 + "x"])
+def test_where_the_system_does_not_tell_threads_run_wherever_it_likes(monkeypatch, tmp_path, told):
+    file = tmp_path / "stat"
+    if told is not None:
+        file.write_text(told)
+    monkeypatch.setattr(processors, "STAT", str(file))
+    assert shares(2) == [frozenset()] * 2
+
+
+def test_the_processor_of_a_thread_is_read_behind_a_name_with_a_bracket(monkeypatch, tmp_path):
+    file = tmp_path / "stat"
+    file.write_text("17 (a) b) S " + "0 " * 35 + "6 0 0\n")
+    monkeypatch.setattr(processors, "STAT", str(file))
+    assert processors._here() == 6

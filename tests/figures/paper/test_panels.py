@@ -1,0 +1,56 @@
+"""Panels are what a page shows: its numbers, what it hides, its labels and its texts."""
+
+import re
+
+import messages
+import numpy as np
+import pytest
+
+from attention import Paper, View, causal, scaled_dot_product_attention
+from attention.figures.panes.across import layer_pane
+from attention.figures.panes.panes import panes
+from attention.figures.paper.figure import of_panes
+from attention.figures.paper.panels import panels_of
+from attention.limits import MAX_PRINTED, BadInput
+from attention.vocabulary.numbers import rounded
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf, 1.0])
+def test_panels_hold_the_numbers_and_hide_the_cells_of_heatmaps(broken):
+    Q, K, V = np.random.default_rng(3).normal(size=(3, 6, 4))
+    V[2, 1] = broken
+    given = scaled_dot_product_attention(Q, K, V, allowed=causal(6, 6))
+    view = View.of(given, tokens=["the", "cat", "sat", "on", "the", "mat"])
+    found = panels_of(panes(view), Paper())
+    for panel, (name, matrix) in zip(found, view.stages.items(), strict=True):
+        hidden = np.zeros(matrix.shape, bool)
+        if name in ("mask", "masked", "weights"):
+            hidden = np.triu(np.ones((6, 6), bool), 1)
+        assert np.array_equal(panel.hidden, hidden)
+        assert np.array_equal(panel.values.mask, hidden | ~np.isfinite(matrix)), name
+        assert np.array_equal(panel.values.compressed(), matrix[~panel.values.mask]), name
+        assert panel.labels == (view.rows(name), view.columns(name))
+        assert panel.texts.tolist() == rounded(matrix)
+
+
+def of_layer(n):
+    """The weights of a layer, in colours alone on the screen."""
+    Q, K = np.random.default_rng(1).normal(size=(2, n, 3))
+    trace = scaled_dot_product_attention(Q, K, K, allowed=causal(n, n))
+    words = tuple(f"t{k}" for k in range(n))
+    return trace, layer_pane("Layer 0, head 0", trace, (words, words))
+
+
+def test_what_the_screen_shows_in_colours_alone_is_printed_by_its_numbers():
+    trace, pane = of_layer(100)
+    assert pane.is_large
+    (panel,) = panels_of([pane], Paper())
+    assert np.array_equal(panel.values.compressed(), trace.weights[np.tri(100, dtype=bool)])
+    assert np.array_equal(panel.hidden, ~np.tri(100, dtype=bool)) and not panel.texts.size
+
+
+def test_more_cells_than_can_be_printed_are_refused():
+    _, pane = of_layer(300)
+    said = messages.PANES_TOO_LARGE.format(cells="180,000", max_printed=f"{MAX_PRINTED:,}")
+    with pytest.raises(BadInput, match=re.escape(said)):
+        of_panes([pane, pane], Paper())

@@ -1,0 +1,84 @@
+"""Tables in Markdown: this page's own, pandas' and those of others, by their headings."""
+
+from dataclasses import replace
+
+import messages
+import numpy as np
+import pytest
+from amount import few
+from build import read, refused
+
+from attention.exports.text import to_markdown
+from attention.readers.cells.entry import ALONE
+from attention.readers.texts.texts import entries
+from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run, view
+
+TWO = [[0.5, -1.25], [3, 4]]
+
+
+@pytest.mark.parametrize("example", few(EXAMPLES))
+def test_markdown_of_this_page_is_read_with_its_digits(example):
+    settings = EXAMPLES[example].build()
+    shown = view(settings, run(settings))
+    found = entries(to_markdown(shown, 3).decode(), "it")
+    assert list(found) == list(shown.stages)
+    for name, matrix in shown.stages.items():
+        values = found[name].read()
+        assert values.shape == matrix.shape
+        finite = np.isfinite(matrix)
+        assert np.array_equal(values[~finite], matrix[~finite])
+        error = np.abs(values[finite] - matrix[finite])
+        assert (error <= 0.0005 + 1e-3 * np.abs(matrix[finite])).all()
+        assert (found[name].rows, found[name].remark) == (tuple(shown.rows(name)), "")
+
+
+def test_tokens_come_back_out_of_markdown_as_they_were():
+    tokens = ("a|b", "*c*", "d_e", "`f`")
+    settings = replace(EXAMPLES["four-words"].build(), tokens=tokens)
+    text = to_markdown(view(settings, run(settings))).decode()
+    assert entries(text, "it")["X"].rows == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("| a | b |\n|:--|--:|\n| 0.5 | -1.25 |\n| 3 | 4 |", ALONE),
+        ("## Mine\n\na | b\n--|--\n0.5 | −1.25\n3 | 4", "Mine"),
+    ],
+)
+def test_tables_of_others_are_read(text, name):
+    assert read(text) == {name: TWO}
+
+
+def test_markdown_with_labels_has_tokens():
+    entry = entries("| word | x |\n|---|---|\n| **cat** | 1 |\n| dog | 2 |", "it")[ALONE]
+    assert (entry.rows, entry.read().tolist()) == (("cat", "dog"), [[1], [2]])
+    entry = entries("| token_id | x |\n|---|---|\n| 101 | 1 |\n| 7 | 2 |", "it")[ALONE]
+    assert (entry.rows, entry.read().tolist()) == (("101", "7"), [[1], [2]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("| a |\n|---|\n| x1 2 |", messages.NO_NUMBER.format(place="it")),
+        (
+            "| a | b |\n|--|--|\n| 1 | 2 |\n| 3 |",
+            messages.RAGGED_ROWS.format(place="it", row=2, found=1, plural="", expected=2),
+        ),
+        (
+            "# Q\n|a|\n|--|\n|1|\n\n# Q\n|a|\n|--|\n|2|",
+            messages.NAME_TWICE.format(place="it", name="Q"),
+        ),
+        (
+            "|a|\n|--|\n|1|\n\n" * 40_000,
+            messages.TOO_MANY_ARRAYS_IN_JSON.format(place="it", found="40,000", limit="4,096"),
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_refused(text, message):
+    assert refused(text) == message
+
+
+def test_long_rules_are_refused_without_delay():
+    assert len(refused("|" * 100_000 + "\n" + "|-" * 100_000)) <= 300
