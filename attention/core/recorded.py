@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
-from attention.vocabulary.sentences import numbered, which_of
+from attention.vocabulary.sentences import capital, numbered, which_of
+
+LONGEST_STEM = 60  # characters of a model's and of a module's name in that of a file
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,10 @@ class Recorded:
     heads: tuple[int, ...]  # of each head of the trace its number in the model, from 0
     module: str = ""  # its name in the model
     kind: str = ""  # "encoder", "decoder", "cross", "vision", "audio"
-    when: str = ""  # of several calls: "step 4"; on a page also the item
+    when: str = ""  # of several calls: "step 4"
     items: tuple[int, ...] = (0,)  # of each item of the trace its number in the batch, from 0
     batch: int = 1  # how many items were recorded
+    model: str = ""  # its name, where a page or a file says it
 
     def of_item(self, item: int, count: int) -> Recorded:
         """The same of one of so many items of the trace, where these are those recorded."""
@@ -40,10 +44,38 @@ class Recorded:
         """The same with kind and module, as a file says it."""
         return self._named([self.kind, self.module], heads)
 
+    @property
+    def heading(self) -> str:
+        """Return all of it with the name of the model, as the title of a page.
+
+        >>> Recorded(3, (1,), "decoder.0.attn", "cross", model="some/BART").heading
+        'Layer 3 (cross, decoder.0.attn), head 1, of some/BART'
+        """
+        return f"{capital(self.words(*self.heads))}, of {self.model}"
+
+    def stem(self, *heads: int) -> str:
+        """Return the same for the name of a file; without heads, of the whole layer.
+
+        >>> Recorded(3, (1,), "decoder.0.attn", "cross", "step 4", model="some/BART").stem(1)
+        'BART_layer3_decoder.0.attn_head1_step4'
+        """
+        model = re.sub(r"[^A-Za-z0-9.-]+", "-", self.model.rpartition("/")[2]).strip("-.")
+        module = re.sub(r"[^A-Za-z0-9._-]+", "-", self.module.rpartition(", ")[2])
+        # of a long one its end, which tells it from others
+        module = module[-LONGEST_STEM:].strip("-.")
+        item = f"item{self.items[0]}" if self._is_one_of_several else ""
+        when = self.when.replace(", ", "_").replace(" ", "")
+        of_heads = "".join(f"head{head}" for head in heads)
+        parts = (f"layer{self.layer}", module, of_heads, item, when)
+        return "_".join([model[:LONGEST_STEM] or "model", *filter(None, parts)])
+
+    @property
+    def _is_one_of_several(self) -> bool:
+        return len(self.items) == 1 < self.batch
+
     def _named(self, what: list[str], heads: tuple[int, ...]) -> str:
         inside = ", ".join(filter(None, what))
-        layer = f"layer {self.layer}" + f" ({inside})" * bool(inside)
+        layer = f"layer {self.layer} ({inside})" if inside else f"layer {self.layer}"
         said = numbered("head", heads) if heads else ""
-        one = len(self.items) == 1 < self.batch
-        item = which_of("item", self.items, self.batch) if one else ""
+        item = which_of("item", self.items, self.batch) if self._is_one_of_several else ""
         return ", ".join(filter(None, (layer, said, item, self.when)))

@@ -334,19 +334,19 @@ def rotation_of(view: View, stage: str, i: int, j: int) -> Rotation | None:
     frequency = float(view.rotary.turns(d_k)[pair])
     angle = position * frequency
     return Rotation(
-        source,
-        pair,
-        first[pair],
-        second[pair],
-        j in first,
-        position,
-        frequency,
-        angle,
-        float(row[first[pair]]),
-        float(row[second[pair]]),
-        math.cos(angle),
-        math.sin(angle),
-        view.rotary.factor,
+        source=source,
+        pair=pair,
+        first=first[pair],
+        second=second[pair],
+        is_first=j in first,
+        position=position,
+        frequency=frequency,
+        angle=angle,
+        a=float(row[first[pair]]),
+        b=float(row[second[pair]]),
+        cos=math.cos(angle),
+        sin=math.sin(angle),
+        factor=view.rotary.factor,
     )
 
 

@@ -122,25 +122,27 @@ class View:
             name: pick.of_item(where) if name in WITHOUT_HEADS else pick(where)
             for name, where in zeros_of(trace).items()
         }
+        sinks = trace.sinks
+        roots = _root_mean_squares(trace)
         return cls(
-            stages,
-            labels,
-            allowed,
-            trace.scale,
-            bias,
-            trace.softmax,
-            head,
-            heads,
-            trace.softcap,
-            None if trace.sinks is None else float(pick(trace.sinks[..., None, None])[0, 0]),
-            trace.norm,
-            trace.rotary,
-            buckets,
-            None if buckets is None else stages["R"][buckets, 0],
-            {name: pick(rms)[:, 0] for name, rms in _root_mean_squares(trace).items()},
-            zeros,
-            trace.recorded and trace.recorded.of_item(item, items),
-            crossed or labels["queries"] != labels["keys"],
+            stages=stages,
+            labels=labels,
+            allowed=allowed,
+            scale=trace.scale,
+            bias=bias,
+            softmax=trace.softmax,
+            head=head,
+            heads=heads,
+            softcap=trace.softcap,
+            sink=None if sinks is None else float(pick(sinks[..., None, None])[0, 0]),
+            norm=trace.norm,
+            rotary=trace.rotary,
+            buckets=buckets,
+            relative=None if buckets is None else stages["R"][buckets, 0],
+            root_mean_squares={name: pick(rms)[:, 0] for name, rms in roots.items()},
+            zeros=zeros,
+            recorded=trace.recorded and trace.recorded.of_item(item, items),
+            crossed=crossed or labels["queries"] != labels["keys"],
         )
 
     def printed(self, name: str) -> np.ndarray:

@@ -17,9 +17,8 @@ from attention.limits import MAX_PRINTED
 from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.paper import Paper
-from attention.session.bring.captured import source_of
 from attention.session.state.about import About
-from attention.session.state.origin import Captured
+from attention.session.state.origin import captured_from
 from attention.vocabulary.sentences import which_of
 
 if TYPE_CHECKING:
@@ -105,17 +104,16 @@ def panes_of(
         layer = f"Layer {call.layer}" + f" ({call.kind})" * (len(kinds) > 1 and bool(call.kind))
         items = [which_of("item", [item], len(call.Q))] if len(call.Q) > 1 else []
         heading = ", ".join([layer, f"head {number}", *items, *filter(None, [call.when])])
-        source = source_of(taken, call, item, head)
-        captured = Captured.of(source)
+        place = taken.place(call, item, head)
         made = layer_pane(
             heading,
             call.trace(item, head),
             words_of(taken, call, item),
             sentence=", ".join(filter(None, (call.kind, call.module))),
-            file=f"{captured.stem}_weights" if captured else "",
+            file=f"{place.stem(number)}_weights",
         )
         panes.append(made)
-        sources[heading] = source
+        sources[heading] = captured_from(place, number)
     return panes, About(sources)
 
 

@@ -128,31 +128,31 @@ in scaled. Multiply the scores by the scale, by default 1/√d_k, before they ar
 weights.
     """
     given = Given(
-        Q,
-        K,
-        V,
-        X,
-        memory,
-        W_Q,
-        W_K,
-        W_V,
-        W_O,
-        b_Q,
-        b_K,
-        b_V,
-        b_O,
-        heads,
-        kv_heads,
-        allowed,
-        bias,
-        scale,
-        softcap,
-        positions,
-        norm,
-        rotary,
-        sinks,
-        softmax,
-        relative,
+        Q=Q,
+        K=K,
+        V=V,
+        X=X,
+        memory=memory,
+        W_Q=W_Q,
+        W_K=W_K,
+        W_V=W_V,
+        W_O=W_O,
+        b_Q=b_Q,
+        b_K=b_K,
+        b_V=b_V,
+        b_O=b_O,
+        heads=heads,
+        kv_heads=kv_heads,
+        allowed=allowed,
+        bias=bias,
+        scale=scale,
+        softcap=softcap,
+        positions=positions,
+        norm=norm,
+        rotary=rotary,
+        sinks=sinks,
+        softmax=softmax,
+        relative=relative,
     )
     return diagnose_given(
         checked(given), output=output, weights=weights, decimals=decimals, announce=announce
@@ -216,7 +216,17 @@ def _explained(
         cause = likely_cause(search.sample)
         verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
         answers = _answers(search)
-        return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
+        return Diagnosis(
+            explanations=(),
+            closest=None,
+            unseen=(),
+            answers=answers,
+            verdict=verdict,
+            notes=(),
+            correct=False,
+            tried=0,
+            plan=search.plan,
+        )
     found = search.run()
     explanations = tuple(_explanation(found, each) for each in found.explaining)
     near = None if explanations else _closest(found)
@@ -227,15 +237,15 @@ def _explained(
     answers = _answers(search)
     words = _Words(found, explanations, closest, correct, answers)
     return Diagnosis(
-        explanations,
-        closest,
-        tuple(found.unseen),
-        answers,
-        words.verdict(),
-        tuple(words.notes()),
-        correct,
-        len(found.verdicts),
-        found.plan,
+        explanations=explanations,
+        closest=closest,
+        unseen=tuple(found.unseen),
+        answers=answers,
+        verdict=words.verdict(),
+        notes=tuple(words.notes()),
+        correct=correct,
+        tried=len(found.verdicts),
+        plan=found.plan,
     )
 
 
@@ -276,15 +286,15 @@ def _explanation(found: Found, mistakes: Set) -> Explanation:
     stage = bench.first_difference(stages) if stages else None
     ours, theirs = (bench.right[stage], stages[stage]) if stages and stage else (None, None)
     return Explanation(
-        mistakes,
-        verdict.error,
-        _digits_of(found, verdict),
-        verdict.half,
-        stage,
-        ours,
-        theirs,
-        bench.queries,
-        tuple(_titles(found, mistakes)),
+        mistakes=mistakes,
+        error=verdict.error,
+        digits=_digits_of(found, verdict),
+        half=verdict.half,
+        stage=stage,
+        ours=ours,
+        theirs=theirs,
+        queries=bench.queries,
+        titles=tuple(_titles(found, mistakes)),
     )
 
 

@@ -548,19 +548,19 @@ class Search:
             shown = self._bench(None)
             self._give_answer(shown)
         return Found(
-            shown,
-            self.targets,
-            compared,
-            explaining,
-            self.possible,
-            unseen,
-            self.verdicts,
-            self.varied,
-            self.right,
-            self.left_out,
-            self.plan,
-            vague,
-            roomy,
+            bench=shown,
+            targets=self.targets,
+            compared=compared,
+            explaining=explaining,
+            possible=self.possible,
+            unseen=unseen,
+            verdicts=self.verdicts,
+            varied=self.varied,
+            right=self.right,
+            left_out=self.left_out,
+            plan=self.plan,
+            vague=vague,
+            roomy=roomy,
         )
 
     def _explaining(self, right: Verdict | None) -> list[Set]:

@@ -278,11 +278,11 @@ def long_attention(
     shape = _shape(Q, K, values[0] if values else K)
     Q, K = last(prepared(Q, K, norm, rotary, Q.ndim > 2))
     source = Source(
-        Q,
-        K,
-        values[0] if "output" in wanted else None,
-        shape,
-        Formula(
+        Q=Q,
+        K=K,
+        V=values[0] if "output" in wanted else None,
+        shape=shape,
+        formula=Formula(
             1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale),
             None if softcap is None else check_positive("softcap", softcap),
             allowed.fitted(shape) if isinstance(allowed, Allowed) else None,
@@ -291,9 +291,9 @@ def long_attention(
             bias if callable(bias) else None,
             _is_sigmoid(softmax, sinks),
         ),
-        None if isinstance(allowed, Allowed) else _allowed(allowed, shape),
-        None if callable(bias) else _bias(bias, shape),
-        None if sinks is None else check_sinks(sinks, shape, Q.dtype),
+        allowed=None if isinstance(allowed, Allowed) else _allowed(allowed, shape),
+        bias=None if callable(bias) else _bias(bias, shape),
+        sinks=None if sinks is None else check_sinks(sinks, shape, Q.dtype),
     )
     pool = check_count("pool", pool)
     n_q, n_k = shape[-2:]

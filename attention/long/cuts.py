@@ -82,20 +82,20 @@ class Source:
         sink = None if self.sinks is None else float(self.sinks[self._index(self.sinks.shape, at)])
         reach, finite = self._reach(at, sink)
         return Part(
-            self.formula,
-            b,
-            head,
-            queries,
-            Q[_rows(queries)],
-            K[seen],
-            None if V is None else V[seen],
-            some[0],
-            every,
-            allowed,
-            bias,
-            sink,
-            reach,
-            finite,
+            formula=self.formula,
+            b=b,
+            h=head,
+            queries=queries,
+            q=Q[_rows(queries)],
+            K=K[seen],
+            V=None if V is None else V[seen],
+            first=some[0],
+            every=every,
+            allowed=allowed,
+            bias=bias,
+            sink=sink,
+            reach=reach,
+            finite=finite,
         )
 
     def try_functions(self, parts: Iterable[Part]) -> None:

@@ -166,4 +166,14 @@ def _head(place: int, one: Verified, at: tuple[int, int], measures: Measures) ->
     said = measures | {"difference": float(one.differences[at])}
     finite = {n: v if v is None or np.isfinite(v) else None for n, v in said.items()}
     number, share = call.number_of(head), float(one.shares[at])
-    return Head(place, item, head, number, call.layer, call.call, share <= 1, share, finite)
+    return Head(
+        place=place,
+        item=item,
+        head=head,
+        number=number,
+        layer=call.layer,
+        call=call.call,
+        agrees=share <= 1,
+        share=share,
+        measures=finite,
+    )

@@ -40,6 +40,7 @@ FORMAT = "attention_capture"  # the name of our JSON among the metadata of the f
 ARRAYS = ("Q", "K", "V", "output", "allowed", "bias", "sinks")
 TUPLES = ("heads", "notes", "names", "key_names")
 TOLD = ("model", "tokens", "versions", "missed", "not_run", "stacks")  # of all calls together
+NO_NAME = "a model"  # of which a capture does not say what it is called
 KINDS = ("encoder", "decoder", "cross", "vision", "audio", "")
 REPEATS = ("call", "step", "run", "use", "recompute")  # what a later call is: see labels.py
 Shape = tuple[int, ...]
@@ -218,6 +219,10 @@ class Taken:
         raise ValueError(
             f"layer {layer}{step} was not captured; captured: {numbered('layer', there)}."
         )
+
+    def place(self, call: Call, item: int | None = None, head: int | None = None) -> Recorded:
+        """Return where a call was recorded, as :meth:`Call.place` does, with the model's name."""
+        return replace(call.place(item, head), model=self.model or NO_NAME)
 
     @property
     def size(self) -> int:

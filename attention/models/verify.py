@@ -160,10 +160,30 @@ def verified_call(
     replayed = (call.replayed or 0.0) <= (call.replay_allowed or 0.0)
     difference = max(float(differences.max()), call.replayed or 0.0)
     if share <= 1:
-        return Verified(call, difference, share, worst, replayed, differences, shares, proven)
+        return Verified(
+            call=call,
+            difference=difference,
+            share=share,
+            worst=worst,
+            agrees=replayed,
+            differences=differences,
+            shares=shares,
+            proven=proven,
+        )
     lost = _explained_by_look_ahead(call, *worst)
     found = _diagnosed(call, *worst) if diagnosed and not lost else None
-    return Verified(call, difference, share, worst, False, differences, shares, proven, lost, found)
+    return Verified(
+        call=call,
+        difference=difference,
+        share=share,
+        worst=worst,
+        agrees=False,
+        differences=differences,
+        shares=shares,
+        proven=proven,
+        look_ahead_lost=lost,
+        diagnosis=found,
+    )
 
 
 def look_ahead_lost(call: Call) -> bool:

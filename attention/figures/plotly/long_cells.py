@@ -66,17 +66,17 @@ def long_map(
     rows, columns = cells.row_edges, cells.key_edges
     first, last = _range(rows), _range(columns)
     return LongMap(
-        cells,
-        shades(share, SHARE, hidden),
-        whole,
-        scale,
-        ticks(rows),
-        ticks(columns),
-        measure_of(cells, of),
-        _words(words[0], rows),
-        _words(words[1], columns),
-        f"Attention weights of {first} for {last}; the largest is {number(most, 3)}. Arrow keys"
-        " read cells, Enter zooms in, Escape out, Space chooses a query.",
+        cells=cells,
+        shades=shades(share, SHARE, hidden),
+        whole=whole,
+        scale=scale,
+        query_ticks=ticks(rows),
+        key_ticks=ticks(columns),
+        measure=measure_of(cells, of),
+        query_words=_words(words[0], rows),
+        key_words=_words(words[1], columns),
+        says=f"Attention weights of {first} for {last}; the largest is {number(most, 3)}. Arrow"
+        " keys read cells, Enter zooms in, Escape out, Space chooses a query.",
     )
 
 

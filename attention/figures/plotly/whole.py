@@ -167,7 +167,19 @@ def _slot(pane: Pane, alone: bool) -> _Slot:
     letters = _letters(pane, wide, tall)
     heading += "" if letters else " · in colours"
     width = max(left + wide + BAR * alone, int(len(heading) * CHARACTER[13]))
-    return _Slot(pane, drawn, heading, left, above, wide, tall, turned, alone, width, letters)
+    return _Slot(
+        pane=pane,
+        figure=drawn,
+        heading=heading,
+        left=left,
+        above=above,
+        wide=wide,
+        tall=tall,
+        turned=turned,
+        alone=alone,
+        width=width,
+        letters=letters,
+    )
 
 
 def _side(cells: int, alone: bool, needed: int = 0) -> int:

@@ -20,7 +20,7 @@ from attention.models.labels import past_of, sides_of, words_of
 from attention.models.taken import Call, Taken, one
 from attention.session.state.examples import OWN
 from attention.session.state.matrix import Matrix
-from attention.session.state.origin import CAPTURED, Origin
+from attention.session.state.origin import Origin
 from attention.session.state.run import run
 from attention.session.state.settings import (
     COMPARED,
@@ -64,7 +64,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     ('it', 'layer 3 (encoder, encoder.layer.3.attention.self), head 1')
     """
     trace = call.trace(item, head)
-    source = source_of(taken, call, item, head)
+    place = taken.place(call, item, head)
     tokens, keys = words_of(taken, call, item)
     past = past_of(taken, call)
     if past is not None and len(tokens) < len(keys):  # a repeated word is called as its key is
@@ -80,12 +80,12 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     s = Settings(
         OWN,
         tokens,
-        {name: Matrix(M, origin=Origin.of(source, M)) for name, M in brought.items()},
+        {name: Matrix(M, origin=Origin.of_head(place, M)) for name, M in brought.items()},
         memory_tokens=() if keys == tokens else keys,
         scale=None if math.isclose(call.scale, root, rel_tol=1e-12) else call.scale,
         mask=mask,
         drawn=drawn,
-        drawn_from=Origin.of(source, np.array(drawn)) if drawn else None,
+        drawn_from=Origin.of_head(place, np.array(drawn)) if drawn else None,
         query=sharpest(trace.weights, trace.allowed, tokens, keys),
         softcap=call.softcap,
         bidirectional=bidirectional,
@@ -102,7 +102,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         f" here differ from the model’s by up to {number(apart, 2)}."
     )
     said = {
-        name: replace(matrix, origin=Origin.of(source, matrix.values, behind))
+        name: replace(matrix, origin=Origin.of_head(place, matrix.values, behind))
         for name, matrix in s.matrices.items()
     }
     return replace(s, matrices=said)
@@ -201,11 +201,6 @@ def called(call: Call, item: int | None = None, head: int | None = None) -> str:
     """
     heads = [] if head is None else [call.number_of(head)]
     return call.place(item).words(*heads)
-
-
-def source_of(taken: Taken, call: Call, item: int, head: int | None = None) -> str:
-    """Return where an item of a call, or one of its recorded heads, was captured, in words."""
-    return f"{CAPTURED} {taken.model or 'a model'}, {called(call, item, head)}"
 
 
 def sequences(taken: Taken, item: int) -> dict[str, list[str]]:

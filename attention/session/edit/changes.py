@@ -237,7 +237,7 @@ def name_of(s: Settings) -> tuple[str, str]:
     (('The cat sat on the mat', 'cat-sat'), ('dogs chase red balls', 'own'))
     """
     if head := captured_head(s.matrices):
-        return head.title, head.stem
+        return head.heading, head.stem(*head.heads)
     if s.example == OWN or s.tokens == EXAMPLES[s.example].build().tokens:
         return EXAMPLES[s.example].title, s.example
     return _titled(sentence_of(s)), OWN

@@ -35,11 +35,10 @@ from attention.models.taken import Call, Taken
 from attention.readers.cells.entry import ArrayEntry
 from attention.readers.cells.printouts import sides
 from attention.samples.patterns import PATTERNS, made
-from attention.session.bring.captured import source_of
 from attention.session.edit.changes import name_of
 from attention.session.state.long_context import LongContext
 from attention.session.state.matrix import captured_head
-from attention.session.state.origin import Captured
+from attention.session.state.origin import captured_from
 from attention.session.state.settings import Settings, past, projected_size, real_keys
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import which_of
@@ -345,29 +344,29 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
     """All recorded heads of a layer, with the mask and what else the model used."""
     are_named = taken.tokens or call.names or call.key_names
     words = words_of(taken, call, item) if are_named else ((), ())
-    one_head = Captured.of(source_of(taken, call, item, 0))
-    only = 0 if call.Q.shape[1] == 1 else None
+    layer = taken.place(call, item)
+    only = layer.heads if len(layer.heads) == 1 else ()
 
     def of_item(M: np.ndarray | None) -> np.ndarray | None:
         return M if M is None else M[min(item, len(M) - 1)]
 
     return checked(
         LongInputs(
-            call.Q[item],
-            call.K[item],
-            call.V[item],
-            source_of(taken, call, item, only),
-            call.scale,
-            call.softcap,
-            call.sinks,
-            of_item(call.allowed),
-            of_item(call.bias),
+            Q=call.Q[item],
+            K=call.K[item],
+            V=call.V[item],
+            source=captured_from(layer, *only),
+            scale=call.scale,
+            softcap=call.softcap,
+            sinks=call.sinks,
+            allowed=of_item(call.allowed),
+            bias=of_item(call.bias),
             query_words=words[0],
             key_words=words[1],
             remark=_of_sequence(taken, call),
             numbers=call.heads,
             flag=label_note(taken),
-            file=f"long_attention_{one_head.stem_of_layer}" if one_head else LongInputs.file,
+            file=f"long_attention_{layer.stem()}",
         )
     )
 
@@ -398,25 +397,26 @@ def explored_inputs(s: Settings) -> LongInputs:
         Q, K, V = split_heads(Q, s.heads), split_heads(K, s.kv_heads), split_heads(V, s.kv_heads)
     Q, K = last(prepared(Q, K, s.norm, s.rotary, s.heads > 1))
     of_model = captured_head(s.matrices) if s.heads == 1 else None
+    heads = of_model.heads if of_model else ()
     item = f", {which_of('item', [s.item], s.batch)}" * (s.batch > 1)
     Q, K, V = (M if s.heads > 1 else M[None] for M in (Q, K, V))
     return checked(
         LongInputs(
-            Q,
-            K,
-            V,
-            of_model.title if of_model else f"“{name_of(s)[0]}” of Explore{item}",
-            1 / math.sqrt(s.d_k) if s.scale is None else s.scale,
-            s.softcap,
-            np.broadcast_to(s.sinks, (s.heads,)) if s.sinks else None,
-            _allowed(s),
-            _bias(s),
-            distinct(s.tokens),
-            distinct(s.key_tokens),
-            f"Explore shows up to {MAX_TOKENS:,} tokens, so these are shown here, with mask,"
+            Q=Q,
+            K=K,
+            V=V,
+            source=of_model.heading if of_model else f"“{name_of(s)[0]}” of Explore{item}",
+            scale=1 / math.sqrt(s.d_k) if s.scale is None else s.scale,
+            softcap=s.softcap,
+            sinks=np.broadcast_to(s.sinks, (s.heads,)) if s.sinks else None,
+            allowed=_allowed(s),
+            bias=_bias(s),
+            query_words=distinct(s.tokens),
+            key_words=distinct(s.key_tokens),
+            remark=f"Explore shows up to {MAX_TOKENS:,} tokens, so these are shown here, with mask,"
             " scale, heads and features of real models as set there.",
-            (of_model.head,) if of_model else (),
-            file=f"long_attention_{of_model.stem}" if of_model else LongInputs.file,
+            numbers=heads,
+            file=f"long_attention_{of_model.stem(*heads)}" if of_model else LongInputs.file,
         )
     )
 

@@ -16,7 +16,7 @@ from attention.core.recorded import Recorded
 from attention.readers.select import FINISHED, MASK
 from attention.samples.weights import INITIALISERS
 from attention.session.state.examples import EXAMPLES, OWN
-from attention.session.state.matrix import Recipe, are_waves, captured_head
+from attention.session.state.matrix import Recipe, are_waves
 from attention.session.state.origin import Origin
 from attention.session.state.run import recorded
 from attention.session.state.settings import DRAWN, SOFTMAX, Settings
@@ -139,9 +139,8 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     inputs |= prepared_by(s)
     inputs |= {} if s.weights_alone else weighted_by(s.softcap, s.sinks, s.softmax)
     if of := recorded(s):
-        captured = captured_head(s.matrices)
-        item, items = captured.item if captured else (0, 1)
-        return About(inputs, behind(s), Part("item", (item,), items), Part("head", of.heads, 1, of))
+        item, head = Part("item", of.items, of.batch), Part("head", of.heads, 1, of)
+        return About(inputs, behind(s), item, head)
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
     else:

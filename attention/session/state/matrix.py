@@ -14,11 +14,12 @@ import numpy as np
 
 from attention.arrays.conversion import locked
 from attention.core.positions import sinusoidal
+from attention.core.recorded import Recorded
 from attention.limits import LIMIT, MAX_JOINED, MAX_NUMBERS, MAX_SEED, BadInput
 from attention.readers.cells.printouts import brief, sides
 from attention.samples import words
 from attention.samples.weights import INITIALISERS, drawn, initialise
-from attention.session.state.origin import Captured, Origin
+from attention.session.state.origin import Origin
 from attention.vocabulary.stages import STAGES
 
 WORDS = "words"  # the stream of embeddings whose rows are vectors of words
@@ -209,14 +210,14 @@ class Matrix:
         )
 
 
-def captured_head(inputs: Mapping[str, Matrix]) -> Captured | None:
+def captured_head(inputs: Mapping[str, Matrix]) -> Recorded | None:
     """Return the head that Q, K and V are, as they came; None for those of several, or changed."""
-    sources = {
-        matrix.origin.source if matrix.origin and matrix.is_as_it_came else ""
+    heads = {
+        matrix.origin.recorded if matrix.origin and matrix.is_as_it_came else None
         for name, matrix in inputs.items()
         if name in ("Q", "K", "V")
     }
-    return Captured.of(sources.pop()) if len(sources) == 1 else None
+    return heads.pop() if len(heads) == 1 else None
 
 
 def are_waves(P: Matrix) -> bool:

@@ -6,29 +6,30 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from attention.core.recorded import Recorded
 from attention.limits import BadInput
+from attention.models.taken import KINDS, NO_NAME
 from attention.readers.cells.entry import short
 
 LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
 _MARK = re.compile(r"[0-9a-f]{12}")
-CAPTURED = "captured from"
 # "a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4"; without
 # brackets where neither kind nor module is known
 _OF_A_HEAD = re.compile(
-    rf"{CAPTURED} (.+), layer (\d+)(?: \((.+)\))?, head (\d+)"
-    r"((?:, [a-z]+ \d+(?: of 0–\d+)?)*)"
+    r"captured from (?P<model>.+), layer (?P<layer>\d+)(?: \((?P<inside>.+)\))?, head (?P<head>\d+)"
+    r"(?P<more>(?:, [a-z]+ \d+(?: of 0–\d+)?)*)"
 )
-LONGEST_STEM = 60  # characters of a model's and of a module's name in that of a file
+_ITEM = re.compile(r", item (\d+) of 0–(\d+)\b")
 
 
 @dataclass(frozen=True)
 class Origin:
     """What a person brought, in words; a mark of the numbers as they came; and what of the model
-    they are from stayed behind.
+    they are from stayed behind. Of a head of a real model it also holds which one it is.
 
     >>> came = Origin.of("mine.npy", np.eye(2))
     >>> came.holds(np.eye(2)), came.holds(np.zeros((2, 2)))
@@ -38,6 +39,7 @@ class Origin:
     source: str
     mark: str
     behind: str = ""
+    recorded: Recorded | None = field(default=None, compare=False)  # what the source says of it
 
     def __post_init__(self) -> None:
         if not isinstance(self.mark, str) or not _MARK.fullmatch(self.mark):
@@ -49,68 +51,54 @@ class Origin:
     def of(cls, source: str, values: np.ndarray, behind: str = "") -> Origin:
         return cls(source, _mark(values), behind)
 
+    @classmethod
+    def of_head(cls, head: Recorded, values: np.ndarray, behind: str = "") -> Origin:
+        """Return the origin of numbers of one captured head, as a link will say it.
+
+        >>> Origin.of_head(Recorded(3, (1,), model="BERT"), np.eye(2)).source
+        'captured from BERT, layer 3, head 1'
+        """
+        model = one_line(head.model, LONGEST_SOURCE) or NO_NAME
+        head = replace(head, model=model, module=one_line(head.module, LONGEST_SOURCE))
+        source = captured_from(head, *head.heads)
+        if len(source) > LONGEST_SOURCE:  # of names too long for a link: what it will say
+            return cls(source, _mark(values), behind, _head_in(one_line(source, LONGEST_SOURCE)))
+        return cls(source, _mark(values), behind, head)
+
     def holds(self, values: np.ndarray) -> bool:
-        """Whether these are still the numbers that came."""
+        """Return whether these are still the numbers that came."""
         return _mark(values) == self.mark
 
 
-_ITEM = re.compile(r"\bitem (\d+) of 0–(\d+)")
+def captured_from(where: Recorded, *heads: int) -> str:
+    """Return where heads of a layer, or the layer, were captured, as links and files say it."""
+    return f"captured from {where.model}, {where.words(*heads)}"
 
 
-@dataclass(frozen=True)
-class Captured:
-    """A head of a real model; its layer, head and item are counted as the model does, from 0.
-
-    >>> head = Captured.of("captured from some/BART, layer 3 (cross, decoder.0.attn), head 1")
-    >>> head.title, head.stem
-    ('Layer 3 (cross, decoder.0.attn), head 1, of some/BART', 'BART_layer3_decoder.0.attn_head1')
-    """
-
-    model: str
-    layer: int
-    what: str  # the kind of the layer's attention and its module; either may be missing
-    head: int
-    more: str  # which item and call, where there are several
-
-    @classmethod
-    def of(cls, source: str) -> Captured | None:
-        """What a source says; None where it is of something else."""
-        found = _OF_A_HEAD.fullmatch(source)
-        return found and cls(found[1], int(found[2]), found[3] or "", int(found[4]), found[5])
-
-    @property
-    def title(self) -> str:
-        what = f" ({self.what})" * bool(self.what)
-        return f"Layer {self.layer}{what}, head {self.head}{self.more}, of {self.model}"
-
-    @property
-    def item(self) -> tuple[int, int]:
-        """Return which item of its batch it is, counted from 0, and how many there are.
-
-        >>> Captured("m", 3, "", 1, ", item 1 of 0–2, step 4").item
-        (1, 3)
-        """
-        found = _ITEM.search(self.more)
-        return (int(found[1]), int(found[2]) + 1) if found else (0, 1)
-
-    @property
-    def stem(self) -> str:
-        """The same for the name of a file."""
-        return self._stem(f"head{self.head}")
-
-    @property
-    def stem_of_layer(self) -> str:
-        """The same of all heads of the layer."""
-        return self._stem("")
-
-    def _stem(self, head: str) -> str:
-        model = re.sub(r"[^A-Za-z0-9.-]+", "-", self.model.rpartition("/")[2]).strip("-.")
-        module = re.sub(r"[^A-Za-z0-9._-]+", "-", self.what.rpartition(", ")[2])
-        # of a long one its end, which tells it from others
-        module = module[-LONGEST_STEM:].strip("-.")
-        parts = [model[:LONGEST_STEM] or "model", f"layer{self.layer}", module, head]
-        parts += ["".join(both) for both in re.findall(r", (\w+) (\d+)", self.more)]
-        return "_".join(filter(None, parts))
+def _head_in(source: str) -> Recorded | None:
+    """Return the head that a source names, as :func:`captured_from` writes it; else None."""
+    found = _OF_A_HEAD.fullmatch(source)
+    if not found:
+        return None
+    inside, more = found["inside"] or "", found["more"]
+    kind, _, module = inside.partition(", ")
+    kind, module = (kind, module) if kind in KINDS else ("", inside)
+    item, batch = 0, 1
+    if of := _ITEM.search(more):
+        item, batch = int(of[1]), int(of[2]) + 1
+        more = more.replace(of[0], "", 1)
+    layer, head = int(found["layer"]), int(found["head"])
+    when = more.removeprefix(", ")
+    return Recorded(
+        layer=layer,
+        heads=(head,),
+        module=module,
+        kind=kind,
+        when=when,
+        items=(item,),
+        batch=batch,
+        model=found["model"],
+    )
 
 
 def one_line(text: str, most: int) -> str:
@@ -140,7 +128,7 @@ def write_origins(origins: Mapping[str, Origin]) -> str:
 def read_origins(text: str) -> dict[str, Origin]:
     """The inverse; anything else raises BadInput, ValueError or AttributeError."""
     return {
-        name: Origin(source, mark, behind)
+        name: Origin(source, mark, behind, _head_in(source))
         for behind, sources in json.loads(text).items()
         for source, inputs in sources.items()
         for name, mark in inputs.items()

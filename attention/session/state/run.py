@@ -13,7 +13,6 @@ from attention.core.masks import TUTORIAL_FILL
 from attention.core.recorded import Recorded
 from attention.core.trace import AttentionTrace
 from attention.explain.view import View, dimension, distinct
-from attention.models.taken import KINDS
 from attention.session.state.matrix import captured_head
 from attention.session.state.settings import (
     MATRICES,
@@ -89,13 +88,8 @@ def view(settings: Settings, trace: AttentionTrace) -> View:
 
 
 def recorded(settings: Settings) -> Recorded | None:
-    """Which head of a real model these settings show; None where it is none, or was changed."""
-    of = captured_head(settings.matrices) if settings.heads == 1 else None
-    if of is None:
-        return None
-    kind, _, module = of.what.partition(", ")
-    kind, module = (kind, module) if kind in KINDS else ("", of.what)
-    return Recorded(of.layer, (of.head,), module, kind, of.more.removeprefix(", "))
+    """Return the head of a real model that is shown; None where it is none, or was changed."""
+    return captured_head(settings.matrices) if settings.heads == 1 else None
 
 
 def _every_stage(settings: Settings, trace: AttentionTrace) -> View:

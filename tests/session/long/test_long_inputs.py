@@ -9,6 +9,7 @@ import pytest
 
 from attention.core import masks
 from attention.core.norms import RMSNorm
+from attention.core.recorded import Recorded
 from attention.core.rotary import Rotary
 from attention.core.scores import SIGMOID
 from attention.exports.long import code, to_npz
@@ -115,7 +116,7 @@ def test_a_captured_bias_goes_on_with_its_heads():
     Q, K, V = (RNG.standard_normal((1, 2, N, D)).astype("f4") for _ in range(3))
     bias = RNG.standard_normal((1, 2, N, N)).astype("f4")
     call = Call(0, 0, "layers.0", Q, K, V, np.zeros_like(V), 0.3, bias=bias)
-    inputs = captured_inputs(Taken([call]), call, 0)
+    inputs = captured_inputs(Taken(calls=[call]), call, 0)
     found = inputs.run(OWN, ["output"])
     for head in range(2):
         trace = call.trace(0, head)
@@ -152,10 +153,10 @@ def test_its_code_and_its_file_say_where_mask_and_bias_are_from():
 
 
 def test_a_captured_head_keeps_its_name_and_number_in_the_model():
-    source = "captured from some/BART, layer 3 (cross, decoder.0.attn), head 7"
+    head = Recorded(3, (7,), "decoder.0.attn", "cross", model="some/BART")
     Q, K, V = (matrix(N, D) for _ in range(3))
     brought = {
-        name: replace(M, origin=Origin.of(source, M.values))
+        name: replace(M, origin=Origin.of_head(head, M.values))
         for name, M in zip("QKV", (Q, K, V), strict=True)
     }
     inputs = explored_inputs(refused(replace(LONG, matrices=brought)).settings)

@@ -1,10 +1,28 @@
 """Which head of which model some numbers are: titles and file names."""
 
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
 import pytest
 
-from attention.session.state.origin import Captured
+from attention.core.recorded import Recorded
+from attention.models.examples import CAPTURES, load
+from attention.session.state.origin import (
+    LONGEST_SOURCE,
+    Origin,
+    captured_from,
+    read_origins,
+    write_origins,
+)
 
 MODULE = "decoder.layers.1.encoder_attn"
+
+
+def read(source):
+    """Return the origin that a link with this source gives."""
+    return read_origins(json.dumps({"": {source: {"Q": "0123456789ab"}}}))["Q"]
 
 
 @pytest.mark.parametrize(
@@ -33,8 +51,9 @@ MODULE = "decoder.layers.1.encoder_attn"
     ],
 )
 def test_a_captured_head_is_read_out_of_its_source(source, title, stem):
-    head = Captured.of(source)
-    assert (head.title, head.stem) == (title, stem)
+    head = read(source).recorded
+    assert (head.heading, head.stem(*head.heads)) == (title, stem)
+    assert captured_from(head, *head.heads) == source
 
 
 @pytest.mark.parametrize(
@@ -47,9 +66,55 @@ def test_a_captured_head_is_read_out_of_its_source(source, title, stem):
     ],
 )
 def test_other_sources_are_no_captured_head(source):
-    assert Captured.of(source) is None
+    assert read(source).recorded is None
 
 
 def test_the_name_of_a_file_is_not_too_long_for_a_file_system():
     source = f"captured from {'m' * 99}, layer 3 (cross, {'n.' * 60}attn), head 1"
-    assert len(Captured.of(source).stem) < 180 and Captured.of(source).stem.endswith("attn_head1")
+    stem = read(source).recorded.stem(1)
+    assert len(stem) < 180 and stem.endswith("attn_head1")
+
+
+def heads_of(name):
+    """Return each head of a capture, where it was recorded."""
+    taken = load(name)
+    return [
+        taken.place(call, item, head)
+        for call in taken
+        for item, head in product(*map(range, call.Q.shape[:2]))
+    ]
+
+
+HEADS = [
+    *(head for name in CAPTURES for head in heads_of(name)),
+    *(replace(heads_of("verbs")[0], when=when) for when in ("step 4", "run 2, step 11")),
+    Recorded(0, (0,), model="m"),
+    Recorded(0, (1,), "", "cross", items=(1,), batch=3, model="m"),
+    Recorded(0, (2,), "a (b), c", "vision", model="m"),
+]
+
+
+def test_a_link_brings_each_captured_head_back():
+    for head in HEADS:
+        came = Origin.of_head(head, np.eye(2), "a bias")
+        back = read_origins(write_origins({"Q": came}))["Q"]
+        assert back == came and back.recorded == came.recorded == head
+
+
+@pytest.mark.parametrize(
+    ("head", "model", "module"),
+    [
+        (Recorded(3, (1,), "a\n b", model=" my \0 model "), "my model", "a b"),
+        (Recorded(3, (1,), "a", model="\n"), "a model", "a"),
+    ],
+)
+def test_names_of_a_head_are_kept_as_a_link_says_them(head, model, module):
+    came = Origin.of_head(head, np.eye(2))
+    assert (came.recorded.model, came.recorded.module) == (model, module)
+    assert read(came.source).recorded == came.recorded
+
+
+@pytest.mark.parametrize("names", [("m" * LONGEST_SOURCE, "M"), ("m", "M" * LONGEST_SOURCE)])
+def test_a_head_with_names_too_long_for_a_link_is_known_as_the_link_says_it(names):
+    came = Origin.of_head(Recorded(3, (1,), names[0], model=names[1]), np.eye(2))
+    assert len(came.source) == LONGEST_SOURCE and read(came.source).recorded == came.recorded
