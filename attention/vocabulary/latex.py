@@ -18,7 +18,7 @@ _LIGATURE = re.compile(r"([-',`])(?=\1)|[?!](?=`)")  # two letters that TeX sets
 
 
 def text(typed: str) -> str:
-    r"""A word for a formula; one line, as LaTeX takes an empty one for a paragraph.
+    r"""Return a word as text of a formula, in one line: LaTeX reads an empty one as a paragraph.
 
     >>> text("R&D_1")
     '\\text{R\\&D\\_1}'

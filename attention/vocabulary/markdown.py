@@ -11,7 +11,7 @@ _WRITTEN = re.compile(r"\\([^A-Za-z0-9\s])|&#([0-9]{1,7});")
 
 
 def plain(text: str) -> str:
-    r"""The text with each mark of Markdown, HTML and its entities escaped.
+    r"""Return the text with each mark of Markdown, HTML and its entities escaped.
 
     A line break, and a space at either end, is written by its number, as CommonMark reads it: so a
     table keeps its lines, and stars around a word make it bold.
@@ -24,7 +24,7 @@ def plain(text: str) -> str:
 
 
 def bold(text: str) -> str:
-    """The same in bold; nothing where there is nothing, as stars alone are stars.
+    """Return the text in bold; nothing for an empty text, as stars without text stay stars.
 
     >>> bold("cat"), bold("")
     ('**cat**', '')
@@ -33,7 +33,7 @@ def bold(text: str) -> str:
 
 
 def read(written: str) -> str:
-    r"""The text again that :func:`plain` wrote.
+    r"""Read back the text that :func:`plain` wrote.
 
     >>> read(plain("*a* <b>|")), read(plain("\n")), read(plain("&#10;"))
     ('*a* <b>|', '\n', '&#10;')

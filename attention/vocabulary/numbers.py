@@ -124,7 +124,7 @@ def are_whole(values: np.ndarray) -> bool:
 
 
 def rounded(matrix: np.ndarray, digits: int = 2) -> list[list[str]]:
-    """(rows, columns) of :func:`numbers`.
+    """Return the texts of :func:`numbers` as a table of (rows, columns).
 
     >>> rounded(np.array([[1, 0.5], [0, -0.25]]))
     [['1.00', '0.50'], ['0.00', '−0.25']]
@@ -134,7 +134,7 @@ def rounded(matrix: np.ndarray, digits: int = 2) -> list[list[str]]:
 
 
 def exact(value: float) -> str:
-    """The shortest text that reads back as the same float64.
+    """Return the shortest text that reads back as the same float64.
 
     >>> exact(0.1), exact(3.0), exact(1e300)
     ('0.1', '3', '1e+300')
@@ -144,7 +144,7 @@ def exact(value: float) -> str:
 
 
 def megabytes(size: int) -> str:
-    """Bytes in MB of 2²⁰, or in kB of 2¹⁰ below; a few with one digit after the point.
+    """Return a number of bytes in MB of 2²⁰, or in kB of 2¹⁰; below 10 with one decimal.
 
     >>> megabytes(2_500_000), megabytes(8 * 2**20), megabytes(3 * 2**30), megabytes(1536)
     ('2.4 MB', '8 MB', '3,072 MB', '1.5 kB')

@@ -114,7 +114,7 @@ _ROWS = (
 
 
 def called(names: Iterable[str]) -> str:
-    """Parts as they are called on the page, for a sentence.
+    """Return the labels of parts as they are on the page, for a sentence.
 
     >>> called(["softcap", "alibi"])
     '“Soft cap” and “ALiBi”'

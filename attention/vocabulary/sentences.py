@@ -11,7 +11,7 @@ LABEL_LENGTH = 14  # characters of a word beside a matrix
 
 
 def in_words(names: Sequence[str]) -> str:
-    """All of them, at least one.
+    """Join names, at least one, by commas and “and”.
 
     >>> in_words(["Q"]), in_words(["Q", "K", "V"])
     ('Q', 'Q, K and V')
@@ -21,7 +21,7 @@ def in_words(names: Sequence[str]) -> str:
 
 
 def they_are(names: Sequence[str]) -> str:
-    """All of them, and the verb.
+    """Join names as :func:`in_words` does, and add “is” or “are”.
 
     >>> they_are(["Q"]), they_are(["K", "V"])
     ('Q is', 'K and V are')
@@ -30,7 +30,7 @@ def they_are(names: Sequence[str]) -> str:
 
 
 def amount(count: int, one: str, many: str = "") -> str:
-    """How many there are.
+    """Return a number with its noun, singular or plural.
 
     >>> amount(1, "query", "queries"), amount(2000, "query", "queries"), amount(0, "key")
     ('1 query', '2,000 queries', '0 keys')
@@ -39,7 +39,7 @@ def amount(count: int, one: str, many: str = "") -> str:
 
 
 def numbered(word: str, which: Sequence[int]) -> str:
-    """Heads or items by their numbers, which count from 0.
+    """Name heads or items by their numbers, which count from 0.
 
     >>> numbered("head", [1]), numbered("head", [0, 2])
     ('head 1', 'heads 0, 2')
@@ -48,7 +48,7 @@ def numbered(word: str, which: Sequence[int]) -> str:
 
 
 def which_of(word: str, which: Sequence[int], count: int) -> str:
-    """The same with those that there are.
+    """Name heads or items by their numbers, out of ``count``.
 
     >>> [which_of("head", which, 3) for which in ([1], [0, 2], [0, 1, 2])]
     ['head 1 of 0–2', 'heads 0, 2 of 0–2', 'all 3 heads']
@@ -59,7 +59,7 @@ def which_of(word: str, which: Sequence[int], count: int) -> str:
 
 
 def shortened(label: str) -> str:
-    """What there is room for beside a matrix.
+    """Shorten a label to the width that a matrix leaves it.
 
     >>> shortened("attention"), shortened("representations")
     ('attention', 'representatio…')

@@ -54,7 +54,7 @@ class Stage:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it serves every item of a batch: weights, a bias, or what goes by position."""
+        """Return whether all items of a batch share it: weights, a bias, or a table by position."""
         return self.name in ("P", "R") or self.name.startswith(("W_", "b_"))
 
 
