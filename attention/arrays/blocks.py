@@ -52,18 +52,18 @@ class Block(NamedTuple):
     rows: slice
 
     def rows_of(self, M: np.ndarray) -> np.ndarray:
-        """The block's part of a matrix with a row for each query, (…, n_q, columns): a view."""
+        """Return the block's rows of a matrix with one row per query, (…, n_q, columns): a view."""
         place: tuple[Any, ...] = (..., *self.lead, self.rows, slice(None))
         return np.asarray(M[place])
 
     def all_of(self, M: np.ndarray) -> np.ndarray:
-        """What every row of the block needs of a matrix such as K, (…, n_k, columns): a view."""
+        """Return all rows of a matrix such as K, (…, n_k, columns), for these items: a view."""
         place: tuple[Any, ...] = (..., *self.lead, slice(None), slice(None))
         return np.asarray(M[place])
 
 
 def blocks(shape: tuple[int, ...], room: int | None = None) -> list[Block]:
-    """The blocks of a map (…, n_q, n_k), in the order of its rows; small leading items share one.
+    """Return the blocks of a map (…, n_q, n_k), in row order; small leading items share one.
 
     ``room`` is how many rows one may hold. Default: as many as a thread takes at once.
 
@@ -80,12 +80,14 @@ def blocks(shape: tuple[int, ...], room: int | None = None) -> list[Block]:
 
 
 def rows_at_once(n_k: int) -> int:
-    """How many rows of n_k cells one block holds at most."""
+    """Return how many rows of n_k cells one block holds at most."""
     return max(ROWS, CELLS // max(1, n_k))
 
 
 def pieces(size: int, most: int) -> list[slice]:
-    """An axis in the fewest pieces of at most ``most``, of about one size; a whole axis is ``:``.
+    """Split an axis into the fewest slices of at most ``most``, of about equal size.
+
+    An axis that fits into one is ``:``.
 
     >>> pieces(5, 2)
     [slice(0, 1, None), slice(1, 3, None), slice(3, 5, None)]
@@ -97,9 +99,9 @@ def pieces(size: int, most: int) -> list[slice]:
 
 
 def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
-    """``work(block)`` for every block of a map (…, n_q, n_k); what it returned, in their order.
+    """Call ``work(block)`` for every block of a map (…, n_q, n_k); return the results in order.
 
-    ``work`` calls nobody's code but ours.
+    ``work`` must call no code but this package's own.
 
     >>> each(lambda block: block.rows.stop, (384, 2**17))
     [128, 256, 384]
@@ -115,10 +117,10 @@ def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
 
 
 def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
-    """``loop(end)`` in a thread of its own, which asks end() now and then whether to go on.
+    """Run ``loop(end)`` in a separate thread; the loop calls end() to learn whether it should stop.
 
-    Ctrl-C and other signals reach the caller's thread alone, which only waits: so BLAS and the
-    processors are given back whatever comes. Where no thread is to be had, the caller does it all.
+    Ctrl-C and other signals reach only the caller's thread, which waits: so BLAS and the processors
+    are always restored. If no thread can be started, the caller runs the loop itself.
     """
     ends, ended, errors = Event(), Event(), list[BaseException]()
     begins = Lock()  # taken by the loop, or by a caller interrupted before the loop began
@@ -149,7 +151,7 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
 
 
 def _thread(work: Callable[..., object], *arguments: object) -> Thread:
-    """A thread, not yet started, that calls ``work`` in a copy of the caller's context."""
+    """Return a thread, not yet started, that calls ``work`` in a copy of the caller's context."""
     context, errors = copy_context(), np.geterr()
 
     def run() -> None:
@@ -171,19 +173,22 @@ def share_out(
     cancelled: Callable[[], object] | None = None,
     ours_alone: bool = False,
 ) -> None:
-    """``take(number, work(item))`` for every item, one at a time, in the order in which they end.
+    """Call ``take(number, work(item))`` for every item, one at a time, as the items end.
 
-    Several calls of ``work`` run at the same time, with BLAS on one thread: on threads, each in a
-    copy of the caller's context (``np.errstate``), or wherever an ``executor`` has them run, with
-    ``ahead`` items in its hands at most. The first error ends the loop: items that have not begun
-    are left out, and it is raised here; with ``named`` as a sentence that says which item it was,
-    but for a MemoryError, which no item is to blame for.
+    Several calls of ``work`` run at the same time, with BLAS on one thread: in threads, each in a
+    copy of the caller's context (``np.errstate``), or in an ``executor``, which holds at most
+    ``ahead`` items at a time. The first error ends the loop and is raised here; items that have not
+    begun are left out. With ``named``, it becomes a sentence that names the item, except for a
+    MemoryError, which is no single item's fault.
 
     ``progress(done, total)`` and ``cancelled()`` are called in the caller's thread, between items.
-    With ``ours_alone``, no code but ours is called, and the caller's thread is ours, too: each has
-    processors of its own.
+    With ``ours_alone``, all code called is this package's own, and the caller's thread works too:
+    each thread then has its own processors.
 
-    Raises concurrent.futures.CancelledError where ``cancelled()`` says so.
+    Raises
+    ------
+    concurrent.futures.CancelledError
+        If ``cancelled()`` returns true.
     """
     watch = _Watch(len(items), progress, cancelled)
 
@@ -239,7 +244,7 @@ def _by_threads(
     threads: int,
     ours_alone: bool,
 ) -> None:
-    """The caller's thread and its helpers take one item after the other, until none is left.
+    """Let the caller's thread and its helpers take one item after the other, until none is left.
 
     The caller works too, so that nothing waits for a thread that a busy machine has yet to start.
     """
@@ -328,13 +333,13 @@ def _by_executor(
 
 
 def _with_one_thread(work: Callable[[S], T], item: S) -> T:
-    """Where the executor's workers are processes, each has a BLAS of its own."""
+    """Call ``work(item)`` with BLAS on one thread: a worker process has its own BLAS."""
     with one_blas_thread():
         return work(item)
 
 
 def _ahead(executor: Any) -> int:
-    """Twice the workers, which threads and processes of Python tell; else twice the cores."""
+    """Return twice the executor's number of workers, or twice the cores where it is unknown."""
     workers = getattr(executor, "_max_workers", None)
     return 2 * (workers if isinstance(workers, int) else max(2, os.cpu_count() or 1))
 
@@ -348,19 +353,20 @@ def in_blocks(
     bias: np.ndarray | None,
     sinks: np.ndarray | None = None,
 ) -> Stages:
-    """The stages of ``formula(Q, K, V, allowed, bias, sinks, out)``, a block at a time for a large
-    map.
+    """Compute the stages of ``formula``, a block of rows at a time for a large map.
 
-    1. A map of one block is computed as it is.
-    2. For a larger one the formula, given no row at all, tells which stages there are, and room is
-       made for all their rows.
-    3. Block after block its rows are computed, into their places.
+    It is called as ``formula(Q, K, V, allowed, bias, sinks, out)``.
+
+    1. A map of one block is computed in one call.
+    2. For a larger one, a call with no rows at all shows which stages there are, and memory is
+       allocated for all their rows.
+    3. Each block's rows are then computed, into their place.
 
     ``allowed`` has the shape of the scores, (…, n_q, n_k); the others broadcast to it, and
     ``sinks`` to (…, n_q, 1). The formula returns arrays with a row for each query,
-    (…, n_q, columns), by their names; each row may depend on its own query alone. ``out`` holds the
-    places where they belong, by the same names: a stage that was computed there needs no copy. For
-    a small map it is empty.
+    (…, n_q, columns), by name; each row may depend on its own query only. ``out`` holds the arrays
+    to write them to, by the same names: a stage computed there needs no copy. For a small map it is
+    empty.
     """
     shape = allowed.shape
     if math.prod(shape[:-1]) <= rows_at_once(shape[-1]):
@@ -388,9 +394,9 @@ def in_blocks(
 
 
 def _room(no_row: Stages, n_q: int) -> Stages:
-    """Empty arrays of n_q rows, for stages known by arrays of none.
+    """Return empty arrays of n_q rows for stages whose arrays of no row are given.
 
-    Stages of one shape share one piece of memory while they are small: the system hands memory out
+    Stages of one shape share one piece of memory while they are small: the system allocates memory
     in large pages, and the odd ends of four pieces cost more than the computation at 1,024 tokens.
     """
     alike: dict[tuple[tuple[int, ...], np.dtype], list[str]] = {}
@@ -432,7 +438,7 @@ def one_blas_thread() -> Iterator[int]:
 
 
 def _let_go() -> None:
-    """In a process forked while BLAS was held: who held it is not there to put it back."""
+    """Restore BLAS after a fork: the thread that limited it does not exist in the child."""
     global _HOLD
     _HOLD = Lock()
     for limit in _LIMITS:
@@ -446,7 +452,7 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def _blas() -> Any:
-    """The BLAS libraries in this process, as threadpoolctl knows them, or None without it."""
+    """Return threadpoolctl's controller of the BLAS libraries, or None if it is not installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:

@@ -15,7 +15,7 @@ MOST = 2**31 - 1  # of anything counted: more fits into no memory
 
 
 def as_floats(**arguments: ArrayLike) -> list[np.ndarray]:
-    """The arguments as arrays of one float type, at least float32; integers become float64.
+    """Convert the arguments to arrays of one float type, at least float32; integers to float64.
 
     >>> [a.dtype.name for a in as_floats(Q=[[1]], K=np.ones((1, 1), "f4"))]
     ['float64', 'float64']
@@ -31,12 +31,12 @@ def as_floats(**arguments: ArrayLike) -> list[np.ndarray]:
 
 
 def in_type(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The array itself where it has this type, else a copy that nobody writes to."""
+    """Return the array itself if it has this type, else a read-only copy."""
     return array if array.dtype == dtype else locked(array.astype(dtype))
 
 
 def with_axes(name: str, value: ArrayLike, least: int, wanted: str) -> np.ndarray:
-    """The argument as an array with at least so many axes, in the type it has."""
+    """Convert an argument to an array, of any type, with at least ``least`` axes."""
     array = as_array(name, value)
     if array.ndim < least:
         raise ValueError(f"{name} has shape {array.shape}; expected {wanted}.")
@@ -59,7 +59,7 @@ def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
 
 
 def check_lead(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
-    """The leading axes of the three together."""
+    """Return the leading axes of Q, K and V, broadcast."""
     if Q.ndim == K.ndim == V.ndim == 2:
         return ()
     try:
@@ -72,7 +72,7 @@ def check_lead(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
 
 
 def shape_of_scores(Q: np.ndarray, K: np.ndarray) -> tuple[int, ...]:
-    """(…, n_q, n_k), the shape of Q Kᵀ."""
+    """Return the shape of Q Kᵀ, (…, n_q, n_k)."""
     lead = Q.shape[:-2]
     if K.shape[:-2] != lead:
         lead = np.broadcast_shapes(lead, K.shape[:-2])
@@ -82,7 +82,7 @@ def shape_of_scores(Q: np.ndarray, K: np.ndarray) -> tuple[int, ...]:
 def check_mask(
     allowed: ArrayLike | None, bias: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """``allowed`` in the shape of the scores, and ``bias`` in their float type, if one was given.
+    """Return ``allowed`` in the shape of the scores and ``bias``, if given, in their float type.
 
     A key under a bias of −∞ is not allowed; so is one where the scores' type cannot hold the bias,
     as −1e300 in float32. Without a bias no cell is looked at.
@@ -103,7 +103,7 @@ def check_mask(
 
 
 def _check_bias(bias: ArrayLike, dtype: np.dtype) -> np.ndarray:
-    """Numbers to add, in the scores' float type."""
+    """Return the bias in the scores' float type."""
     wanted = "expected numbers to add to the scores"
     added = as_numbers("bias", bias, wanted)
     if added.dtype == bool:
@@ -113,7 +113,7 @@ def _check_bias(bias: ArrayLike, dtype: np.dtype) -> np.ndarray:
 
 
 def refuse_counts(name: str, bias: np.ndarray) -> None:
-    """Exact 0 and 1 are a mask that wants to be boolean: added to scores they hide nothing."""
+    """Reject a bias of only 0 and 1: it is most likely a boolean mask and would hide nothing."""
 
     def only_counts(cells: np.ndarray) -> bool:
         return bool(((cells == 0) | (cells == 1)).all())
@@ -166,12 +166,12 @@ def _broadcasts(sides: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 
 
 def as_mask(name: str, value: ArrayLike) -> np.ndarray:
-    """A mask or a bias, before it is known which."""
+    """Convert an argument that is either a mask or a bias to an array."""
     return as_array(name, value)
 
 
 def check_positive(name: str, given: Any) -> float:
-    """An argument such as the scale: a positive, finite number."""
+    """Return an argument such as the scale as a float; raise unless positive and finite."""
     plain = given.detach() if hasattr(given, "detach") else given
     try:
         is_number = not isinstance(given, (bool, np.bool_, str, bytes)) and np.ndim(plain) == 0
@@ -184,7 +184,7 @@ def check_positive(name: str, given: Any) -> float:
 
 
 def check_count(name: str, given: Any, least: int = 1) -> int:
-    """An argument such as the number of heads: a whole number from 1, or from ``least``.
+    """Return an argument such as the number of heads as an int; raise if it is below ``least``.
 
     >>> check_count("heads", 2.0)
     Traceback (most recent call last):
@@ -202,7 +202,7 @@ def check_count(name: str, given: Any, least: int = 1) -> int:
 
 
 def check_switch(name: str, given: Any) -> bool:
-    """An argument that is True or False."""
+    """Return an argument as a bool; raise unless it is True or False."""
     if not isinstance(given, (bool, np.bool_)):
         raise TypeError(f"{name} is {shown(given)}; expected True or False.")
     return bool(given)
@@ -225,7 +225,7 @@ def check_vector(record: object, name: str) -> None:
 def add_mask(
     scores: np.ndarray, bias: np.ndarray | None, allowed: np.ndarray, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """scores + bias where allowed, −∞ elsewhere, written to ``out`` or a new array.
+    """Return scores + bias where allowed and −∞ elsewhere, in ``out`` or a new array.
 
     >>> add_mask(np.array([[2.0, 3.0]]), np.array([0.5, 0.5]), np.array([[True, False]]))
     array([[ 2.5, -inf]])
@@ -245,11 +245,11 @@ def softmax_rows(
     out: np.ndarray | None = None,
     sinks: np.ndarray | None = None,
 ) -> np.ndarray:
-    """softmax of each row's visible cells; a hidden cell is exactly 0, and so is a row without any.
+    """Return the softmax of the allowed cells of each row; all other cells are exactly 0.
 
-    Hidden cells hold −∞ already. The row's maximum is subtracted first, so that exp never
-    overflows. ``out`` is where the weights are written to; default: a new array. ``sinks``,
-    (…, n_q, 1), are one more score in each row's sum, of no key.
+    A row with no allowed cell is all 0. Hidden cells hold −∞ already. The row's maximum is
+    subtracted first, so that exp never overflows. The weights are written to ``out``; default: a
+    new array. ``sinks``, (…, n_q, 1), are one more score in each row's sum, of no key.
 
     >>> softmax_rows(np.array([[-800.0, -801.0, -802.0]]), np.ones((1, 3), bool)).round(3)
     array([[0.665, 0.245, 0.09 ]])
@@ -272,7 +272,7 @@ def softmax_rows(
 
 
 def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """weights V, where a hidden value stays out even if it is NaN or inf (0 × NaN would be NaN)."""
+    """Return weights V, without hidden values that are NaN or inf (0 × NaN would be NaN)."""
     finite = np.isfinite(V)
     if finite.all():
         return weights @ V

@@ -21,14 +21,14 @@ KINDS = {"U": "text", "S": "text", "T": "text", "M": "dates", "m": "time spans"}
 
 
 def as_array(name: str, value: Any) -> np.ndarray:
-    """``value`` as an array, in the type it has; the caller's own memory where NumPy can share it.
+    """Convert ``value`` to an array in its own type, sharing the caller's memory where NumPy can.
 
-    1. What would lose something is refused: a masked array with hidden cells.
-    2. A tensor is fetched from its device and its gradient's graph.
-    3. NumPy reads it; a pandas table of nullable types once more, with NaN for what is missing.
-    4. Objects that are all real numbers become numbers, as they would out of a list.
+    1. A masked array with hidden cells is refused: the conversion would lose them.
+    2. A tensor is copied from its device and detached from its gradient's graph.
+    3. NumPy reads it; a pandas table of nullable types once more, with NaN for missing values.
+    4. Objects that are all real numbers become numbers, as they would in a list.
 
-    In lists, however deep, each tensor, table and masked array is taken as it is alone.
+    In lists, however deep, each tensor, table and masked array is converted by the same rules.
 
     >>> as_array("Q", [[1, 2]])
     array([[1, 2]])
@@ -58,7 +58,7 @@ def as_array(name: str, value: Any) -> np.ndarray:
 
 
 def as_numbers(name: str, value: Any, wanted: str = "expected real numbers") -> np.ndarray:
-    """The array in a type that NumPy computes with: booleans, integers, or floats from float32 on.
+    """Convert to a type that NumPy computes with: booleans, integers, or floats from float32 on.
 
     float16, bfloat16 and the narrower floats become float32, so that no score overflows.
 
@@ -79,7 +79,7 @@ def as_numbers(name: str, value: Any, wanted: str = "expected real numbers") -> 
 
 
 def held(array: np.ndarray) -> str:
-    """What an array holds, for a sentence that refuses it.
+    """Describe what an array holds, for an error message.
 
     >>> held(np.array([[1, None]])), held(np.array(["a"])), held(np.array([1j]))
     ('holds objects such as None', 'holds text', 'holds complex128')
@@ -92,7 +92,7 @@ def held(array: np.ndarray) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as it is written in Python, or its shape where that would be long.
+    """Return a value's repr, shortened, or the shape of an array.
 
     >>> shown("sqrt"), shown(np.ones((2, 3)))
     ("'sqrt'", 'an array of shape (2, 3)')
@@ -115,7 +115,7 @@ class _Sealed:
 
 
 def locked(array: np.ndarray) -> np.ndarray:
-    """The array, made here, from now on read-only for everybody, also for who may turn flags.
+    """Make an array of our own permanently read-only: its flags cannot be set back.
 
     >>> locked(np.ones((1, 1))).flags.writeable = True
     Traceback (most recent call last):
@@ -127,7 +127,7 @@ def locked(array: np.ndarray) -> np.ndarray:
 
 
 def kept(array: np.ndarray) -> np.ndarray:
-    """The numbers as they are now: the array itself where nobody can write to it, else a copy.
+    """Return the array itself if nobody can write to it, else a read-only copy.
 
     A caller's own array, made read-only, is copied too: its owner can make it writeable again.
 
@@ -152,9 +152,9 @@ def _refuse_masked(name: str, value: Any) -> None:
 
 
 def _plain(name: str, value: Any, above: tuple[int, ...] = ()) -> Any:
-    """Nested lists with NumPy's arrays in the place of what NumPy would refuse, or lose part of.
+    """Replace tensors, tables and masked arrays inside nested lists by arrays.
 
-    ``above`` are the lists that it stands in.
+    NumPy would refuse them, or lose a part. ``above`` are the ids of the lists around ``value``.
     """
     if not isinstance(value, (list, tuple)) or _is_of_numbers(value):
         return value
@@ -170,10 +170,11 @@ def _plain(name: str, value: Any, above: tuple[int, ...] = ()) -> Any:
 
 
 def _is_of_numbers(row: Any) -> bool:
-    """Whether these are Python's numbers: what a tensor is added to, or a masked cell, is one too.
+    """Return whether a row holds only Python's numbers.
 
-    A quarter of the time that NumPy takes to read the row; to ask each for its type takes as long
-    as NumPy does.
+    Its first cell and its sum tell: with a tensor or a masked cell in it, the sum is one too. This
+    takes a quarter of the time that NumPy takes to read the row; to check the type of each cell
+    takes as long as NumPy does.
     """
     try:
         return type(row[0]) in NUMBERS and type(sum(row)) in NUMBERS
@@ -182,20 +183,20 @@ def _is_of_numbers(row: Any) -> bool:
 
 
 def _is_foreign(value: Any) -> bool:
-    """Whether NumPy would refuse it, or lose something, inside a list."""
+    """Return whether NumPy would refuse the value inside a list, or lose a part of it."""
     return isinstance(value, np.ma.MaskedArray) or hasattr(value, "detach") or _is_table(value)
 
 
 def _is_table(value: Any) -> bool:
-    """Whether it is of pandas."""
+    """Return whether the value is a pandas object."""
     return hasattr(value, "to_numpy") and hasattr(value, "isna")
 
 
 def _of_objects(name: str, array: np.ndarray) -> np.ndarray:
-    """Objects that are all real numbers as NumPy reads them out of a list; all else as it is.
+    """Convert objects that are all real numbers as NumPy does in a list; return others unchanged.
 
-    Truth beside numbers counts as 1 and 0, as in a list. Whole numbers too large for NumPy's become
-    float64.
+    Booleans next to numbers count as 1 and 0, as in a list. Whole numbers too large for NumPy's
+    become float64.
     """
     if array.dtype != object or not all(isinstance(cell, REAL) for cell in array.flat):
         return array
@@ -209,7 +210,7 @@ def _of_objects(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def _fetched(value: Any) -> Any:
-    """A tensor of torch as an array of NumPy, from any device; all else as it is."""
+    """Convert a torch tensor on any device to a NumPy array; return others unchanged."""
     if not hasattr(value, "detach"):
         return value
     try:
@@ -221,7 +222,7 @@ def _fetched(value: Any) -> Any:
 
 
 def _from_pandas(table: Any) -> np.ndarray:
-    """Columns of nullable or of several types, in the type they have in common."""
+    """Convert columns of nullable or of several types to their common type."""
     types = list(table.dtypes) if table.ndim == 2 else [table.dtype]
     kinds = {getattr(each, "kind", "O") for each in types}
     whole = not table.isna().to_numpy().any()

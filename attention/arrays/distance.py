@@ -14,7 +14,7 @@ CELLS = 2**17  # of a block
 
 
 def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Slices of the rows, the axis before the last, of about :data:`CELLS` numbers each.
+    """Return slices of the rows, the axis before the last, of about :data:`CELLS` numbers each.
 
     >>> list(blocks((2, 300, 512)))
     [slice(0, 128, None), slice(128, 256, None), slice(256, 384, None)]
@@ -25,7 +25,9 @@ def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
 
 
 def distance(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """How far apart, cell by cell; 0 where both are the same infinity or NaN, ∞ where only one is.
+    """Return |found − wanted| cell by cell.
+
+    It is 0 where both are the same infinity or NaN, and ∞ where only one is.
 
     >>> distance(np.array([1.0, np.nan, np.inf]), np.array([3.0, np.nan, 0.0]))
     array([ 2.,  0., inf])
@@ -37,7 +39,7 @@ def distance(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def furthest(found: np.ndarray, wanted: np.ndarray) -> float:
-    """The largest distance; 0 where there is no number.
+    """Return the largest distance; 0 for empty arrays.
 
     >>> furthest(np.array([[1.0, 2.0]]), np.array([[1.0, 5.0]]))
     3.0
@@ -47,7 +49,7 @@ def furthest(found: np.ndarray, wanted: np.ndarray) -> float:
 
 
 def difference(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
-    """theirs − ours, where the same infinity on both sides is no difference.
+    """Return theirs − ours; 0 where both are the same infinity or NaN.
 
     >>> difference(np.array([[1.0, -np.inf]]), np.array([[3.0, -np.inf]]))
     array([[-2.,  0.]])
@@ -61,7 +63,7 @@ def difference(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
 
 
 def largest_finite(M: np.ndarray) -> float:
-    """The largest finite size; 0 where there is none.
+    """Return the largest absolute value of the finite numbers; 0 if there are none.
 
     >>> largest_finite(np.array([1.0, -2.0, np.inf]))
     2.0

@@ -46,7 +46,7 @@ OF_PROJECTIONS = {"enable_gqa": "give kv_heads="}  # where K and V are made of X
 
 
 def hinting(function: Callable[P, R]) -> Callable[P, R]:
-    """The function with its own signature, which answers another library's word with ours.
+    """Wrap the function to answer another library's argument name with ours.
 
     >>> hinting(lambda Q, *, allowed=None: Q)([[1.0]], attn_bias=[[0.5]])
     Traceback (most recent call last):
@@ -73,7 +73,7 @@ def hinting(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def by_place(hint: str) -> str:
-    """The hint where no array of queries and keys would fit into memory.
+    """Reword a hint for functions that take masks of ``attention.places`` instead of arrays.
 
     >>> by_place("give bias=attention.alibi(n_q, n_k, heads)")
     'give bias=attention.places.alibi(heads)'

@@ -17,9 +17,10 @@ STAT = "/proc/thread-self/stat"  # "number (name) state …": the 39th field is 
 
 
 def shares(threads: int) -> list[Share]:
-    """Processors for so many threads, the first of them this one, which stays where it is.
+    """Return the processors for each of ``threads`` threads.
 
-    Empty shares where the system does not tell, or where there are fewer processors than threads.
+    The first share is the processor that the caller's thread runs on. All are empty where the
+    system does not tell, or has fewer processors than threads.
 
     >>> len(shares(1000))
     1000
@@ -37,7 +38,7 @@ def shares(threads: int) -> list[Share]:
 
 
 def _here() -> int | None:
-    """The processor that runs this thread, where Linux says so."""
+    """Return the processor that runs this thread, or None where the system does not tell."""
     try:
         with open(STAT) as file:
             return int(file.read().rpartition(")")[2].split()[36])

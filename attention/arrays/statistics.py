@@ -9,9 +9,9 @@ from attention.arrays.conversion import as_array
 
 
 def variance(stage: ArrayLike, visible: ArrayLike | None = None) -> float:
-    """Population variance (ddof 0) of the visible, finite cells; NaN if there are none.
+    """Return the population variance (ddof 0) of the visible, finite cells; NaN if there are none.
 
-    In at least float32.
+    It is computed in at least float32.
 
     >>> variance([[1.0, 3.0, -np.inf]])
     1.0
@@ -24,7 +24,9 @@ def variance(stage: ArrayLike, visible: ArrayLike | None = None) -> float:
 
 
 def entropy(weights: ArrayLike) -> np.ndarray:
-    """(…, n_q), −Σ w ln w of each row in nats: 0 looks at one key, ln n_k at all alike.
+    """Return the entropy of each row, −Σ w ln w in nats, (…, n_q).
+
+    It is 0 for one key with all the weight and ln n_k for equal weights.
 
     >>> entropy([[0.5, 0.5], [1.0, 0.0]]).round(4)
     array([0.6931, 0.    ])
@@ -36,7 +38,7 @@ def entropy(weights: ArrayLike) -> np.ndarray:
 
 
 def largest(weights: ArrayLike, allowed: ArrayLike | None = None) -> np.ndarray:
-    """(…, n_q), the largest weight of each row among its visible keys; 0 where there are none.
+    """Return the largest weight of each row among its allowed keys, (…, n_q); 0 without any.
 
     Without softmax a weight may be negative, and then the 0 of a hidden key is not the largest.
 
