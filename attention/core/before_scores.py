@@ -1,4 +1,4 @@
-"""What stands between Q, K and the scores: norm and rotation, in the order of the layer."""
+"""The steps between Q, K and the scores: norm and rotation, in the order of the layer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def prepared(
     rotary: Rotary | None,
     of_heads: bool = False,
 ) -> dict[str, Any]:
-    """Q, K and what is made of them, pair by pair: the scores are those of the last two.
+    """Return Q, K and what norm and rotation make of them; the scores are those of the last pair.
 
     ``of_heads``: the axis before the tokens counts the heads.
 
@@ -39,13 +39,13 @@ def prepared(
 
 
 def last(stages: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """The queries and keys that meet in the scores."""
+    """Return the queries and keys that the scores are computed from."""
     *_, Q, K = stages.values()
     return Q, K
 
 
 def check_parts(norm: RMSNorm | None, rotary: Rotary | None) -> None:
-    """Refuse what is no such record."""
+    """Raise unless ``norm`` is an RMSNorm or None, and ``rotary`` a Rotary or None."""
     for name, given, kind in (("norm", norm, RMSNorm), ("rotary", rotary, Rotary)):
         if given is not None and not isinstance(given, kind):
             raise TypeError(f"{name} is {shown(given)}; expected attention.{kind.__name__}(…).")

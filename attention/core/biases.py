@@ -1,4 +1,4 @@
-"""Numbers that are added to the scaled scores by how far a query stands from a key."""
+"""Numbers added to the scaled scores by the distance between query and key."""
 
 from __future__ import annotations
 
@@ -13,14 +13,26 @@ from attention.arrays.checks import as_floats, check_count, check_switch, in_typ
 from attention.arrays.conversion import kept, shown
 from attention.core.masks import lead
 
-MOST_NAMED = 2**16  # places from a query whose buckets are named
+MOST_NAMED = 2**16  # tokens from a query, up to which buckets are named
 
 
 def alibi_slopes(heads: int) -> np.ndarray:
-    """(h,), how much one place takes from a score in each head (Press et al. 2022; BLOOM, MPT).
+    """Return ALiBi's slope of each head, (h,): how much a score falls for each token of distance.
 
-    2^(−8/h), 2^(−16/h), … for 1, 2, 4, 8, … heads. For another number those of the next smaller
-    power of two, then every second one of the next larger.
+    For a power of two, h heads have 2^(−8/h), 2^(−16/h), …; another number of heads has the slopes
+    of the next smaller power of two, then every second one of the next larger. Press et al. 2022,
+    "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation",
+    section 3, and the authors' code; also in BLOOM and MPT.
+
+    Parameters
+    ----------
+    heads : int
+        Number of heads, h.
+
+    Raises
+    ------
+    ValueError
+        If ``heads`` is not a whole number from 1.
 
     >>> alibi_slopes(2), alibi_slopes(3)
     (array([0.0625    , 0.00390625]), array([0.0625    , 0.00390625, 0.25      ]))
@@ -35,11 +47,30 @@ def alibi_slopes(heads: int) -> np.ndarray:
 
 
 def alibi(n_q: int, n_k: int, heads: int, past: ArrayLike = 0) -> np.ndarray:
-    """(h, n_q, n_k), ALiBi for ``bias=``: −slope × distance, so that far keys count for less.
+    """Return ALiBi for ``bias=``: −slope × distance in tokens, so that far keys count for less.
 
-    With a batch, give it as ``alibi(…)[None]``. ``past`` as in :func:`causal`; of several items it
-    makes (…, h, n_q, n_k). Published code that adds slope × (k − q), or slope × k, gives
-    the same weights under a look-ahead mask.
+    Press et al. 2022, section 3, with the slopes of :func:`alibi_slopes`. Published code that adds
+    slope × (k − q), or slope × k, gives the same weights under a look-ahead mask.
+
+    Parameters
+    ----------
+    n_q, n_k, heads : int
+        Numbers of queries, keys and heads.
+    past : array_like, () or (…)
+        Keys before the first query, as in :func:`causal`.
+
+    Returns
+    -------
+    ndarray, (h, n_q, n_k), or (…, h, n_q, n_k) for several ``past``
+        With a batch, give the first as ``alibi(…)[None]``.
+
+    Raises
+    ------
+    ValueError
+        If ``n_q`` or ``n_k`` is not a whole number from 0, ``heads`` not one from 1, or ``past`` is
+        not finite.
+    TypeError
+        If ``past`` is not a number.
 
     >>> alibi(2, 2, heads=1)
     array([[[-0.        , -0.00390625],
@@ -58,11 +89,12 @@ def relative_buckets(
     max_distance: int = 128,
     past: ArrayLike = 0,
 ) -> np.ndarray:
-    """(n_q, n_k), which row of a table each place reads, as in T5: one for each near distance, and
-    wider ones, in equal steps of the logarithm, up to ``max_distance``.
+    """Return which row of a table each score reads, (n_q, n_k), as in T5.
 
-    ``bidirectional`` keeps half of them for keys behind the query; without it these all read row
-    0, as a key at the query's own place does.
+    Each near distance has its own row; further ones share rows, whose widths grow in equal steps of
+    the logarithm up to ``max_distance``. With ``bidirectional``, half of the rows are for keys
+    after the query (key − query > 0); without it, all such keys read row 0, as a key at the query's
+    own position does.
 
     >>> relative_buckets(3, 3, 8, max_distance=16)
     array([[0, 5, 6],
@@ -70,7 +102,7 @@ def relative_buckets(
            [2, 1, 0]])
     """
     buckets, bidirectional, max_distance = check_buckets(buckets, bidirectional, max_distance)
-    behind = lead(n_q, n_k, past)  # how far the key stands before the query
+    behind = lead(n_q, n_k, past)  # query − key
     if behind.dtype.kind not in "iu":
         raise TypeError(f"past is {shown(past)}; expected whole numbers of cached keys.")
     return buckets_of(behind, buckets, bidirectional, max_distance)
@@ -79,7 +111,7 @@ def relative_buckets(
 def check_buckets(
     buckets: int, bidirectional: bool = True, max_distance: int = 128
 ) -> tuple[int, bool, int]:
-    """The arguments of :func:`relative_buckets`, or a sentence."""
+    """Return the arguments of :func:`relative_buckets`; raise if one is out of range."""
     if not isinstance(bidirectional, (bool, np.bool_)):
         raise TypeError(f"bidirectional is {shown(bidirectional)}; expected True or False.")
     buckets = check_count("buckets", buckets, 4 if bidirectional else 2)
@@ -92,7 +124,7 @@ def check_buckets(
 def buckets_of(
     behind: np.ndarray, buckets: int, bidirectional: bool, max_distance: int
 ) -> np.ndarray:
-    """Which row of a table each distance reads: whole numbers, how far the key stands before."""
+    """Return which row of a table each distance reads; distances are query − key, integers."""
     side = buckets // 2 if bidirectional else buckets
     near = side // 2  # distances with a row of their own
     distance = np.abs(behind) if bidirectional else np.maximum(behind, 0)
@@ -114,10 +146,39 @@ def relative_bias(
     max_distance: int = 128,
     past: ArrayLike = 0,
 ) -> np.ndarray:
-    """(h, n_q, n_k), T5's relative bias for ``bias=``: a learned number for each distance.
+    """Return T5's relative bias for ``bias=``: a learned number for each bucket of distances.
 
-    ``table``, (buckets, h), is what the model has learned; which row a place reads says
-    :func:`relative_buckets`. T5 does not scale its scores: give ``scale=1``.
+    Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text
+    Transformer", section 2.1; the buckets are those of T5's code. T5 does not scale its scores:
+    give ``scale=1``.
+
+    Parameters
+    ----------
+    table : array_like, (buckets, h)
+        The numbers that the model has learned.
+    n_q, n_k : int
+        Numbers of queries and keys.
+    bidirectional : bool
+        Half of the rows are for keys after the query, as in T5's encoder. False: keys after the
+        query read row 0, as in its decoder.
+    max_distance : int
+        All keys at least this far away, in tokens, share one row (one on each side).
+    past : array_like of int, () or (…)
+        Keys before the first query, as in :func:`causal`.
+
+    Returns
+    -------
+    ndarray, (h, n_q, n_k), or (…, h, n_q, n_k) for several ``past``
+
+    Raises
+    ------
+    ValueError
+        If the table does not have two axes and an even number of rows, at least 4 (any number from
+        2 if not ``bidirectional``), ``max_distance`` is not larger than the distances with their
+        own row, ``n_q`` or ``n_k`` is not a whole number from 0, or ``past`` is not finite.
+    TypeError
+        If the table does not hold numbers, ``past`` does not hold integers, or ``bidirectional`` is
+        not a bool.
 
     >>> relative_bias([[0.0], [1.0], [2.0], [3.0]], 2, 2, max_distance=2)
     array([[[0., 3.],
@@ -152,11 +213,18 @@ def check_table(table: ArrayLike, bidirectional: bool) -> np.ndarray:
 class RelativeBias:
     """T5's relative bias as a part of an attention, for ``relative=``; its table is the stage R.
 
+    Source as in :func:`relative_bias`.
+
     Parameters
     ----------
     table : array_like, (buckets, h), or (buckets, 1), the same for every head
     bidirectional, max_distance, past :
-        Which row each place reads, as in :func:`relative_buckets`.
+        Which row each score reads, as in :func:`relative_bias`; ``past`` is one number.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`relative_bias`; also if the table holds NaN or ∞, or ``past`` is not one number.
 
     >>> RelativeBias([[0.0], [1.0], [2.0], [3.0]], max_distance=2).rows(2, 2)
     array([[0, 3],
@@ -183,11 +251,11 @@ class RelativeBias:
 
     @property
     def columns(self) -> int:
-        """How many heads it is for; 1 is for any."""
+        """Return the number of heads that the table is for; 1 is for any number."""
         return int(np.shape(self.table)[1])
 
     def rows(self, n_q: int, n_k: int) -> np.ndarray:
-        """(n_q, n_k), the row of the table that each place reads."""
+        """Return the row of the table that each score reads, (n_q, n_k)."""
         return relative_buckets(
             n_q,
             n_k,
@@ -207,14 +275,17 @@ class RelativeBias:
             )
 
     def of(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """What is added to scores of this shape, (…, h, n_q, n_k): (h, n_q, n_k) or (n_q, n_k)."""
+        """Return what is added to scores of shape (…, h, n_q, n_k).
+
+        It has shape (h, n_q, n_k), or (n_q, n_k) for a table of one column.
+        """
         if self.columns > 1:
             self.check_heads(shape[-3] if len(shape) > 2 else 1)
         added = np.moveaxis(np.asarray(self.table)[self.rows(*shape[-2:])], -1, -3)
         return in_type(added if self.columns > 1 else added[0], dtype)
 
     def names(self) -> tuple[str, ...]:
-        """What each row is for: how far the key stands from the query, behind it (−) or ahead (+).
+        """Return the distances, key − query, that each row is for: − before the query, + after it.
 
         >>> RelativeBias(np.zeros((8, 1)), max_distance=8).names()
         ('0', '−1', '−2, −3', '≤ −4', '–', '+1', '+2, +3', '≥ +4')
@@ -224,7 +295,7 @@ class RelativeBias:
         sides = {"−": relative_buckets(len(far), 1, buckets, **self._ways)[:, 0]}
         if self.bidirectional:
             sides["+"] = relative_buckets(1, len(far), buckets, **self._ways)[0]
-        names = ["–"] * buckets  # one row is read by no place
+        names = ["–"] * buckets  # one row is never read
         for sign, rows in sides.items():
             starts = np.flatnonzero(np.diff(rows, prepend=-1))
             for first, end in zip(starts, [*starts[1:], None], strict=True):
@@ -238,14 +309,14 @@ class RelativeBias:
 
 
 def check_relative(given: RelativeBias) -> RelativeBias:
-    """The argument ``relative``, or one sentence."""
+    """Return the argument ``relative``; raise unless it is a RelativeBias."""
     if not isinstance(given, RelativeBias):
         raise TypeError(f"relative is {shown(given)}; expected attention.RelativeBias(table).")
     return given
 
 
 def _places(sign: str, first: int, end: int | None) -> str:
-    """The distances from ``first`` to below ``end``.
+    """Name the distances from ``first`` to below ``end``.
 
     >>> _places("−", 0, 1), _places("+", 2, 4), _places("+", 4, 8), _places("−", 8, None)
     ('0', '+2, +3', '+4 … +7', '≤ −8')

@@ -26,14 +26,14 @@ class Trouble:
     reason: str
 
     def __str__(self) -> str:
-        """One sentence; items, heads and queries are counted from 0, as NumPy's indices are."""
+        """Return one sentence; items, heads and queries are counted from 0, as in NumPy."""
         who = listed([str(query) for query in self.queries])
         words = f"{self.place}{', ' * bool(self.place)}{who}, counted from 0: {self.reason}."
         return words[:1].upper() + words[1:]
 
 
 def listed(names: Sequence[str]) -> str:
-    """The queries by their names, the first few of them.
+    """Name the queries, the first few of them.
 
     >>> listed("ab"), listed("abcdefgh")
     ('queries a and b', 'queries a, b, c, d, e and 3 more')
@@ -90,7 +90,7 @@ def troubles(trace: Mapping[str, Any]) -> Iterator[Trouble]:
 
 
 def _is_well(trace: Mapping[str, Any]) -> bool:
-    """Whether every number is finite, apart from the −∞ of hidden keys."""
+    """Return whether every number is finite, apart from the −∞ of hidden keys."""
     for stage in (trace["scores"], trace["scaled"], trace["output"]):
         with np.errstate(all="ignore"):
             extremes = (stage.min(), stage.max()) if stage.size else ()
@@ -100,7 +100,7 @@ def _is_well(trace: Mapping[str, Any]) -> bool:
 
 
 def _place(at: tuple[int, ...], of_heads: bool, recorded: Recorded | None = None) -> str:
-    """The leading axes in words: the batch, then the head, if there is an axis of heads."""
+    """Name the leading axes: the batch, then the head if there is an axis of heads."""
     *items, head = at if of_heads or len(at) > 1 else (*at, None)
     item = f"item {', '.join(map(str, items))}" if items else ""
     head = recorded.heads[head] if recorded and head is not None else head
@@ -123,7 +123,7 @@ def _reasons(
     allowed: np.ndarray,
     output: np.ndarray,
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Each cause with the queries that meet it, (n_q,) booleans: one item and head."""
+    """Yield each cause with the queries that meet it, (n_q,) booleans, of one item and head."""
 
     def visible(bad: np.ndarray) -> np.ndarray:
         return np.asarray((allowed & bad).any(axis=-1))
@@ -140,7 +140,7 @@ def _reasons(
 
 
 def _lost(M: np.ndarray) -> np.ndarray:
-    """(…, n), the rows with a number that is not finite."""
+    """Return which rows hold a number that is not finite, (…, n)."""
     return np.asarray(~np.isfinite(M).all(axis=-1))
 
 

@@ -48,13 +48,16 @@ def multi_head_attention(
     rotary: Rotary | None = None,
     relative: RelativeBias | None = None,
 ) -> AttentionTrace:
-    """Split Q, K and V into heads, let each attend on its own, and join them again.
+    """Split Q, K and V into heads, let each attend separately, and join them again.
+
+    Vaswani et al. 2017, section 3.2.2; with ``kv_heads``, grouped-query attention (Ainslie et al.
+    2023, "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints").
 
     Parameters
     ----------
     Q, K, V : array_like, (…, n_q, h · d_k), (…, n_k, g · d_k), (…, n_k, g · d_v)
     heads : int
-        h. With 1 head the stages have no head axis; with more it stands before the tokens:
+        h. With 1 head the stages have no head axis; with more it is before the tokens:
         (…, h, n, d).
     kv_heads : int
         g, where fewer heads of keys and values serve h / g heads of queries each, in the order
@@ -79,7 +82,9 @@ def multi_head_attention(
     Raises
     ------
     ValueError, TypeError
-        One sentence that names the argument, what came and what is allowed.
+        One sentence: the argument, what was given and what is allowed. A ValueError if shapes do
+        not fit or a number is out of range; a TypeError if an argument has the wrong type, such as
+        a mask of integers, or is unknown.
 
     >>> rng = np.random.default_rng(0)
     >>> trace = multi_head_attention(*rng.standard_normal((3, 5, 8)), heads=2)
@@ -163,6 +168,8 @@ def self_attention(
 ) -> AttentionTrace:
     """Turn word embeddings into queries, keys and values, and let them attend.
 
+    Vaswani et al. 2017, sections 3.2.2 and 3.2.3; with ``memory``, cross-attention.
+
     Parameters
     ----------
     X : array_like, (…, n, d_model)
@@ -173,17 +180,19 @@ def self_attention(
     positions : array_like, (…, n, d_model)
         P, added to X before all else, such as :func:`sinusoidal` gives. Default: none.
     memory : array_like, (…, n_k, d_memory)
-        A second sequence that keys and values come from: cross-attention. W_K and W_V then have
-        d_memory rows. Nothing is added to it. Default: X itself, with its positions.
+        A second sequence that keys and values are computed from. W_K and W_V then have d_memory
+        rows. Nothing is added to it. Default: X itself, with its positions.
     heads, kv_heads, W_O, b_O :
-        h, g, the weights and the bias behind the heads, as in :func:`multi_head_attention`.
+        h, g, the weights and the bias after the heads, as in :func:`multi_head_attention`.
     allowed, bias, scale, softcap, score_mod, mask_mod, softmax, sinks, norm, rotary, relative :
         As in :func:`multi_head_attention`.
 
     Raises
     ------
     ValueError, TypeError
-        One sentence that names the argument, what came and what is allowed.
+        One sentence: the argument, what was given and what is allowed. A ValueError if shapes do
+        not fit or a number is out of range; a TypeError if an argument has the wrong type, such as
+        a mask of integers, or is unknown.
 
     >>> trace = self_attention([[1, 0], [0, 1]], np.eye(2), np.eye(2), [[5], [7]])
     >>> trace.output.round(2)
@@ -227,7 +236,7 @@ def self_attention(
 
 
 def check_heads(heads: int, kv_heads: int | None) -> tuple[int, int]:
-    """How many heads of queries, and of keys and values."""
+    """Return the number of heads of queries, and that of keys and values."""
     heads = check_count("heads", heads)
     kv_heads = heads if kv_heads is None else check_count("kv_heads", kv_heads)
     if heads % kv_heads:
@@ -262,7 +271,7 @@ def check_sequences(X: np.ndarray, memory: np.ndarray) -> None:
 def added_positions(
     X: np.ndarray, positions: ArrayLike | None
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """P and X + P, where positions are given."""
+    """Return P and X + P if positions are given, else two None."""
     if positions is None:
         return None, None
     P = as_numbers("positions", positions)
@@ -280,7 +289,7 @@ def added_positions(
 
 
 def as_bias(name: str, given: ArrayLike | None) -> np.ndarray | None:
-    """A bias as one row, (1, columns), if there is one."""
+    """Return a bias as one row, (1, columns), or None."""
     if given is None:
         return None
     bias = as_numbers(name, given)
@@ -296,7 +305,7 @@ def project(
     meets: str = "it meets",
     bias: np.ndarray | None = None,
 ) -> np.ndarray:
-    """X W, and a bias of one row if there is one; or a sentence that says what did not fit."""
+    """Return X W, plus a bias of one row if given; raise if the shapes do not fit."""
     weights = as_numbers(name, W)
     if weights.ndim != 2:
         raise ValueError(f"{name} has shape {weights.shape}; expected two axes, (rows, columns).")

@@ -13,16 +13,36 @@ TUTORIAL_FILL = -1e9  # what tutorials and Keras add to a score to hide a key, o
 
 
 def everything(n_q: int, n_k: int) -> np.ndarray:
-    """No mask: every query sees every key."""
+    """Return a mask that hides nothing: every query may look at every key."""
     return np.ones((n_q, n_k), bool)
 
 
 def causal(n_q: int, n_k: int, past: ArrayLike = 0) -> np.ndarray:
-    """The look-ahead mask, aligned top left: query i sees keys 0 … i (torch SDPA, JAX, Keras).
+    """Return the look-ahead mask, aligned top left: query i sees keys 0 … i.
 
-    With ``past`` keys cached before the first query, query i stands at place past + i. ``past``
-    may hold one number for each item of the batch, also a negative one: (…,) → (…, n_q, n_k). With
-    several heads, give such a mask as ``mask[:, None]``.
+    Vaswani et al. 2017, section 3.2.3; aligned as in torch's ``scaled_dot_product_attention``, JAX
+    and Keras.
+
+    Parameters
+    ----------
+    n_q, n_k : int
+        Numbers of queries and keys.
+    past : array_like, () or (…)
+        Number of keys in a cache before the first query: query i is at position past + i. It may be
+        one number for each item of the batch, and negative.
+
+    Returns
+    -------
+    ndarray of bool, (n_q, n_k), or (…, n_q, n_k) for several ``past``
+        True where the query may look at the key. With several heads, give the second as
+        ``mask[:, None]``.
+
+    Raises
+    ------
+    ValueError
+        If ``n_q`` or ``n_k`` is not a whole number from 0, or ``past`` is not finite.
+    TypeError
+        If ``past`` is not a number.
 
     >>> causal(2, 3).astype(int)
     array([[1, 0, 0],
@@ -32,9 +52,24 @@ def causal(n_q: int, n_k: int, past: ArrayLike = 0) -> np.ndarray:
 
 
 def causal_lower_right(n_q: int, n_k: int) -> np.ndarray:
-    """The look-ahead mask, aligned bottom right: the last query sees every key.
+    """Return the look-ahead mask, aligned bottom right: the last query sees every key.
 
-    FlashAttention ≥ 2.1.
+    So FlashAttention ≥ 2.1 and ``torch.nn.attention.bias.causal_lower_right`` align it.
+
+    Parameters
+    ----------
+    n_q, n_k : int
+        Numbers of queries and keys.
+
+    Returns
+    -------
+    ndarray of bool, (n_q, n_k)
+        True where the query may look at the key.
+
+    Raises
+    ------
+    ValueError
+        If ``n_q`` or ``n_k`` is not a whole number from 0.
 
     >>> causal_lower_right(2, 3).astype(int)
     array([[1, 1, 0],
@@ -51,9 +86,33 @@ def sliding_window(
     after: int | None = None,
     past: ArrayLike = 0,
 ) -> np.ndarray:
-    """Query i sees the keys from ``before`` places before its own to ``after`` behind it.
+    """Return the mask in which query i sees the keys from i − ``before`` to i + ``after``.
 
-    None: no bound on that side. ``past`` as in :func:`causal`.
+    The arguments count tokens, as ``window_size=(left, right)`` of FlashAttention does. A window of
+    equal sides is that of Beltagy et al. 2020, "Longformer: The Long-Document Transformer", section
+    3.1.
+
+    Parameters
+    ----------
+    n_q, n_k : int
+        Numbers of queries and keys.
+    before, after : int
+        How many keys before and after its own position a query sees. None: no bound on that side.
+    past : array_like, () or (…)
+        Keys before the first query, as in :func:`causal`: its position is past + i.
+
+    Returns
+    -------
+    ndarray of bool, (n_q, n_k), or (…, n_q, n_k) for several ``past``
+        True where the query may look at the key.
+
+    Raises
+    ------
+    ValueError
+        If ``n_q``, ``n_k``, ``before`` or ``after`` is not a whole number from 0, or ``past`` is
+        not finite.
+    TypeError
+        If ``past`` is not a number.
 
     >>> sliding_window(3, 3, before=1, after=0).astype(int)
     array([[1, 0, 0],
@@ -73,11 +132,32 @@ def sliding_window(
 
 
 def window(n_q: int, n_k: int, seen: int, past: ArrayLike = 0) -> np.ndarray:
-    """The look-ahead mask in which a query sees ``seen`` keys at most, its own and those before.
+    """Return the look-ahead mask where a query sees at most ``seen`` keys, up to its own.
 
-    So Mistral's and Gemma's configurations count (``sliding_window``); FlashAttention's
-    ``window_size=(left, 0)`` counts the keys before alone: left = seen − 1. ``past`` as in
-    :func:`causal`.
+    ``sliding_window`` in the configurations of Mistral and Gemma counts like this; FlashAttention's
+    ``window_size=(left, 0)`` counts only the keys before: left = seen − 1.
+
+    Parameters
+    ----------
+    n_q, n_k : int
+        Numbers of queries and keys.
+    seen : int
+        Width of the window in tokens.
+    past : array_like, () or (…)
+        Keys before the first query, as in :func:`causal`.
+
+    Returns
+    -------
+    ndarray of bool, (n_q, n_k), or (…, n_q, n_k) for several ``past``
+        True where the query may look at the key.
+
+    Raises
+    ------
+    ValueError
+        If ``n_q`` or ``n_k`` is not a whole number from 0, ``seen`` not one from 1, or ``past`` is
+        not finite.
+    TypeError
+        If ``past`` is not a number.
 
     >>> window(3, 3, seen=2).astype(int)
     array([[1, 0, 0],
@@ -88,10 +168,28 @@ def window(n_q: int, n_k: int, seen: int, past: ArrayLike = 0) -> np.ndarray:
 
 
 def padding(real: ArrayLike) -> np.ndarray:
-    """The padding mask of keys: (…, n_k) booleans, True for a real token → (…, 1, n_k).
+    """Return the mask that hides padding tokens among the keys, (…, 1, n_k).
 
-    It broadcasts over the queries; join it with another mask by ``&``. With a batch and several
-    heads, give it as ``padding(real)[:, None]``.
+    True is a real token, as 1 is in ``attention_mask`` of transformers; in ``key_padding_mask`` of
+    ``torch.nn.MultiheadAttention`` True is a padding token.
+
+    Parameters
+    ----------
+    real : array_like of bool, or of 0 and 1, (…, n_k)
+        True for a real token.
+
+    Returns
+    -------
+    ndarray of bool, (…, 1, n_k)
+        It broadcasts over the queries; join it with another mask by ``&``. With a batch and several
+        heads, give it as ``padding(real)[:, None]``.
+
+    Raises
+    ------
+    ValueError
+        If ``real`` holds other numbers than 0 and 1, or has no axis.
+    TypeError
+        If ``real`` does not hold booleans or numbers.
 
     >>> (causal(2, 2) & padding([True, False])).astype(int)
     array([[1, 0],
@@ -101,9 +199,28 @@ def padding(real: ArrayLike) -> np.ndarray:
 
 
 def real_tokens(lengths: ArrayLike, n_k: int) -> np.ndarray:
-    """(…,) → (…, n_k): which keys are real where each sequence has its own length.
+    """Return which keys are real tokens, for :func:`padding`, given the length of each sequence.
 
-    For :func:`padding`.
+    The lengths are what ``key_value_seq_lengths`` of ``jax.nn.dot_product_attention`` and
+    ``nonpad_kv_seqlen`` of ONNX, from opset 24, are.
+
+    Parameters
+    ----------
+    lengths : array_like, (…)
+        Number of real tokens of each sequence; they come first.
+    n_k : int
+        Number of keys.
+
+    Returns
+    -------
+    ndarray of bool, (…, n_k)
+
+    Raises
+    ------
+    ValueError
+        If a length is negative or NaN, or ``n_k`` is not a whole number from 0.
+    TypeError
+        If ``lengths`` does not hold numbers.
 
     >>> real_tokens([1, 3], 3).astype(int)
     array([[1, 0, 0],
@@ -115,7 +232,7 @@ def real_tokens(lengths: ArrayLike, n_k: int) -> np.ndarray:
 
 
 def truth_of_tokens(real: ArrayLike) -> np.ndarray:
-    """(…, n_k) booleans, also where they came as 0 and 1."""
+    """Return booleans, (…, n_k), also where the argument holds 0 and 1."""
     tokens = with_axes("real", real, 1, "(…, n_k)")
     wanted = "expected booleans, True for a real token"
     numbers = as_numbers("real", tokens, wanted)
@@ -125,15 +242,35 @@ def truth_of_tokens(real: ArrayLike) -> np.ndarray:
 
 
 def check_lengths(given: ArrayLike, known: np.ndarray) -> None:
-    """Refuse a sequence of fewer than no tokens."""
+    """Raise if a length is negative."""
     if not (known >= 0).all():
         raise ValueError(f"lengths is {shown(given)}; expected numbers of tokens from 0.")
 
 
 def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
-    """A mask that stops short of the last keys: those it does not mention are hidden.
+    """Extend a mask that is shorter than the keys: the keys it does not reach are hidden.
 
-    By False, or by −∞ in a bias.
+    So the Attention of ONNX, from opset 24, reads an ``attn_mask`` whose last axis is too short.
+
+    Parameters
+    ----------
+    mask : array_like, (…, m)
+        Booleans, or a bias of numbers to add.
+    n_k : int
+        Number of keys, at least m.
+
+    Returns
+    -------
+    ndarray, (…, n_k)
+        The new columns are False, or −∞ in a bias.
+
+    Raises
+    ------
+    ValueError
+        If the mask has more than ``n_k`` columns or no axis, holds only the numbers 0 and 1, or
+        ``n_k`` is not a whole number from 0.
+    TypeError
+        If the mask does not hold booleans or numbers.
 
     >>> lengthened([[True]], 2)
     array([[ True, False]])
@@ -155,7 +292,7 @@ def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
 
 
 def lead(n_q: int, n_k: int, past: ArrayLike) -> np.ndarray:
-    """How far each query stands behind each key: (…,) → (…, n_q, n_k)."""
+    """Return query − key in positions for each score, (n_q, n_k) or (…, n_q, n_k)."""
     n_q, n_k = check_count("n_q", n_q, 0), check_count("n_k", n_k, 0)
     cached = as_numbers("past", past, "expected numbers of cached keys")
     if not np.isfinite(cached).all():

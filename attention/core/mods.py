@@ -1,4 +1,4 @@
-"""Functions of a score and of where it stands, as FlexAttention takes them.
+"""Functions of a score and its position, as FlexAttention takes them.
 
 ``score_mod(score, b, h, q, k)`` and ``mask_mod(b, h, q, k)`` are called once, with all scores and
 with grids of indices that broadcast to them, so that a line written for one score serves all. Here
@@ -22,9 +22,10 @@ AT_ONCE = "it is called once for all scores, so write &, | and np.where for and,
 
 
 def grids(shape: tuple[int, ...]) -> Grids:
-    """Item, head, query and key of every score: whole numbers that broadcast to (…, n_q, n_k).
+    """Return the item, head, query and key of every score.
 
-    Of several leading axes the last one counts the heads; a single one counts the items.
+    They are integers that broadcast to (…, n_q, n_k). Of several leading axes the last one counts
+    the heads; a single one counts the items.
 
     >>> b, h, q, k = grids((2, 3))
     >>> (q - k).tolist(), int(b), int(h)
@@ -40,21 +41,21 @@ def grids(shape: tuple[int, ...]) -> Grids:
 
 
 def of_heads(mod: Any) -> Any:
-    """The function where the only leading axis counts heads and not items; all else as it is."""
+    """Adapt a function to a single leading axis that counts heads; return others unchanged."""
     if not callable(mod):
         return mod
     return lambda *cells: mod(*cells[:-4], cells[-3], cells[-4], *cells[-2:])
 
 
 def of_items(mod: Any, inner: int) -> Any:
-    """The function where every leading axis counts items, the last one ``inner`` of them."""
+    """Adapt a function to leading axes that all count items, ``inner`` in the last of them."""
     if not callable(mod):
         return mod
     return lambda *cells: mod(*cells[:-4], cells[-4] * inner + cells[-3], np.array(0), *cells[-2:])
 
 
 def modify(score_mod: ScoreMod, scores: np.ndarray, places: Grids | None = None) -> np.ndarray:
-    """What ``score_mod`` makes of the scores, in their shape and float type.
+    """Apply ``score_mod`` to the scores; the result has their shape and float type.
 
     ``places``: the grids of indices, where these are not all scores.
 
@@ -69,7 +70,7 @@ def modify(score_mod: ScoreMod, scores: np.ndarray, places: Grids | None = None)
 
 
 def mask_of(mask_mod: MaskMod, shape: tuple[int, ...], places: Grids | None = None) -> np.ndarray:
-    """Who may look at whom, as ``mask_mod`` says it, in the shape of the scores.
+    """Return the mask that ``mask_mod`` gives, in the shape of the scores.
 
     ``places`` as in :func:`modify`.
 
@@ -88,13 +89,13 @@ def mask_of(mask_mod: MaskMod, shape: tuple[int, ...], places: Grids | None = No
 
 
 def bias_of(bias: Callable[..., Any], shape: tuple[int, ...], places: Grids) -> np.ndarray:
-    """What a function (b, h, q, k) adds to the scores at these places."""
+    """Return what a function (b, h, q, k) adds to the scores at these places."""
     made = as_numbers("what bias returned", _called("bias", bias, *places))
     return _spread("bias", made, shape)
 
 
 def _called(name: str, mod: Callable[..., Any], *cells: np.ndarray) -> Any:
-    """What the caller's function returns for all scores, or a sentence on how it is called."""
+    """Call the caller's function for all scores; raise one sentence if it is not made for that."""
     wanted = "(b, h, q, k)" if len(cells) == 4 else "(score, b, h, q, k)"
     if not callable(mod):
         raise TypeError(f"{name} is {shown(mod)}; expected a function of {wanted}.")

@@ -18,17 +18,28 @@ from attention.arrays.conversion import locked
 
 @dataclass(frozen=True)
 class RMSNorm:
-    """What is done to Q and K: row / √(mean of row² + eps) · gain.
+    """The norm of the rows of Q and K: row / √(mean of row² + eps) · gain.
+
+    Zhang and Sennrich 2019, "Root Mean Square Layer Normalization"; on Q and K as in Qwen3.
 
     Parameters
     ----------
     gain_Q, gain_K : array_like, (d_k,), the same for every head, or (h · d_k,)
         Where a model multiplies by 1 + weight, as Gemma does, give 1 + weight. Default: 1.
     eps : float
+        Added to the mean of the squares, in their unit.
     whole : bool
-        Take the mean over all heads of a token, not over each head.
+        Take the mean over all heads of a token, not over each head, as OLMo 2 does.
     after_rotary : bool
-        Norm what is rotated already. With a gain the order matters.
+        Norm what is rotated already, as Hunyuan does. With a gain the order matters.
+
+    Raises
+    ------
+    ValueError
+        If a gain is not one row of finite numbers, or ``eps`` is not positive; when it is used, if
+        a gain does not have d_k or h · d_k numbers.
+    TypeError
+        If a gain does not hold numbers, or ``whole`` or ``after_rotary`` is not a bool.
 
     >>> norm = RMSNorm(gain_Q=[1, 2])
     >>> norm.of("Q", np.array([[3.0, 4.0]])).round(4)
@@ -49,14 +60,14 @@ class RMSNorm:
             object.__setattr__(self, name, check_switch(name, getattr(self, name)))
 
     def of(self, name: str, M: np.ndarray, of_heads: bool = False) -> np.ndarray:
-        """Q or K, (…, n, d_k), with every row normed; ``of_heads``: M is (…, h, n, d_k)."""
+        """Norm every row of Q or K, (…, n, d_k); with ``of_heads``, M is (…, h, n, d_k)."""
         gain = self.gains(name, M.shape[-1], M.shape[-3] if of_heads else 1)
         with np.errstate(all="ignore"):
             normed = M / self.root_mean_square(M, of_heads) * gain
         return locked(normed.astype(M.dtype))
 
     def root_mean_square(self, M: np.ndarray, of_heads: bool = False) -> np.ndarray:
-        """√(mean of row² + eps), (…, n, 1), in at least float64.
+        """Return √(mean of row² + eps), (…, n, 1), in at least float64.
 
         Rows whose squares go beyond that type are taken in units of a power of 2.
         """
@@ -72,7 +83,7 @@ class RMSNorm:
             return np.asarray(np.ldexp(_root_mean(M * unit, axes, self.eps * unit**2), power))
 
     def gains(self, name: str, d_k: int, heads: int = 1) -> np.ndarray:
-        """The gain of each head, (heads, 1, d_k), or (1, d_k) where they share it."""
+        """Return the gain of each head, (heads, 1, d_k), or (1, d_k) if they share it."""
         given: Any = getattr(self, f"gain_{name}")
         gain = np.ones(d_k) if given is None else np.array(given)
         if gain.size == d_k:
@@ -84,14 +95,14 @@ class RMSNorm:
         return gain.reshape(heads, 1, d_k)
 
     def gain_of_head(self, name: str, d_k: int, head: int, heads: int) -> np.ndarray:
-        """(d_k,), what the columns of one head are multiplied by; heads may share those of K."""
+        """Return the gain of the columns of one head, (d_k,); heads may share that of K."""
         given: Any = getattr(self, f"gain_{name}")
         gains = np.ones((1, d_k)) if given is None else np.reshape(given, (-1, d_k))
         return np.asarray(gains[head * len(gains) // heads])
 
 
 def _root_mean(M: np.ndarray, axes: tuple[int, ...], eps: ArrayLike) -> np.ndarray:
-    """√(mean of M² over the axes + eps), at least in float64."""
+    """Return √(mean of M² over the axes + eps), in at least float64."""
     wide = np.result_type(M.dtype, np.float64)
     squares = np.square(M, dtype=wide).sum(axis=axes, keepdims=True)
     count = max(int(np.prod([M.shape[axis] for axis in axes])), 1)

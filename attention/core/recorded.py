@@ -33,15 +33,15 @@ class Recorded:
     model: str = ""  # its name, where a page or a file says it
 
     def of_item(self, item: int, count: int) -> Recorded:
-        """The same of one of so many items of the trace, where these are those recorded."""
+        """Return this record for one of ``count`` items, if its items are those recorded."""
         return replace(self, items=(self.items[item],)) if count == len(self.items) else self
 
     def title(self, *heads: int) -> str:
-        """These heads of the layer, by their numbers in the model, as a matrix is called."""
+        """Name these heads of the layer, by their numbers in the model, for a title."""
         return self._named([self.kind], heads)
 
     def words(self, *heads: int) -> str:
-        """The same with kind and module, as a file says it."""
+        """Name these heads as :meth:`title` does, with kind and module, for a file."""
         return self._named([self.kind, self.module], heads)
 
     @property

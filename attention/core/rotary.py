@@ -1,7 +1,7 @@
 """Rotary positions: pairs of numbers of Q and K turn by an angle that grows with the position.
 
 The angle of pair k at position p is p · frequency k. A score then depends on how far a query and a
-key are apart, not on where they stand: Su et al. 2021, "RoFormer". For contexts longer than a model
+key are apart, not on their positions: Su et al. 2021, "RoFormer". For contexts longer than a model
 was trained with, the frequencies are made lower: linear (Chen et al. 2023, "Extending Context
 Window of Large Language Models via Positional Interpolation"), NTK-aware and YaRN (both in Peng et
 al. 2023, "YaRN: Efficient Context Window Extension of Large Language Models").
@@ -24,24 +24,36 @@ PAIRS = ("halves", "interleaved")
 
 @dataclass(frozen=True)
 class Rotary:
-    """How Q and K are rotated: (a, b) becomes (a cos θ − b sin θ, b cos θ + a sin θ).
+    """A rotation of Q and K by position: (a, b) becomes (a cos θ − b sin θ, b cos θ + a sin θ).
+
+    Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", section 3.2.2.
 
     Parameters
     ----------
     base : float
-        Pair k of ``width`` columns turns by base^(−2k / width) for each position.
+        Pair k of ``width`` columns turns by base^(−2k / width) radians for each position.
     pairs : "halves" or "interleaved"
         Column k is paired with column k + width / 2, as in LLaMA of transformers and in GPT-NeoX,
         or columns 2k and 2k + 1 are a pair, as in GPT-J and Meta's LLaMA.
     width : int
         How many of the first columns are rotated; the others stay. Default: all.
     offset : int
-        The position of the first query. Keys stand at 0, 1, …: with a cache of ``past`` keys it is
+        The position of the first query. Keys are at 0, 1, …: with a cache of ``past`` keys it is
         ``past``.
     frequencies : array_like, (width / 2,)
-        The angle for each position, in place of those of ``base``: see :func:`yarn_frequencies`.
+        The angle for each position, in radians, instead of those of ``base``: see
+        :func:`yarn_frequencies`.
     factor : float
         Multiplies cos and sin, as YaRN does.
+
+    Raises
+    ------
+    ValueError
+        If ``base`` or ``factor`` is not positive, ``pairs`` not one of the two words, ``width`` not
+        an even number from 2, ``offset`` not a whole number from 0, or ``frequencies`` not one row
+        of width / 2 finite numbers; when it is used, if a head is narrower or its width is odd.
+    TypeError
+        If ``frequencies`` does not hold numbers.
 
     >>> Rotary().rotate(np.array([[1.0, 0.0], [1.0, 0.0]])).round(4)
     array([[1.    , 0.    ],
@@ -72,7 +84,7 @@ class Rotary:
         object.__setattr__(self, "factor", check_positive("factor", self.factor))
 
     def rotate(self, M: np.ndarray, first: int = 0) -> np.ndarray:
-        """Q or K, (…, n, d_k), each row turned; its first row stands at position ``first``."""
+        """Rotate the rows of Q or K, (…, n, d_k); the first row is at position ``first``."""
         a, b = self.pairs_of(M.shape[-1])
         cos, sin = (part.astype(M.dtype) for part in self.cos_sin(M.shape, first))
         rotated = M.copy()
@@ -82,9 +94,9 @@ class Rotary:
         return locked(rotated)
 
     def error(self, M: np.ndarray, e: ArrayLike, first: int = 0) -> np.ndarray:
-        """How far the rotated numbers may be off where those of M are at most ``e`` off.
+        """Return how far the rotated numbers may be off if those of M are at most ``e`` off.
 
-        What cos and sin are off is that of their angle, which is rounded too.
+        The error of cos and sin is that of their angle, which is rounded too.
         """
         eps, size = np.finfo(M.dtype).eps, np.abs(M)
         (a, b), mixed = self.pairs_of(M.shape[-1]), e + 4 * eps * size
@@ -97,28 +109,28 @@ class Rotary:
         return np.asarray(mixed)
 
     def pairs_of(self, d_k: int) -> tuple[slice, slice]:
-        """The columns of the first and of the second number of each pair."""
+        """Return the columns of the first and of the second number of each pair."""
         width = self._width(d_k)
         if self.pairs == "halves":
             return slice(0, width // 2), slice(width // 2, width)
         return slice(0, width, 2), slice(1, width, 2)
 
     def turns(self, d_k: int) -> np.ndarray:
-        """The angle of each pair for one position, (width / 2,)."""
+        """Return the angle of each pair for one position, (width / 2,), in radians."""
         given: Any = self.frequencies
         return _plain(self._width(d_k), self.base) if given is None else np.array(given)
 
     def angles(self, shape: tuple[int, ...], first: int = 0) -> np.ndarray:
-        """θ of each pair of rows from position ``first`` on, (n, width / 2)."""
+        """Return θ of each pair in rows from position ``first`` on, (n, width / 2), in radians."""
         return np.asarray(np.arange(first, first + shape[-2])[:, None] * self.turns(shape[-1]))
 
     def cos_sin(self, shape: tuple[int, ...], first: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """factor · cos θ and factor · sin θ of rows from ``first`` on, (n, width / 2)."""
+        """Return factor · cos θ and factor · sin θ, (n, width / 2) each, from ``first`` on."""
         angles = self.angles(shape, first)
         return self.factor * np.cos(angles), self.factor * np.sin(angles)
 
     def _width(self, d_k: int) -> int:
-        """How many columns are rotated, of heads of d_k columns."""
+        """Return how many columns of a head of d_k columns are rotated."""
         given: Any = self.frequencies
         width = d_k if self.width is None else self.width
         width = width if given is None else 2 * len(given)
@@ -133,7 +145,29 @@ class Rotary:
 
 
 def linear_frequencies(width: int, scaling: float, base: float = 10000.0) -> np.ndarray:
-    """(width / 2,): all angles divided by ``scaling``, as if positions stood that much closer.
+    """Return frequencies divided by ``scaling``, as if positions were that much closer together.
+
+    Chen et al. 2023, "Extending Context Window of Large Language Models via Positional
+    Interpolation".
+
+    Parameters
+    ----------
+    width : int
+        How many columns are rotated.
+    scaling : float
+        How many times longer the context is than the one the model was trained with.
+    base : float
+        As in :class:`Rotary`.
+
+    Returns
+    -------
+    ndarray, (width / 2,)
+        For ``Rotary(frequencies=…)``, in radians for each position.
+
+    Raises
+    ------
+    ValueError
+        If ``width`` is not an even number from 2, or ``scaling`` or ``base`` is not positive.
 
     >>> linear_frequencies(4, 2.0)
     array([0.5  , 0.005])
@@ -143,9 +177,24 @@ def linear_frequencies(width: int, scaling: float, base: float = 10000.0) -> np.
 
 
 def ntk_frequencies(width: int, scaling: float, base: float = 10000.0) -> np.ndarray:
-    """(width / 2,): those of the base · scaling^(width / (width − 2)).
+    """Return the frequencies of the base · scaling^(width / (width − 2)), called NTK-aware.
 
-    The fastest pair stays as it is, the slowest is divided by ``scaling``.
+    The fastest pair stays as it is, the slowest is divided by ``scaling``. Peng et al. 2023, "YaRN:
+    Efficient Context Window Extension of Large Language Models", section 3.1.
+
+    Parameters
+    ----------
+    width, scaling, base : as in :func:`linear_frequencies`
+
+    Returns
+    -------
+    ndarray, (width / 2,)
+        For ``Rotary(frequencies=…)``, in radians for each position.
+
+    Raises
+    ------
+    ValueError
+        If ``width`` is not an even number from 2, or ``scaling`` or ``base`` is not positive.
 
     >>> ntk_frequencies(4, 2.0)
     array([1.   , 0.005])
@@ -165,7 +214,11 @@ def yarn_frequencies(
     slow: float = 1.0,
     whole_pairs: bool = True,
 ) -> np.ndarray:
-    """(width / 2,): fast pairs as they are, slow ones divided by ``scaling``, a ramp between them.
+    """Return YaRN's frequencies: fast pairs unchanged, slow ones divided by ``scaling``.
+
+    Peng et al. 2023, sections 3.2 and 3.4. Between the two is a ramp, linear in the number of the
+    pair, as in transformers (``rope_type="yarn"``). Also give its factor, :func:`yarn_factor`:
+    ``Rotary(frequencies=…, factor=yarn_factor(scaling))``.
 
     Parameters
     ----------
@@ -173,12 +226,23 @@ def yarn_frequencies(
     trained : int
         How many positions the model was trained with.
     fast, slow : float
-        How often a pair turns within ``trained`` positions, from which on it stays as it is, and
-        below which it is divided.
+        Turns within ``trained`` positions: a pair with at least ``fast`` is unchanged, one with at
+        most ``slow`` is divided.
     whole_pairs : bool
         Whether the ramp between the two begins and ends at whole pairs; not so in gpt-oss.
 
-    Give :func:`yarn_factor` beside it: ``Rotary(frequencies=…, factor=yarn_factor(scaling))``.
+    Returns
+    -------
+    ndarray, (width / 2,)
+        In radians for each position.
+
+    Raises
+    ------
+    ValueError
+        If ``width`` is not an even number from 2, ``trained`` not a whole number from 1, another
+        number not positive, or ``base`` is 1.
+    TypeError
+        If ``whole_pairs`` is not a bool.
 
     >>> yarn_frequencies(8, 4.0, 1024).round(5).tolist()
     [1.0, 0.075, 0.005, 0.00025]
@@ -188,7 +252,7 @@ def yarn_frequencies(
         raise ValueError("base is 1; expected another number, as all pairs would be alike.")
 
     def pair_turning(times: float) -> float:
-        """Which pair, as a fraction, turns so often within the trained positions."""
+        """Return which pair, as a fraction, turns ``times`` times within ``trained``."""
         turns = math.log(trained) - math.log(times) - math.log(2 * math.pi)
         return width * turns / (2 * math.log(base))
 
@@ -209,10 +273,26 @@ def llama3_frequencies(
     fast: float = 4.0,
     slow: float = 1.0,
 ) -> np.ndarray:
-    """(width / 2,), as Llama 3.1 has them: fast pairs stay, slow ones are divided by ``scaling``.
+    """Return the frequencies of Llama 3.1: fast pairs unchanged, slow ones divided by ``scaling``.
 
-    A pair that turns between ``slow`` and ``fast`` times within the ``trained`` positions lies
-    between the two, by how often it turns. The arguments are those of :func:`yarn_frequencies`.
+    A pair that turns between ``slow`` and ``fast`` times within the ``trained`` positions is
+    between the two, in proportion to its turns: ``rope_type="llama3"`` of transformers, where
+    ``fast`` is called ``high_freq_factor`` and ``slow`` ``low_freq_factor``.
+
+    Parameters
+    ----------
+    width, scaling, trained, base, fast, slow : as in :func:`yarn_frequencies`
+
+    Returns
+    -------
+    ndarray, (width / 2,)
+        In radians for each position.
+
+    Raises
+    ------
+    ValueError
+        If ``width`` is not an even number from 2, ``trained`` not a whole number from 1, another
+        number not positive, or ``fast`` is not larger than ``slow``.
 
     >>> llama3_frequencies(8, 8.0, 64).round(6).tolist()
     [1.0, 0.013042, 0.00125, 0.000125]
@@ -225,7 +305,19 @@ def llama3_frequencies(
 
 
 def yarn_factor(scaling: float) -> float:
-    """0.1 ln(scaling) + 1, by which YaRN multiplies cos and sin; 1 for a scaling up to 1.
+    """Return 0.1 ln(scaling) + 1, by which YaRN multiplies cos and sin; 1 for a scaling up to 1.
+
+    Peng et al. 2023, section 3.4.
+
+    Parameters
+    ----------
+    scaling : float
+        As in :func:`yarn_frequencies`.
+
+    Raises
+    ------
+    ValueError
+        If ``scaling`` is not a positive, finite number.
 
     >>> round(yarn_factor(4.0), 4)
     1.1386
@@ -234,14 +326,14 @@ def yarn_factor(scaling: float) -> float:
 
 
 def _plain(width: int, base: float) -> np.ndarray:
-    """base^(−2k / width) for each pair k."""
+    """Return base^(−2k / width) for each pair k."""
     return np.asarray(base ** (-np.arange(0, width, 2) / max(width, 1)))
 
 
 def _longer(
     width: int, scaling: float, trained: int, base: float, fast: float, slow: float
 ) -> tuple[np.ndarray, float]:
-    """The plain frequencies and the scaling of a longer context, its numbers checked."""
+    """Return the plain frequencies and the scaling of a longer context, its numbers checked."""
     width, base = _check_width("width", width), check_positive("base", base)
     scaling = check_positive("scaling", scaling)
     check_count("trained", trained)

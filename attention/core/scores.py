@@ -18,17 +18,34 @@ from attention.arrays.checks import check_positive, in_type, softmax_rows
 from attention.arrays.conversion import as_array, as_numbers, held, kept, locked, shown
 
 CELLS = 2**14  # that are taken at once where a step needs more room than its result
-SIGMOID, FUNCTION = "sigmoid", "function"  # in the place of the softmax
+SIGMOID, FUNCTION = "sigmoid", "function"  # instead of the softmax
 NO_SINKS = "sinks are scores in a softmax's sum; give them with softmax=True."
 Softmax = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (masked, allowed) → weights
 AnySoftmax = bool | Literal["sigmoid"] | Softmax
 
 
 def soft_cap(scaled: ArrayLike, softcap: float, out: np.ndarray | None = None) -> np.ndarray:
-    """softcap · tanh(scaled / softcap): small scores as they are, large ones within ±softcap.
+    """Return softcap · tanh(scaled / softcap): small scores unchanged, large ones within ±softcap.
 
-    Gemma 2, ONNX ≥ 23. It belongs before the mask: after it, −∞ would become −softcap, and hidden
-    keys would leak. ``out`` is where they are written to; default: a new array.
+    Gemma Team 2024, "Gemma 2: Improving Open Language Models at a Practical Size", section 2;
+    ``softcap`` of ONNX, from opset 23. It belongs before the mask: after it, −∞ would become
+    −softcap, and hidden keys would leak.
+
+    Parameters
+    ----------
+    scaled : array_like, any shape
+        The scaled scores.
+    softcap : float
+        The bound, in the unit of the scores.
+    out : ndarray
+        Where the result is written. Default: a new array.
+
+    Raises
+    ------
+    ValueError
+        If ``softcap`` is not a positive, finite number.
+    TypeError
+        If ``scaled`` does not hold numbers.
 
     >>> soft_cap(np.array([0.1, 100.0]), 2.0).round(4)
     array([0.0999, 2.    ])
@@ -46,9 +63,23 @@ def soft_cap(scaled: ArrayLike, softcap: float, out: np.ndarray | None = None) -
 
 
 def softmax_in(dtype: DTypeLike) -> Softmax:
-    """A softmax computed in another float type, its weights in that of the stages.
+    """Return a softmax computed in another float type, for ``softmax=``.
 
-    ``softmax_precision`` of ONNX.
+    Its weights have the type of the stages: ``softmax_precision`` of ONNX, from opset 23.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+        A float type such as np.float32.
+
+    Returns
+    -------
+    function (masked, allowed) → weights, all (…, n_q, n_k)
+
+    Raises
+    ------
+    TypeError
+        If ``dtype`` is not a float type.
 
     >>> softmax_in(np.float16)(np.array([[0.0, 1.0]]), np.array([[True, True]])).dtype.name
     'float64'
@@ -84,7 +115,7 @@ class _SoftmaxIn:
 
 
 def check_sinks(sinks: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Finite numbers that broadcast to the leading axes of the scores, in their float type."""
+    """Return finite sinks that broadcast to the scores' leading axes, in their float type."""
     found = as_numbers("sinks", sinks, "expected a number, or one for each head")
     if found.dtype == bool or not np.isfinite(found).all():
         raise ValueError(f"sinks is {shown(sinks)}; expected finite numbers.")
@@ -105,7 +136,7 @@ def check_sinks(sinks: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype
 
 
 def share_of_sink(masked: np.ndarray, sinks: ArrayLike) -> np.ndarray:
-    """(…, n_q), what of each row its sink takes; together with the row's weights it is 1.
+    """Return the share of each row that its sink takes, (…, n_q): 1 − Σ of the row's weights.
 
     >>> share_of_sink(np.zeros((1, 3)), 0.0)
     array([0.25])
@@ -123,7 +154,7 @@ def sigmoid(
     out: np.ndarray | None = None,
     sinks: np.ndarray | None = None,
 ) -> np.ndarray:
-    """1 / (1 + exp(−masked)), each weight by itself, and 0 for a hidden key.
+    """Return 1 / (1 + exp(−masked)), each weight by itself; 0 for a hidden key.
 
     >>> sigmoid(np.array([[0.0, -800.0]]), np.array([[True, True]]))
     array([[0.5, 0. ]])
@@ -142,7 +173,7 @@ def raw(
     out: np.ndarray | None = None,
     sinks: np.ndarray | None = None,
 ) -> np.ndarray:
-    """No softmax: the masked scores themselves, and 0 for a hidden key."""
+    """Return the masked scores themselves, without a softmax; 0 for a hidden key."""
     weights = np.empty_like(masked) if out is None else out
     weights.fill(0)
     np.copyto(weights, masked, where=allowed)
@@ -150,9 +181,9 @@ def raw(
 
 
 def _parts(*arrays: np.ndarray, dtype: np.dtype) -> Iterator[tuple[np.ndarray, ...]]:
-    """Arrays of one shape, a cache's worth of cells at a time, so that steps need no whole ones.
+    """Yield arrays of one shape in parts that fit into a core's cache, to avoid whole copies.
 
-    Floats come in that type; what is written to the last array is rounded to its own.
+    Floats have the type ``dtype``; what is written to the last array is rounded to its own.
     """
     flags: list[Any] = ["external_loop", "buffered", "zerosize_ok"]
     ways: list[Any] = [["readonly"]] * (len(arrays) - 1) + [["writeonly"]]
@@ -162,10 +193,10 @@ def _parts(*arrays: np.ndarray, dtype: np.dtype) -> Iterator[tuple[np.ndarray, .
 
 
 def softmax_of(softmax: AnySoftmax) -> Callable[..., np.ndarray]:
-    """What the argument ``softmax`` asks for: ours, none, or the caller's function, watched over.
+    """Return the function that the argument ``softmax`` asks for; the caller's own is checked.
 
-    The function takes (masked, allowed, out, sinks), where ``out`` is a place for the weights, or
-    None. Sinks are for our softmax alone.
+    The function takes (masked, allowed, out, sinks), where ``out`` is an array for the weights, or
+    None. Only our softmax takes sinks.
 
     >>> softmax_of("none")
     Traceback (most recent call last):
@@ -188,14 +219,14 @@ allowed) → weights.
 
 
 def kind_of(softmax: AnySoftmax) -> bool | str:
-    """What a trace keeps of it: True, False, "sigmoid", or "function" for the caller's own."""
+    """Return what a trace records: True, False, "sigmoid", or "function" for the caller's own."""
     if isinstance(softmax, str):
         return softmax
     return FUNCTION if callable(softmax) and not isinstance(softmax, _SoftmaxIn) else bool(softmax)
 
 
 def _refuse_fewer_arguments(softmax: Softmax) -> None:
-    """Refuse a function that cannot be called with the masked scores and the mask."""
+    """Raise if a function cannot be called with the masked scores and the mask."""
     try:
         taken = inspect.signature(softmax)
     except (TypeError, ValueError):  # it does not tell
@@ -209,7 +240,7 @@ def _refuse_fewer_arguments(softmax: Softmax) -> None:
 
 
 def _watched(softmax: Softmax, masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """The weights of the caller's function, which can neither change a stage nor keep one."""
+    """Return the weights of the caller's function, which can neither change nor keep a stage."""
     weights = as_array("what softmax returned", softmax(masked.copy(), allowed.copy()))
     if weights.dtype != masked.dtype:
         raise TypeError(

@@ -50,7 +50,7 @@ from attention.vocabulary.stages import STAGES
 class AttentionTrace:
     """Every stage of one attention, in the order of the computation.
 
-    Leading axes (batch, then head) stand in front of the shapes given here. Where the attention
+    Leading axes (batch, then head) come before the shapes given here. Where the attention
     began with Q, K and V themselves, the stages before and after them are None. No array can be
     written to, nor is one shared with the caller: to change numbers, take a ``.copy()``.
     """
@@ -96,7 +96,7 @@ class AttentionTrace:
     recorded: Recorded | None = None  # in which layer of a real model, and its heads' numbers
 
     def __post_init__(self) -> None:
-        """Make every stage read-only; an array handed in stays as its owner has it."""
+        """Make every stage read-only; an array passed in stays as its owner has it."""
         for name, stage in list(vars(self).items()):
             if isinstance(stage, np.ndarray) and stage.flags.writeable:
                 stage = stage.view()
@@ -104,32 +104,32 @@ class AttentionTrace:
                 object.__setattr__(self, name, stage)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """After a pickle or a deep copy as well."""
+        """Restore a pickle or a deep copy, with every stage read-only again."""
         self.__dict__.update(state)
         self.__post_init__()
 
     @property
     def hidden_rows(self) -> np.ndarray:
-        """(…, n_q), True where every key is hidden: such a row has weights 0 and output 0."""
+        """Return True where every key is hidden, (…, n_q): such a row has weights and output 0."""
         return np.asarray(~self.allowed.any(axis=-1))
 
     @property
     def sunk(self) -> np.ndarray | None:
-        """(…, n_q), the share of each query that goes to the sink; None where there is none.
+        """Return the share of each query that goes to the sink, (…, n_q); None without a sink.
 
-        With it, the weights of a row add up to 1.
+        With it, the weights of a row sum to 1.
         """
         return None if self.sinks is None else share_of_sink(self.masked, self.sinks)
 
     @property
     def context(self) -> np.ndarray:
-        """(…, d_v), the outputs summed over the tokens: one vector for the whole sequence."""
+        """Return the outputs summed over the tokens, (…, d_v): one vector for the sequence."""
         with np.errstate(all="ignore"):  # as in the stages
             return np.asarray(self.output.sum(axis=-2))
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Where numbers are not finite, and why: a few sentences, none where all is well.
+        """Return where numbers are not finite, and why: a few sentences, none if all are finite.
 
         Each begins with its item, head and queries, counted from 0.
         """
@@ -137,7 +137,7 @@ class AttentionTrace:
 
 
 def reading_order(trace: AttentionTrace) -> list[str]:
-    """The names of all stages in the order in which this trace computes them."""
+    """Return the names of all stages in the order in which this trace computes them."""
     names = list(STAGES)
     if trace.norm is not None and trace.norm.after_rotary:
         k = names.index("Q_normed")
@@ -165,6 +165,8 @@ def scaled_dot_product_attention(
 ) -> AttentionTrace:
     """Let every query look at the keys and take the weighted sum of their values.
 
+    Vaswani et al. 2017, equation 1: softmax(Q Kᵀ / √d_k + M) V, with every stage in the result.
+
     Parameters
     ----------
     Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
@@ -174,7 +176,7 @@ def scaled_dot_product_attention(
     allowed : array_like of bool, broadcastable to (…, n_q, n_k)
         **True where query i may look at key j.** Two axes are (n_q, n_k), whatever the batch. With
         a batch and heads, ``mask[:, None]`` is one per item and ``mask[None]`` one per head.
-        Default: every key. A row without any gives weights 0 and output 0 and stands in
+        Default: every key. A row without any gives weights 0 and output 0 and is True in
         ``trace.hidden_rows``; nothing at a hidden key, NaN and inf included, reaches weights or
         output.
     bias : array_like, broadcastable to (…, n_q, n_k)
@@ -187,12 +189,12 @@ def scaled_dot_product_attention(
         Changes the scaled scores, after the soft cap and before the mask, as FlexAttention does:
         called once with all scores and grids of item, head, query and key. −∞ hides a key.
     mask_mod : function (b, h, q, k) → bool
-        Says of every place whether the query may look at the key, beside ``allowed``.
+        Returns for every score whether the query may look at the key, in addition to
+        ``allowed``.
     softmax : bool, "sigmoid" or function
         False leaves the masked scores as the weights (hidden keys 0): raw attention; "sigmoid"
         makes 1 / (1 + exp(−score)) of each, by itself. A function ``(masked, allowed) → weights``
-        of the same shape and float type takes the softmax's place, such as
-        ``softmax_in(np.float64)``.
+        of the same shape and float type replaces the softmax, such as ``softmax_in(np.float64)``.
     sinks : array_like, broadcastable to the leading axes (…): a number, or (h,)
         One more score in the softmax of each row, of no key: its share, ``trace.sunk``, goes
         nowhere, and the weights of a row add up to less than 1 (gpt-oss).
@@ -207,7 +209,9 @@ def scaled_dot_product_attention(
     Raises
     ------
     ValueError, TypeError
-        One sentence that names the argument, what came and what is allowed.
+        One sentence: the argument, what was given and what is allowed. A ValueError if shapes do
+        not fit or a number is out of range; a TypeError if an argument has the wrong type, such as
+        a mask of integers, or is unknown.
 
     >>> trace = scaled_dot_product_attention([[2.0]], [[1.0], [3.0]], [[10.0], [20.0]])
     >>> trace.scores
