@@ -38,9 +38,32 @@ class Pattern(NamedTuple):
 
 
 def made(name: str, tokens: int, d_k: int = WIDTH, *, seed: int = 0) -> Made:
-    """Q and K of so many tokens, by a name in :data:`PATTERNS`.
+    """Make Q and K of n tokens for a pattern of :data:`PATTERNS`.
 
-    The scores are meant with the usual scale 1/√d_k, under a look-ahead mask or without one.
+    The scores are meant for the usual scale 1/√d_k, with a look-ahead mask or without one. The
+    induction head is that of Olsson et al. 2022, "In-context Learning and Induction Heads", the
+    sink that of Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks".
+
+    Parameters
+    ----------
+    name : "random", "local", "induction" or "sink"
+    tokens : int
+        Number of tokens, n.
+    d_k : int
+        Numbers in each query and key, at least 2.
+    seed : int
+        The same seed always gives the same numbers.
+
+    Returns
+    -------
+    Made
+        Q and K, (n, d_k) in float32, and ids, (n,), or None if no word repeats.
+
+    Raises
+    ------
+    ValueError
+        If there is no such pattern, or ``tokens`` is not a whole number from 1, ``d_k`` not one
+        from 2 or ``seed`` not one from 0.
 
     >>> Q, K, ids = made("induction", 8, seed=1)
     >>> Q.shape, K.dtype, ids.tolist()
@@ -59,7 +82,13 @@ def _random(rng: np.random.Generator, n: int, d_k: int) -> Made:
 
 
 def _local(rng: np.random.Generator, n: int, d_k: int) -> Made:
-    """Waves of many lengths agree where the places do: cos a cos b + sin a sin b = cos(a − b)."""
+    """Make waves of many lengths, which agree at near positions.
+
+    cos a cos b + sin a sin b = cos(a − b)
+
+    With normal frequencies their mean is exp(−(distance / NEAR)² / 2): the random Fourier features
+    of Rahimi and Recht 2007, "Random Features for Large-Scale Kernel Machines".
+    """
     waves = rng.standard_normal(d_k // 2) / NEAR
     angles = np.arange(n)[:, None] * waves
     turned = np.concatenate([np.cos(angles), np.sin(angles)], axis=-1)
@@ -71,8 +100,10 @@ def _local(rng: np.random.Generator, n: int, d_k: int) -> Made:
 
 
 def _induction(rng: np.random.Generator, n: int, d_k: int) -> Made:
-    """A sequence of words comes again and again. The key of a token is the word before it: a query
-    finds what followed its own word before."""
+    """Make a sequence of words that repeats, where the key of a token is the word before it.
+
+    So a query finds what followed its own word before.
+    """
     period = max(-(-n // REPEATS), 1)
     ids = np.arange(n) % period
     words = rng.standard_normal((period, d_k)).astype(np.float32)
@@ -85,7 +116,7 @@ def _induction(rng: np.random.Generator, n: int, d_k: int) -> Made:
 
 
 def _sink(rng: np.random.Generator, n: int, d_k: int) -> Made:
-    """All queries share a direction, and the first key lies in it."""
+    """Make queries that share a direction, and a first key in that direction."""
     Q, K = rng.standard_normal((2, n, d_k), np.float32)
     direction = rng.standard_normal(d_k).astype(np.float32)
     direction /= np.linalg.norm(direction)
@@ -98,7 +129,7 @@ def _sink(rng: np.random.Generator, n: int, d_k: int) -> Made:
 
 
 def _reach(n: int) -> float:
-    """A score by which one of n keys stands out."""
+    """Return a score by which one of n keys gets most of the weight."""
     return math.log(max(n, 2)) + ABOVE
 
 

@@ -28,17 +28,26 @@ CHUNK = 2**18  # sampled numbers held at a time
 
 
 def normal(shape: Shape, rng: Generator) -> np.ndarray:
-    """The bell curve with mean 0 and variance 1."""
+    """Draw from the standard normal distribution: mean 0, variance 1.
+
+    >>> normal((2, 3), np.random.default_rng(0)).shape
+    (2, 3)
+    """
     return rng.standard_normal(shape)
 
 
 def uniform(shape: Shape, rng: Generator) -> np.ndarray:
-    """Evenly between −√3 and √3: the width at which the variance, width² / 12, is 1."""
+    """Draw evenly between −√3 and √3: the width at which the variance, width² / 12, is 1.
+
+    >>> drawn = uniform((1000,), np.random.default_rng(0))
+    >>> bool(np.abs(drawn).max() < math.sqrt(3))
+    True
+    """
     return rng.uniform(-math.sqrt(3), math.sqrt(3), shape)
 
 
 def signs(shape: Shape, rng: Generator) -> np.ndarray:
-    """−1 or 1, equally likely.
+    """Draw −1 or 1, equally likely.
 
     >>> signs((2, 4), np.random.default_rng(0))
     array([[ 1.,  1.,  1., -1.],
@@ -75,7 +84,12 @@ class Point:
 
 
 def ladder(d_k: int) -> tuple[int, ...]:
-    """1, 2, 4 … up to ``d_k``, which is the last one whether or not it is a power of two.
+    """Return 1, 2, 4, … and ``d_k``, which is the last one whether or not it is a power of two.
+
+    Raises
+    ------
+    ValueError
+        If ``d_k`` is below 1.
 
     >>> ladder(10)
     (1, 2, 4, 8, 10)
@@ -86,11 +100,30 @@ def ladder(d_k: int) -> tuple[int, ...]:
 
 
 def draw_scores(distribution: str, d_k: int, seed: int, queries: int, keys: int = 1) -> np.ndarray:
-    """(queries, keys), the scores q · k of sampled queries, each with keys of its own.
+    """Draw queries, each with its own keys, and return their scores q · k, unscaled.
 
-    The numbers depend on the arguments alone, not on what was drawn before; more queries leave
-    the first ones as they are. At most about CHUNK sampled numbers are held at a time, however many
-    are drawn.
+    The numbers depend on the arguments only, not on what was drawn before; more queries leave the
+    first ones as they are. At most about CHUNK sampled numbers are in memory at a time.
+
+    Parameters
+    ----------
+    distribution : "normal", "uniform" or "signs"
+        Of the entries of queries and keys, with mean 0 and variance 1.
+    d_k : int
+        Numbers in each query and key.
+    seed : int
+    queries, keys : int
+        Number of queries, and of keys for each of them.
+
+    Returns
+    -------
+    ndarray, (queries, keys)
+
+    Raises
+    ------
+    ValueError
+        If there is no such distribution, ``d_k``, ``queries`` or ``keys`` is below 1, or ``seed``
+        is negative.
 
     >>> draw_scores("signs", d_k=4, seed=0, queries=5)[:, 0]
     array([ 0.,  0.,  0., -2.,  2.])
@@ -116,9 +149,27 @@ def draw_scores(distribution: str, d_k: int, seed: int, queries: int, keys: int 
 def draw_rows(
     distribution: str, d_k: int, seed: int, samples: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two (rows, N_KEYS), the weights of some queries without the scale and with it.
+    """Draw rows of N_KEYS scores and return their weights, without the scale and with it.
 
-    ``samples`` queries, but at most MOST_ROWS.
+    Parameters
+    ----------
+    distribution, d_k, seed : as in :func:`draw_scores`
+    samples : int
+        Number of rows, of which at most MOST_ROWS are drawn.
+
+    Returns
+    -------
+    tuple of two ndarray, (rows, N_KEYS)
+        softmax(q · k) and softmax(q · k / √d_k).
+
+    Raises
+    ------
+    ValueError
+        As :func:`draw_scores`.
+
+    >>> raw, scaled = draw_rows("normal", d_k=64, seed=0, samples=5)
+    >>> scaled.shape, bool(raw.max() > scaled.max())
+    ((5, 16), True)
     """
     scores = draw_scores(distribution, d_k, seed, min(samples, MOST_ROWS), N_KEYS)
     every = np.ones(scores.shape, bool)
@@ -127,7 +178,21 @@ def draw_rows(
 
 @lru_cache(maxsize=1024)
 def measure(distribution: str, d_k: int, seed: int, samples: int) -> Point:
-    """Variance of ``samples`` scores, and sharpness of weights in rows of their own, at one d_k.
+    """Measure the variance of sampled scores, and how sharp their weights are, at one d_k.
+
+    Vaswani et al. 2017, footnote 4: the variance of q · k is d_k, and that of q · k / √d_k is 1.
+    The same arguments are computed once.
+
+    Parameters
+    ----------
+    distribution, d_k, seed : as in :func:`draw_scores`
+    samples : int
+        Number of scores; the weights are those of separate rows, see :func:`draw_rows`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`draw_scores`.
 
     >>> point = measure("normal", d_k=64, seed=0, samples=1000)
     >>> round(point.raw.variance, 1), round(point.scaled.variance, 2)
@@ -152,16 +217,25 @@ def measure(distribution: str, d_k: int, seed: int, samples: int) -> Point:
 
 
 def measure_all(distribution: str, d_k: int, seed: int, samples: int) -> tuple[Point, ...]:
-    """One point for each d_k of the ladder; a higher ladder leaves the points there as they are."""
+    """Measure at each d_k of the ladder; a higher ladder leaves lower points unchanged.
+
+    The arguments and errors are those of :func:`measure`.
+
+    >>> [point.d_k for point in measure_all("signs", d_k=4, seed=0, samples=10)]
+    [1, 2, 4]
+    """
     return tuple(measure(distribution, step, seed, samples) for step in ladder(d_k))
 
 
 @lru_cache(maxsize=64)
 def middle_row(distribution: str, d_k: int, seed: int, samples: int) -> np.ndarray:
-    """(2, N_KEYS), one row's weights without the scale and with it.
+    """Return a typical row of weights, without the scale and with it, (2, N_KEYS).
 
-    About half of the sampled rows are sharper.
-    As :func:`measure`, it is computed once; nobody may write into it.
+    About half of the sampled rows are sharper. The same arguments are computed once; the result is
+    read-only. The arguments and errors are those of :func:`draw_rows`.
+
+    >>> middle_row("normal", d_k=64, seed=0, samples=100).shape
+    (2, 16)
     """
     raw, scaled = draw_rows(distribution, d_k, seed, samples)
     middle = largest(raw).argsort()[len(raw) // 2]
@@ -169,11 +243,25 @@ def middle_row(distribution: str, d_k: int, seed: int, samples: int) -> np.ndarr
 
 
 def histogram(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """(b,) counts and (b + 1,) edges, a quarter of a standard deviation each.
+    """Count scores in bins that are a quarter of a standard deviation wide.
 
-    Whole scores lie two apart (a changed sign moves the sum by 2), so their bins are an even number
-    wide; else some bins would hold one value more than their neighbours, and the histogram be a
-    comb that is not in the numbers.
+    Whole scores are two apart (a changed sign moves the sum by 2), so their bins are an even number
+    wide; otherwise some bins would hold one value more than their neighbours and the histogram
+    would look like a comb, which the numbers are not.
+
+    Parameters
+    ----------
+    scores : array_like, any shape, not empty
+
+    Returns
+    -------
+    counts, edges : ndarray, (b,), (b + 1,)
+        Edges are in the unit of the scores.
+
+    Raises
+    ------
+    ValueError
+        If ``scores`` is empty, or holds NaN, infinity or text.
 
     >>> histogram([-2.0, 0.0, 0.0, 2.0])
     (array([1, 2, 1]), array([-3., -1.,  1.,  3.]))
@@ -194,7 +282,15 @@ def histogram(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 def sampled_histogram(
     distribution: str, d_k: int, seed: int, samples: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """:func:`histogram` of the scores :func:`measure` samples, computed once and read-only."""
+    """Count the scores that :func:`measure` samples as :func:`histogram` does.
+
+    The same arguments are computed once; the result is read-only. The arguments and errors are
+    those of :func:`measure`.
+
+    >>> counts, edges = sampled_histogram("normal", d_k=4, seed=0, samples=100)
+    >>> int(counts.sum()), len(edges) - len(counts)
+    (100, 1)
+    """
     counts, edges = histogram(draw_scores(distribution, d_k, seed, samples))
     return locked(counts), locked(edges)
 
@@ -211,16 +307,23 @@ class Prediction:
 
     @property
     def applies(self) -> bool:
-        """Whether the means are so near to 0 that they add at most a tenth to the short formula."""
+        """Return whether the means are near 0: they add at most a tenth to ``centred``."""
         return self.full <= 1.1 * self.centred
 
 
 def predict(Q: ArrayLike, K: ArrayLike) -> Prediction:
-    """The variance of q · k for independent entries spread like those of Q and K.
-
-    Q is (n_q, d_k), K is (n_k, d_k).
+    """Return the variance of q · k for independent entries distributed like those of Q and K.
 
     Var(q k) = E[q²] E[k²] − E[q]² E[k]² = σ_q² σ_k² + μ_q² σ_k² + μ_k² σ_q²
+
+    Parameters
+    ----------
+    Q, K : array_like, (n_q, d_k), (n_k, d_k)
+
+    Raises
+    ------
+    ValueError
+        If Q or K does not hold numbers.
 
     >>> predict([[1.0, -1.0]], [[3.0, 5.0]])
     Prediction(centred=2.0, full=34.0)

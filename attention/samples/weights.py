@@ -23,12 +23,12 @@ WIDEST = 512  # numbers drawn for each row of a named matrix; part of what a see
 
 
 def identity(shape: Shape, rng: Generator, low: float = 0, high: float = 0) -> np.ndarray:
-    """1 on the diagonal, 0 elsewhere: X W = X where the matrix is square."""
+    """Fill with 1 on the diagonal and 0 elsewhere: X W = X if the matrix is square."""
     return np.eye(*shape)
 
 
 def integers(shape: Shape, rng: Generator, low: float = 0, high: float = 3) -> np.ndarray:
-    """Whole numbers, low ≤ w < high, each equally likely.
+    """Draw whole numbers, low ≤ w < high, each equally likely.
 
     >>> integers((2, 3), np.random.default_rng(7))
     array([[2., 1., 2.],
@@ -38,19 +38,19 @@ def integers(shape: Shape, rng: Generator, low: float = 0, high: float = 3) -> n
 
 
 def uniform(shape: Shape, rng: Generator, low: float = 0.0, high: float = 1.0) -> np.ndarray:
-    """Real numbers, low ≤ w < high."""
+    """Draw real numbers, low ≤ w < high."""
     return rng.uniform(low, high, shape)
 
 
 def normal(shape: Shape, rng: Generator, low: float = 0, high: float = 0) -> np.ndarray:
-    """Standard normal: mean 0, variance 1."""
+    """Draw from the standard normal distribution: mean 0, variance 1."""
     return rng.standard_normal(shape)
 
 
 def xavier(shape: Shape, rng: Generator, low: float = 0, high: float = 0) -> np.ndarray:
-    """Xavier/Glorot uniform: within ±√(6 / (d_in + d_out)), so that variances survive a layer.
+    """Draw within ±√(6 / (d_in + d_out)), evenly, so that a layer keeps the variance of its input.
 
-    Glorot and Bengio 2010, equation 16.
+    Glorot and Bengio 2010, equation 16, called Xavier or Glorot uniform.
     """
     limit = xavier_limit(shape)
     return rng.uniform(-limit, limit, shape)
@@ -72,9 +72,32 @@ INITIALISERS: dict[str, Choice[[Shape, Generator, float, float], np.ndarray]] = 
 def initialise(
     kind: str, shape: Sequence[int], seed: int | list[int], low: float = 0, high: float = 3
 ) -> np.ndarray:
-    """The matrix that ``kind`` gives for a seed; the same seed always gives the same numbers.
+    """Return a matrix filled by ``kind``; the same seed always gives the same numbers.
 
-    Raises ValueError or TypeError, one sentence that names the argument.
+    "xavier" is Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward
+    neural networks", equation 16.
+
+    Parameters
+    ----------
+    kind : "identity", "integers", "uniform", "normal" or "xavier"
+    shape : two int
+        Numbers of rows and columns.
+    seed : int or list of int
+        As of ``numpy.random.default_rng``; from 0.
+    low, high : float
+        The range of "integers" and "uniform": low ≤ w < high.
+
+    Returns
+    -------
+    ndarray, (rows, columns), float64
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind, ``shape`` is not two whole numbers from 0, ``seed`` is not one
+        from 0 or a list of them, or the range is empty.
+    TypeError
+        If ``low`` or ``high`` is not a number.
 
     >>> initialise("normal", (1, 2), seed=7).round(4)
     array([[0.0012, 0.2987]])
@@ -94,7 +117,7 @@ def initialise(
 
 
 def _real(name: str, given: float) -> float:
-    """A bound of the range."""
+    """Return a bound of the range as a float."""
     try:
         if isinstance(given, (bool, str, bytes)) or np.ndim(given):
             raise TypeError
@@ -125,17 +148,17 @@ def _seed(given: int | list[int]) -> int | list[int]:
 
 
 def _whole(given: Any) -> int:
-    """A whole number from 0, however large."""
+    """Return a whole number from 0, however large."""
     if isinstance(given, (bool, np.bool_)) or operator.index(given) < 0:
         raise TypeError
     return operator.index(given)
 
 
 def stream(seed: int, name: str) -> Generator:
-    """The random numbers of one seed for one name: those of another name are others.
+    """Return a generator for one name and seed; another name has other random numbers.
 
-    From a digest, as ``hash()`` gives another number in each process; and from a named generator,
-    as the default one of NumPy may change.
+    It is seeded by a digest, as ``hash()`` differs between processes, and PCG64 is named, as
+    NumPy's default generator may change.
 
     >>> float(stream(7, "W_Q").random()) == float(stream(7, "W_K").random())
     False
@@ -148,10 +171,10 @@ def stream(seed: int, name: str) -> Generator:
 def drawn(
     kind: str, shape: Shape, seed: int, name: str, low: float = 0, high: float = 3
 ) -> np.ndarray:
-    """The (rows, columns) matrix of this name: a stream of its own for each name of one seed.
+    """Draw the (rows, columns) matrix of this name, each name of one seed from its own stream.
 
-    Rows are drawn WIDEST long and cut, so that a matrix that grows keeps the numbers it has (but
-    for Xavier's, whose range depends on the shape).
+    Rows are drawn WIDEST long and cut, so that a matrix that grows keeps its numbers (except
+    Xavier's, whose range depends on the shape).
 
     >>> drawn("integers", (2, 3), 7, "W_Q")[:, :2].tolist() == drawn(
     ...     "integers", (2, 2), 7, "W_Q").tolist()

@@ -44,7 +44,7 @@ _OPENING = "¿¡#@$€£"  # none after these and the opening ones
 
 
 def tokens_of(sentence: str) -> tuple[str, ...]:
-    """The words and punctuation marks of a sentence, in their order.
+    """Split a sentence into its words and punctuation marks, in order.
 
     - Apostrophes and hyphens inside a word, and points and commas inside a number, stay.
     - A script without spaces gives one token a character; its marks stay with their letter.
@@ -67,9 +67,9 @@ def tokens_of(sentence: str) -> tuple[str, ...]:
 
 
 def sentence_from(tokens: Sequence[str]) -> str:
-    """The tokens as a person would type them, so that :func:`tokens_of` gives them again.
+    """Join tokens as a user would type them, so that :func:`tokens_of` returns them again.
 
-    Where no way of setting the spaces does, there is one between any two tokens.
+    If no spacing does that, there is one space between any two tokens.
 
     >>> sentence_from(("The", "cat", "(", "mine", ")", "sat", "."))
     'The cat (mine) sat.'
@@ -81,7 +81,7 @@ def sentence_from(tokens: Sequence[str]) -> str:
 
 
 def word_key(token: str) -> str:
-    """What two tokens have in common that are one word: "The" and "the".
+    """Return the form that tokens of one word share: "The" and "the".
 
     >>> word_key("The") == word_key("the"), word_key("Cafe\u0301") == word_key("café")
     (True, True)
@@ -91,7 +91,7 @@ def word_key(token: str) -> str:
 
 
 def vocabulary(tokens: Iterable[str]) -> dict[str, int]:
-    """The different words, each with its place in the order of first appearance.
+    """Return the distinct words, each with its index in order of first appearance.
 
     >>> vocabulary(("The", "cat", "the", "dog"))
     {'the': 0, 'cat': 1, 'dog': 2}
@@ -108,14 +108,36 @@ def word_vectors(
     high: float = 3,
     known: Iterable[str] = (),
 ) -> np.ndarray:
-    """(n, d_model): for each token the vector of its word, by default whole numbers from −2 to 2.
+    """Return the vector of each token's word, by default integers from −2 to 2.
 
-    The numbers of a word come from the word and the seed alone, so that it has the same vector in
-    every sentence, and more columns leave the first ones as they are. With ``kind="identity"`` a
-    word has a 1 in a column of its own and 0 elsewhere; the columns are in the order in which the
-    words appear, those of ``known`` first. Words without a column are 0.
+    The numbers of a word depend only on the word and the seed, so that it has the same vector in
+    every sentence, and more columns leave the first ones as they are.
 
-    Raises ValueError for a kind that is not in KINDS.
+    Parameters
+    ----------
+    tokens : sequence of str
+        n words; upper and lower case are the same word.
+    d_model : int
+        Numbers in each vector.
+    seed : int
+    kind : "integers", "normal", "uniform" or "identity"
+        With "identity" (one-hot) each word has a 1 in its own column and 0 elsewhere; the columns
+        are in the order in which the words appear, those of ``known`` first. Words without a column
+        are 0.
+    low, high : float
+        The range of "integers" and "uniform": low ≤ x < high.
+    known : iterable of str
+        Words that have the first columns with "identity".
+
+    Returns
+    -------
+    ndarray, (n, d_model), float64
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind, ``d_model`` is negative, or, where numbers are drawn, ``seed`` is
+        negative or ``low`` is above ``high``.
 
     >>> word_vectors(("the", "cat", "The"), 4, seed=7).astype(int).tolist()
     [[0, 1, 2, -1], [-1, -2, -2, 2], [0, 1, 2, -1]]
@@ -145,7 +167,7 @@ def word_vectors(
 
 
 def _clusters(text: str) -> Iterator[str]:
-    """What a reader sees as one character each; "" for a space, which ends a token.
+    """Yield what a reader sees as one character each; "" for a space, which ends a token.
 
     A letter with its marks, an emoji with its parts. This follows the rules for grapheme clusters
     (Unicode Standard Annex 29) as far as sentences need them.
@@ -166,7 +188,7 @@ def _clusters(text: str) -> Iterator[str]:
 
 
 def _extends(cluster: str, character: str, kind: str) -> bool:
-    """Whether the character belongs to the cluster before it."""
+    """Return whether the character belongs to the cluster before it."""
     if kind[0] == "M" or character in _FOLLOWING:
         return True
     if character == _JOINER or _within(character, _SKIN) or _within(character, _TAGS):
@@ -190,7 +212,7 @@ def _within(character: str, ends: tuple[str, str]) -> bool:
 
 
 def _goes_on(token: str, cluster: str, following: str) -> bool:
-    """Whether the token takes in the next character."""
+    """Return whether the next character continues the token."""
     if cluster and cluster in _REPEATED and token[0] == token[-1] == cluster:
         return True
     if not cluster or not _is_letter(token):
@@ -203,13 +225,13 @@ def _goes_on(token: str, cluster: str, following: str) -> bool:
 
 
 def _is_letter(cluster: str) -> bool:
-    """Whether it can stand in a word: a letter or a digit of a script that has spaces."""
+    """Return whether it can be in a word: a letter or digit of a script that has spaces."""
     first = cluster[:1]
     return (first.isalnum() or first == "_") and not _UNSPACED.match(first)
 
 
 def _sticks(before: str, token: str) -> bool:
-    """Whether no space stands between these two."""
+    """Return whether there is no space between these two tokens."""
     ends, begins = unicodedata.category(before[-1]), unicodedata.category(token[0])
     if ends in ("Ps", "Pi") or before[-1] in _OPENING:
         return True
