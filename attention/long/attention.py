@@ -44,8 +44,11 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A map of weights by cells: row i is of the queries from ``row_edges[i]`` to before the next
-    edge, column j of the keys from ``key_edges[j]``."""
+    """A map of weights by cells.
+
+    Row i is of the queries from ``row_edges[i]`` to before the next edge, column j of the keys from
+    ``key_edges[j]``.
+    """
 
     values: np.ndarray  # (rows, columns)
     row_edges: np.ndarray  # (rows + 1,)
@@ -54,11 +57,17 @@ class Cells:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LongAttention:
-    """What was asked of a long attention; the rest is None. No array can be written to.
+    """The results asked of a long attention; the others are None. No array can be written to.
 
-    Leading axes stand in front of the shapes given here. Q and K are the caller's own arrays where
-    these needed no conversion: :meth:`rows` and :meth:`window` read them again, so they are to stay
-    as they are.
+    Leading axes come before the shapes given here. Q and K are the caller's own arrays if they
+    needed no conversion: :meth:`rows` and :meth:`window` read them again, so they must not be
+    changed.
+
+    >>> found = long_attention([[2.0]], [[1.0], [3.0]])
+    >>> found
+    LongAttention of 1 queries and 2 keys; scale 1; map of 1 × 2 cells; mean_map
+    >>> found.mean_map.round(4)
+    array([[0.018, 0.982]])
     """
 
     shape: tuple[int, ...]  # (…, n_q, n_k), of the scores that are never there at once
@@ -89,19 +98,33 @@ class LongAttention:
 
     @property
     def distances(self) -> np.ndarray:
-        """(n_q + n_k − 1,), query − key, from the lowest: what the places of ``profile`` mean."""
+        """Return query − key in tokens for each entry of ``profile``, (n_q + n_k − 1,), rising."""
         return np.arange(1 - self.shape[-1], self.shape[-2])
 
     @property
     def sunk(self) -> np.ndarray | None:
-        """(…, n_q), the share of each query that goes to the sink; None where there is none."""
+        """Return the share of each query that goes to the sink, (…, n_q); None without a sink."""
         if self.sinks is None:
             return None
         with np.errstate(all="ignore"):
             return np.asarray(np.exp(self.sinks[..., None] - self.lse))
 
     def rows(self, queries: ArrayLike, *, item: int = 0, head: int = 0) -> np.ndarray:
-        """(chosen, n_k), the exact weights of these queries, counted from 0.
+        """Return the exact weights of some queries, (chosen, n_k).
+
+        Parameters
+        ----------
+        queries : int or array_like of int, (chosen,)
+            Indices of queries, from 0.
+        item, head : int
+            Indices of an item and a head, from 0.
+
+        Raises
+        ------
+        ValueError
+            If there is no such query, item or head.
+        TypeError
+            If ``queries`` does not hold integers in at most one axis.
 
         >>> long_attention([[2.0]], [[1.0], [3.0]]).rows([0]).round(4)
         array([[0.018, 0.982]])
@@ -141,15 +164,38 @@ class LongAttention:
         progress: Progress | None = None,
         cancelled: Callable[[], object] | None = None,
     ) -> Cells:
-        """The weights of some queries and keys, in at most ``cells`` × ``cells`` cells.
+        """Return the weights of some queries and keys, in at most ``cells`` × ``cells`` cells.
 
-        Where there are no more, each cell is one exact weight; else the weights are summed over the
-        keys of a cell and the mean is taken of its queries, or the largest with ``of="largest"``.
+        If there are no more weights than that, each cell is one exact weight; otherwise the weights
+        are summed over the keys of a cell, and the cell is the mean over its queries, or the
+        largest weight with ``of="largest"``.
 
         Parameters
         ----------
-        queries, keys : from the first to before the last, as a slice or two numbers
-            Default: all.
+        queries, keys : slice or two int
+            Indices from the first to before the last. Default: all.
+        cells : int
+            Cells along a side, at most.
+        of : "mean" or "largest"
+        item, head : int
+            Indices of an item and a head, from 0.
+        progress, cancelled : as in :func:`long_attention`
+
+        Returns
+        -------
+        Cells
+            Values, (rows, columns), and the edges of rows and columns as indices of queries and
+            keys.
+
+        Raises
+        ------
+        ValueError
+            If a range is empty, has a step or goes beyond what there is, there is no such item or
+            head, ``cells`` is not a whole number from 1, or ``of`` not one of the two words.
+        TypeError
+            If ``progress`` or ``cancelled`` is not a function.
+        concurrent.futures.CancelledError
+            If ``cancelled()`` returned true.
 
         >>> found = long_attention([[2.0]], [[1.0], [3.0]]).window(keys=(1, 2))
         >>> found.values.round(4), found.key_edges
@@ -191,7 +237,7 @@ class LongAttention:
         return Cells(locked(values), rows, columns)
 
     def place(self, item: int, head: int) -> Where:
-        """Where an item and a head, counted from 0, stand on the leading axes."""
+        """Return the index of an item and a head, counted from 0, on the leading axes."""
         *items, heads = self.shape[:-2] or (1,)
         for name, given, most in (("item", item, math.prod(items)), ("head", head, heads)):
             if check_count(name, given, 0) >= most:
@@ -224,47 +270,59 @@ def long_attention(
     progress: Progress | None = None,
     cancelled: Callable[[], object] | None = None,
 ) -> LongAttention:
-    """Let many thousand queries look at as many keys, and keep what is asked for by name.
+    """Let many thousand queries look at as many keys, and return the results asked for by name.
+
+    It is exact, in the memory of some tiles of scores: the softmax is summed tile by tile with a
+    running maximum, as in Milakov and Gimelshein 2018, "Online normalizer calculation for softmax",
+    Rabe and Staats 2021, "Self-attention Does Not Need O(n²) Memory", and FlashAttention.
 
     Parameters
     ----------
     Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
         The last leading axis counts the heads, those before it the items; K and V may have fewer
         heads, g, each for h / g of Q. float32 stays float32. They are not copied. V may be left
-        out where no output is wanted.
+        out if ``results`` do not include the output.
     allowed : of ``attention.places``, or array_like of bool
         **Who may look at whom**: ``places.causal()``, ``places.window(512) & places.padding(real)``
         and the like, which take no memory and leave out what is hidden; or an array that
         broadcasts to (…, n_q, n_k) as in :func:`scaled_dot_product_attention`. Default: every key.
     bias : function (b, h, q, k) → numbers, or array_like
         What is added to the scores, such as ``places.alibi(heads)``. The function is called for a
-        tile at a time, with grids of its places.
+        tile at a time, with grids of its indices.
     scale, softcap, sinks, norm, rotary :
         As in :func:`scaled_dot_product_attention`.
     softmax : True, or ``"sigmoid"``
         A sigmoid divides by no sum: ``lse`` is 0 then.
     score_mod, mask_mod : function (score, b, h, q, k) → score, (b, h, q, k) → bool
-        As there, but called for a tile at a time: a line sees no whole row.
+        As in :func:`scaled_dot_product_attention`, but called for a tile at a time: they see no
+        whole row.
     results : names among ``output``, ``mean_map``, ``entropy``, ``largest``, ``first``,
         ``distance``, ``profile``
         Each is a field of the record and costs its own time. Default: output and mean_map.
-    pool : cells of the map along a side, at most
-    block : how many queries are worked on at a time. Default: by their number.
+    pool : int
+        Cells of the map along a side, at most.
+    block : int
+        How many queries are worked on at a time. Default: depends on their number.
     executor : anything with the interface of ``concurrent.futures``
         Where the blocks are worked on: ``client.get_executor()`` of Dask, or a pool of processes.
         Each takes its queries along and the keys and values that they see. Default: threads.
-    ahead : how many blocks the executor holds at a time. Default: twice its workers.
+    ahead : int
+        How many blocks the executor holds at a time. Default: twice its workers.
     progress : function (done, total)
         Called in the caller's thread as blocks are done.
     cancelled : function () → bool
-        Asked there as often; True ends the run by concurrent.futures.CancelledError.
+        Called there as often; True ends the run.
 
     Raises
     ------
     ValueError, TypeError
-        One sentence that names the argument, what came and what is allowed.
+        One sentence: the argument, what was given and what is allowed. A ValueError if shapes do
+        not fit, a number is out of range or there is no such result; a TypeError if an argument has
+        the wrong type, such as a mask of integers, or is unknown.
     RuntimeError
-        One sentence, where a block failed: which, and why.
+        One sentence, if a block failed: which one, and why.
+    concurrent.futures.CancelledError
+        If ``cancelled()`` returned true.
 
     >>> Q, K, V = np.random.default_rng(0).standard_normal((3, 1000, 8))
     >>> from attention.long import places
@@ -347,7 +405,7 @@ def _results(results: Collection[str] | None, has_values: bool) -> tuple[str, ..
 
 
 def _shape(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
-    """(…, n_q, n_k), where K and V may have fewer heads."""
+    """Return the shape of the scores, (…, n_q, n_k), where K and V may have fewer heads."""
     h, few = Q.shape[-3] if Q.ndim > 2 else 1, {M.shape[-3] for M in (K, V) if M.ndim > 2} - {1}
     if all(h % g == 0 for g in few if g) and few != {h}:  # as if all had their own
         wide = [
@@ -420,7 +478,7 @@ def _check_executor(executor: Any) -> None:
 
 
 def _range(name: str, given: Any, count: int) -> tuple[int, int]:
-    """From the first to before the last, of so many."""
+    """Return the first index and that after the last, out of ``count``."""
     wanted = f"{name} is {shown(given)}; expected a slice or two numbers from 0 to {count}"
     try:
         if given is None or isinstance(given, slice):

@@ -18,7 +18,7 @@ Where = tuple[int, ...]  # a place on the leading axes
 
 
 def cell_of(count: int, cells: int) -> int:
-    """How many tokens one of at most so many cells holds; the last may hold fewer."""
+    """Return the tokens in each of at most ``cells`` cells; the last may hold fewer."""
     return max(1, -(-count // cells))
 
 
@@ -27,7 +27,10 @@ def edges_of(begin: int, end: int, cell: int) -> np.ndarray:
 
 
 def blocks_of(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[Where, slice]]:
-    """Sixteen of each head or more; those of a long one as large as a tile."""
+    """Yield blocks of queries, with their place on the leading axes.
+
+    A head with many queries is cut into sixteen or more, each at most as large as a tile.
+    """
     n_q = shape[-2]
     most = min(ROWS, max(64, -(-n_q // 1024) * 64)) if most is None else most
     for at in np.ndindex(shape[:-2] if n_q else (0,)):
@@ -35,7 +38,7 @@ def blocks_of(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[Where,
 
 
 def named_in(shape: tuple[int, ...]) -> Callable[[Part], str]:
-    """How a block is called."""
+    """Return a function that describes a block in error messages."""
 
     def named(part: Part) -> str:
         first, final = part.queries[0], part.queries[-1]
@@ -65,7 +68,7 @@ class Source:
         return self.Q.dtype
 
     def part(self, at: Where, queries: np.ndarray, keys: tuple[int, int] | None = None) -> Part:
-        """These queries of an item and head, with the keys that some of them see."""
+        """Return these queries of an item and head, with the keys that some of them see."""
         *items, head = at or (0,)
         b = int(np.ravel_multi_index(items, self.shape[:-3])) if items else 0
         n_k, mask = self.shape[-1], self.formula.mask
@@ -116,7 +119,7 @@ class Source:
                 break
 
     def _index(self, own: tuple[int, ...], at: Where) -> Where:
-        """Where an array with these leading axes has what stands ``at``; heads may share."""
+        """Return the index ``at`` in an array with these leading axes; heads may share."""
         full = self.shape[:-2]
         lead = zip(at[len(at) - len(own) :], own, full[len(full) - len(own) :], strict=True)
         return tuple(place * size // most for place, size, most in lead)
@@ -127,7 +130,7 @@ class Source:
     def _cells(
         self, M: np.ndarray | None, at: Where, queries: np.ndarray, keys: slice
     ) -> np.ndarray | None:
-        """(r or 1, m or 1), of an array that broadcasts to the scores."""
+        """Cut (r or 1, m or 1) from an array that broadcasts to the scores."""
         if M is None:
             return None
         M = M.reshape((1,) * (2 - M.ndim) + M.shape)
@@ -136,7 +139,7 @@ class Source:
         return M[:, keys] if M.shape[1] > 1 else M
 
     def _reach(self, at: Where, sink: float | None) -> tuple[float, bool]:
-        """How far from 0 a score of the head may be, and whether its values are finite."""
+        """Return a bound on the head's |scores|, and whether its values are finite."""
         if at not in self._known:
             Q, K = self._of(self.Q, at), self._of(self.K, at)
             with np.errstate(all="ignore"):
@@ -155,7 +158,7 @@ class Source:
 
 
 def _rows(queries: np.ndarray) -> slice | np.ndarray:
-    """Neighbours as a slice, which copies nothing."""
+    """Return a slice for consecutive indices, to avoid a copy."""
     first, count = int(queries[0]) if len(queries) else 0, len(queries)
     if np.array_equal(queries, np.arange(first, first + count)):
         return slice(first, first + count)
@@ -188,8 +191,7 @@ class Gathered:
                 self.rows[name] = np.empty((*lead, n_q), dtype)
 
     def take(self, number: int, at: Where, part: Part, found: Found) -> None:
-        """Rows have their places; what is summed waits for the blocks before, so that the sums are
-        the same each time."""
+        """Store results by row; add shared sums in block order, so that they are deterministic."""
         sums = self.waiting[number] = []
         for name, some in found.items():
             if name in self.rows:
@@ -206,7 +208,7 @@ class Gathered:
             self.next += 1
 
     def whole(self) -> Found:
-        """All results, by the names of the record's fields."""
+        """Return all results, by the names of the record's fields."""
         n_q = self.source.shape[-2]
         if "mean_map" in self.summed:
             self.summed["mean_map"] /= np.diff(self.edges[0])[:, None].astype(self.source.dtype)

@@ -1,9 +1,9 @@
-"""Masks and biases as functions of the place, for maps too large to be written down.
+"""Masks and biases as functions of query and key, for maps too large for memory.
 
 They have the names and the conventions of ``masks.py`` and ``biases.py``, without n_q and n_k:
-``causal(past=4)``, joined by ``&``. Each says at any place whether query q sees key k, and also
-which keys some query of a block sees and which all of them see, so that what is hidden is never
-computed and what is in sight is not asked about.
+``causal(past=4)``, joined by ``&``. Each returns whether query q sees key k, and also which keys
+some query of a block sees and which all of them see, so that what is hidden is never computed and
+what is visible to all is not checked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Bias = Callable[[Any, Any, Any, Any], np.ndarray]  # (b, h, q, k) → what is ad
 
 
 class Allowed(ABC):
-    """Who may look at whom, as a function of the place. Join two of them by ``&``.
+    """A mask as a function of the indices of query and key. Join two of them by ``&``.
 
     >>> (causal() & padding([True, False])).seen(0, 0, np.arange(2)[:, None], np.arange(2))
     array([[ True, False],
@@ -36,15 +36,18 @@ class Allowed(ABC):
 
     @abstractmethod
     def seen(self, b: Any, h: Any, q: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """True where the query may look at the key, for grids of indices of any one shape."""
+        """Return True where the query may look at the key, for grids of indices of one shape."""
 
     @abstractmethod
     def spans(self, b: int, first: int, last: int, n_k: int) -> tuple[Span, Span]:
-        """The keys that some of the queries ``first`` … ``last`` see lie in the first span; those
-        of the second all of them see."""
+        """Return two spans of keys for the queries ``first`` … ``last``.
+
+        Every key that some of the queries see is in the first span; all of the queries see every
+        key of the second.
+        """
 
     def fitted(self, shape: tuple[int, ...]) -> Allowed:
-        """The same for scores (…, n_q, n_k), or a sentence where it does not fit them."""
+        """Return the mask for scores (…, n_q, n_k); raise one sentence if it does not fit them."""
         return self
 
     def __and__(self, other: Allowed) -> Allowed:
@@ -175,9 +178,19 @@ class _Documents(Allowed):
 
 
 def causal(past: ArrayLike = 0) -> Allowed:
-    """The look-ahead mask, aligned top left, as :func:`attention.causal`.
+    """Return the look-ahead mask, aligned top left: :func:`attention.causal` for long attention.
 
-    With ``past`` keys cached before the first query; one number, or one for each item.
+    Parameters
+    ----------
+    past : int, or array_like of int, (items,)
+        Number of keys in a cache before the first query: query i is at position past + i.
+
+    Raises
+    ------
+    ValueError
+        If ``past`` is 2⁵³ or larger in size.
+    TypeError
+        If ``past`` does not hold integers.
 
     >>> causal().seen(0, 0, np.arange(2)[:, None], np.arange(3)).astype(int)
     array([[1, 0, 0],
@@ -187,16 +200,46 @@ def causal(past: ArrayLike = 0) -> Allowed:
 
 
 def causal_lower_right() -> Allowed:
-    """The look-ahead mask, aligned bottom right: the last query sees every key."""
+    """Return the look-ahead mask, aligned bottom right: the last query sees every key.
+
+    :func:`attention.causal_lower_right` for long attention.
+
+    >>> mask = causal_lower_right().fitted((2, 3))
+    >>> mask.seen(0, 0, np.arange(2)[:, None], np.arange(3)).astype(int)
+    array([[1, 1, 0],
+           [1, 1, 1]])
+    """
     return _Band(None, 0, None)
 
 
 def sliding_window(
     before: int | None = None, after: int | None = None, past: ArrayLike = 0
 ) -> Allowed:
-    """Query i sees the keys from ``before`` places before its own to ``after`` behind it.
+    """Return the mask in which query i sees the keys from i − ``before`` to i + ``after``.
 
-    None: no bound on that side. ``past`` as in :func:`causal`.
+    :func:`attention.sliding_window` for long attention.
+
+    Parameters
+    ----------
+    before, after : int
+        How many keys before and after its own position a query sees, in tokens. None: no bound on
+        that side.
+    past : int, or array_like of int, (items,)
+        Number of keys in a cache before the first query: query i is at position past + i.
+
+    Raises
+    ------
+    ValueError
+        If ``before`` or ``after`` is not a whole number from 0, or ``past`` is 2⁵³ or larger in
+        size.
+    TypeError
+        If ``past`` does not hold integers.
+
+    >>> mask = sliding_window(before=1, after=0)
+    >>> mask.seen(0, 0, np.arange(3)[:, None], np.arange(3)).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [0, 1, 1]])
     """
     for name, bound in (("before", before), ("after", after)):
         try:
@@ -209,7 +252,23 @@ def sliding_window(
 
 
 def window(seen: int, past: ArrayLike = 0) -> Allowed:
-    """The look-ahead mask in which a query sees ``seen`` keys at most, its own and those before.
+    """Return the look-ahead mask where a query sees at most ``seen`` keys, up to its own.
+
+    :func:`attention.window` for long attention: ``sliding_window`` of Mistral's configuration.
+
+    Parameters
+    ----------
+    seen : int
+        Width of the window in tokens.
+    past : int, or array_like of int, (items,)
+        Number of keys in a cache before the first query: query i is at position past + i.
+
+    Raises
+    ------
+    ValueError
+        If ``seen`` is not a whole number from 1, or ``past`` is 2⁵³ or larger in size.
+    TypeError
+        If ``past`` does not hold integers.
 
     >>> window(2).seen(0, 0, np.arange(3)[:, None], np.arange(3)).astype(int)
     array([[1, 0, 0],
@@ -220,7 +279,24 @@ def window(seen: int, past: ArrayLike = 0) -> Allowed:
 
 
 def prefix(length: int, past: ArrayLike = 0) -> Allowed:
-    """The look-ahead mask, but for the first ``length`` keys, which every query sees.
+    """Return the look-ahead mask, except for the first ``length`` keys, which every query sees.
+
+    It is the mask of a prefix language model: Raffel et al. 2020, "Exploring the Limits of Transfer
+    Learning with a Unified Text-to-Text Transformer", section 3.2.1.
+
+    Parameters
+    ----------
+    length : int
+        Length of the prefix in tokens.
+    past : int, or array_like of int, (items,)
+        Number of keys in a cache before the first query: query i is at position past + i.
+
+    Raises
+    ------
+    ValueError
+        If ``length`` is not a whole number from 0, or ``past`` is 2⁵³ or larger in size.
+    TypeError
+        If ``past`` does not hold integers.
 
     >>> prefix(2).seen(0, 0, np.arange(3)[:, None], np.arange(3)).astype(int)
     array([[1, 1, 0],
@@ -232,13 +308,44 @@ def prefix(length: int, past: ArrayLike = 0) -> Allowed:
 
 
 def padding(real: ArrayLike) -> Allowed:
-    """The padding mask of keys: (n_k,) or (items, n_k) booleans, True for a real token."""
+    """Return the mask that hides padding tokens among the keys: :func:`attention.padding`.
+
+    Parameters
+    ----------
+    real : array_like of bool, or of 0 and 1, (n_k,) or (items, n_k)
+        True for a real token.
+
+    Raises
+    ------
+    ValueError
+        If ``real`` holds other numbers than 0 and 1, or has no axis.
+    TypeError
+        If ``real`` does not hold booleans or numbers.
+
+    >>> padding([True, False]).seen(0, 0, np.arange(2)[:, None], np.arange(2)).astype(int)
+    array([[1, 0],
+           [1, 0]])
+    """
     truth = truth_of_tokens(real)
     return _Keys(kept(truth.reshape(math.prod(truth.shape[:-1]), truth.shape[-1])))
 
 
 def real_tokens(lengths: ArrayLike) -> Allowed:
-    """The first keys alone, as many as ``lengths`` says: one number, or one for each item.
+    """Return the mask that shows only the first keys of each item, as many as its length.
+
+    :func:`attention.real_tokens` and :func:`attention.padding` in one.
+
+    Parameters
+    ----------
+    lengths : int, or array_like of int, (items,)
+        Number of real tokens.
+
+    Raises
+    ------
+    ValueError
+        If a length is negative, or 2⁵³ or larger.
+    TypeError
+        If ``lengths`` does not hold integers.
 
     >>> real_tokens(1).seen(0, 0, np.arange(2)[:, None], np.arange(2)).astype(int)
     array([[1, 0],
@@ -250,10 +357,24 @@ def real_tokens(lengths: ArrayLike) -> Allowed:
 
 
 def documents(ids: ArrayLike, key_ids: ArrayLike | None = None) -> Allowed:
-    """Several documents in one sequence: a query sees the keys of its own.
+    """Return the mask of several documents in one sequence: a query sees only the keys of its own.
 
-    ``ids``, (n,) or (items, n): a whole number for each token, that of its document; ``key_ids``
-    those of the keys where they are others than the queries.
+    Llama 3 was trained with such a mask: Dubey et al. 2024, "The Llama 3 Herd of Models", section
+    3.2.
+
+    Parameters
+    ----------
+    ids : array_like of int, (n,) or (items, n)
+        The number of each token's document.
+    key_ids : array_like of int, (n_k,) or (items, n_k)
+        The same of the keys, if they are other tokens than the queries.
+
+    Raises
+    ------
+    ValueError
+        If a number is 2⁵³ or larger in size.
+    TypeError
+        If ``ids`` or ``key_ids`` does not hold integers, or has no axis.
 
     >>> documents([7, 7, 8]).seen(0, 0, np.arange(3)[:, None], np.arange(3)).astype(int)
     array([[1, 1, 0],
@@ -285,7 +406,24 @@ class _Chosen(Allowed):
 
 
 def of_queries(allowed: Allowed, queries: ArrayLike, n_q: int) -> Allowed:
-    """What some of n_q queries see under a mask, where ``Q[queries]`` stands in the place of Q.
+    """Return a mask for some of n_q queries, where ``Q[queries]`` is given instead of Q.
+
+    Parameters
+    ----------
+    allowed : Allowed
+        The mask of all queries.
+    queries : array_like of int, (chosen,)
+        Indices of queries, from 0, rising.
+    n_q : int
+        Number of all queries.
+
+    Raises
+    ------
+    ValueError
+        If ``queries`` is not one row of rising indices below n_q, or ``n_q`` not a whole number
+        from 1.
+    TypeError
+        If ``queries`` does not hold integers.
 
     >>> of_queries(causal(), [0, 2], 3).seen(0, 0, np.arange(2)[:, None], np.arange(3)).astype(int)
     array([[1, 0, 0],
@@ -324,7 +462,25 @@ class _Relative:
 
 
 def alibi(heads: int, past: ArrayLike = 0) -> Bias:
-    """ALiBi for ``bias=``: −slope × distance, as :func:`attention.alibi`.
+    """Return ALiBi for ``bias=``: −slope × distance in tokens, as :func:`attention.alibi`.
+
+    Parameters
+    ----------
+    heads : int
+        Number of heads.
+    past : int, or array_like of int, (items,)
+        Number of keys in a cache before the first query: query i is at position past + i.
+
+    Returns
+    -------
+    function (b, h, q, k) → numbers
+
+    Raises
+    ------
+    ValueError
+        If ``heads`` is not a whole number from 1, or ``past`` is 2⁵³ or larger in size.
+    TypeError
+        If ``past`` does not hold integers.
 
     >>> alibi(1)(0, 0, np.arange(2)[:, None], np.arange(2))
     array([[-0.        , -0.00390625],
@@ -342,7 +498,24 @@ def relative_bias(
     max_distance: int = 128,
     past: ArrayLike = 0,
 ) -> Bias:
-    """T5's relative bias for ``bias=``, as :func:`attention.relative_bias`.
+    """Return T5's relative bias for ``bias=``, as :func:`attention.relative_bias`.
+
+    Parameters
+    ----------
+    table : array_like, (buckets, h)
+        The numbers that the model has learned.
+    bidirectional, max_distance : as in :func:`attention.relative_bias`
+    past : int, or array_like of int, (items,)
+        Number of keys in a cache before the first query: query i is at position past + i.
+
+    Returns
+    -------
+    function (b, h, q, k) → numbers
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`attention.relative_bias`.
 
     >>> table = [[0.0], [1.0], [2.0], [3.0]]
     >>> relative_bias(table, max_distance=2)(0, 0, np.arange(2)[:, None], np.arange(2))
@@ -364,14 +537,14 @@ def _overlap(one: Span, other: Span) -> Span:
 
 
 def _of_item(given: Any, b: Any) -> Any:
-    """What an item has, of an array with one entry for each or for all; a grid of items too."""
+    """Return an item's entry of an array with one for each or for all; b may be a grid."""
     if np.ndim(given) == 0:
         return given
     return given[b if len(given) > 1 else 0]
 
 
 def _numbers(name: str, given: ArrayLike, wanted: str, least: int = 0) -> np.ndarray:
-    """Whole numbers: one, or one for each item, or for each token of each item."""
+    """Return integers: one, or one for each item, or for each token of each item."""
     found = as_numbers(name, given, wanted)
     if found.dtype.kind not in "iu" or found.ndim < least or not found.size:
         raise TypeError(f"{name} is {shown(given)}; {wanted}.")

@@ -1,4 +1,4 @@
-"""Results of a block of queries, as they grow tile by tile, beside the sum of its softmax.
+"""Results of a block of queries, as they grow tile by tile, next to the sum of its softmax.
 
 exp(score) is summed as it is where no score can be large; else a running maximum is taken off, and
 what was summed before is scaled whenever it grows (Milakov and Gimelshein 2018; Rabe and Staats
@@ -23,7 +23,7 @@ Found = dict[str, Any]
 
 @dataclass(frozen=True)
 class Asked:
-    """Which results, and what they want to know."""
+    """Which results are computed, and the size of their cells."""
 
     results: tuple[str, ...]
     query_cell: int = 1
@@ -37,16 +37,24 @@ class Result:
         self.asked, self.part = asked, part
 
     def scores(self, scores: np.ndarray, begin: int) -> None:
-        """Before anything is taken off; hidden ones are −∞."""
+        """Read the scores before the maximum is subtracted; hidden ones are −∞."""
 
     def rescale(self, factor: np.ndarray, moved: np.ndarray, total: np.ndarray) -> None:
-        """What was summed so far, all (r,), was of exp(score + moved)."""
+        """Rescale the sums so far after the running maximum changed; all arguments are (r,).
+
+        ``factor`` is exp(moved), where ``moved`` is the old maximum minus the new one; ``total`` is
+        the sum of the keys' exponentials so far.
+        """
 
     def grown(self, grown: np.ndarray, less: np.ndarray, begin: int, running: Running) -> None:
-        """exp of the scores less their maximum so far; ``less`` are these, where asked for."""
+        """Add a tile: ``grown`` is exp of its scores minus the maximum so far.
+
+        ``less`` is those differences, only while the entropy is computed; otherwise ``grown`` is
+        written over them.
+        """
 
     def found(self, running: Running) -> Any:
-        """In the end."""
+        """Return the final result."""
         raise NotImplementedError
 
 
@@ -95,7 +103,7 @@ class Largest(Result):
 
 
 class Entropy(Result):
-    """−Σ w ln w = lse · Σ w − Σ w · score, all less the maximum."""
+    """−Σ w ln w = lse · Σ w − Σ w · score, all minus the maximum."""
 
     def __init__(self, asked: Asked, part: Part) -> None:
         super().__init__(asked, part)
@@ -117,7 +125,7 @@ class Entropy(Result):
 
 
 class First(Result):
-    """The share of the first key of all."""
+    """The weight of the first key."""
 
     def found(self, running: Running) -> np.ndarray:
         part = self.part
@@ -128,7 +136,7 @@ class First(Result):
 
 
 class Distance(Result):
-    """How far the keys stand from the query, the mean by weight."""
+    """The mean distance of the keys from the query, by weight."""
 
     def __init__(self, asked: Asked, part: Part) -> None:
         super().__init__(asked, part)
@@ -147,11 +155,10 @@ class Distance(Result):
 
 
 class Profile(Result):
-    """The weights summed by how far the query stands behind the key: a second look at all keys, as
-    a weight is known only when its row is.
+    """The weights summed by distance, query − key.
 
-    A tile lies in a wider room of zeros, read with one more column a row, so that its diagonals
-    are columns.
+    It is a second pass over all keys, as a weight is known only when its row is. A tile is part of
+    a wider array of zeros, read with one more column a row, so that its diagonals are columns.
     """
 
     def found(self, running: Running) -> tuple[slice, np.ndarray]:
@@ -230,7 +237,7 @@ class Running:
         return found | {"lse": self.lse, "hidden_rows": hidden}
 
     def _take_off(self, scores: np.ndarray) -> None:
-        """Take the largest score so far off, and scale what was summed before."""
+        """Subtract the largest score so far, and rescale what was summed before."""
         np.maximum(self.highest, scores.max(axis=0), out=self.highest)
         highest = np.maximum(self.shift, self.highest)
         base = np.where(highest == -np.inf, 0, highest)  # no key is seen yet
@@ -256,7 +263,6 @@ class Running:
 
 
 def computed(asked: Asked, part: Part) -> Found:
-    """The results of a block, by their names, with the log of each row's sum, and whether it has no
-    key."""
+    """Return a block's results by name, with each row's log-sum and which rows have no key."""
     with np.errstate(all="ignore"):
         return Running(asked, part).run()

@@ -23,7 +23,7 @@ KEYS, ROWS = 512, 512  # of a tile, at most
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """What happens between the product and the softmax, the same in every block."""
+    """The steps between the product and the softmax, the same in every block."""
 
     scale: float
     softcap: float | None = None
@@ -31,7 +31,7 @@ class Formula:
     mask_mod: Callable[..., Any] | None = None
     score_mod: Callable[..., Any] | None = None
     bias: Callable[..., Any] | None = None
-    sigmoid: bool = False  # in the place of the softmax: no row adds up to anything in particular
+    sigmoid: bool = False  # instead of the softmax: the sum of a row is nothing in particular
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Part:
     finite: bool = True  # whether all values are
 
     def tiles(self) -> Iterator[Span]:
-        """From which key to before which."""
+        """Yield tiles of keys, from the first to before the last."""
         end = self.first + len(self.K)
         return ((begin, min(begin + KEYS, end)) for begin in range(self.first, end, KEYS))
 
@@ -62,13 +62,13 @@ class Part:
         return np.empty((min(KEYS, len(self.K)), len(self.q)), self.q.dtype)
 
     def columns(self) -> np.ndarray:
-        """(d_k, r), the queries times the scale."""
+        """Return the queries times the scale, (d_k, r)."""
         return np.ascontiguousarray((self.q * self.q.dtype.type(self.formula.scale)).T)
 
     def scores(
         self, span: Span, columns: np.ndarray, out: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """The masked scores of a tile and who sees whom, (keys, r); None where all see all.
+        """Return the masked scores of a tile, (keys, r), and which are allowed; None if all are.
 
         For a sigmoid they are the logs of the weights.
         """
@@ -128,7 +128,9 @@ def _both(seen: np.ndarray | None, other: np.ndarray) -> np.ndarray:
 
 
 def over_keys(sums: np.ufunc, M: np.ndarray, begin: int, cell: int) -> tuple[slice, np.ndarray]:
-    """(keys, r) → (cells, r), for keys from the one at place ``begin``; and which cells these are.
+    """Reduce keys by cells, (keys, r) → (cells, r), by ``sums``; return which cells, and them.
+
+    ``begin`` is the index of the first key.
 
     >>> over_keys(np.add, np.ones((5, 1)), 3, 4)
     (slice(0, 2, None), array([[1.],
@@ -146,7 +148,9 @@ def over_keys(sums: np.ufunc, M: np.ndarray, begin: int, cell: int) -> tuple[sli
 
 
 def over_queries(sums: np.ufunc, M: np.ndarray, begin: int, cell: int) -> tuple[slice, np.ndarray]:
-    """(cells, r) → (cells of queries, cells), for queries from the one at place ``begin``.
+    """Reduce queries by cells, (cells, r) → (cells of queries, cells), as :func:`over_keys` does.
+
+    ``begin`` is the index of the first query.
 
     >>> over_queries(np.add, np.ones((1, 5)), 3, 4)
     (slice(0, 2, None), array([[1.],
@@ -158,7 +162,7 @@ def over_queries(sums: np.ufunc, M: np.ndarray, begin: int, cell: int) -> tuple[
 
 
 def cells_of(part: Part, cell: int) -> slice:
-    """The cells of keys that the part's keys lie in."""
+    """Return the cells that the part's keys are in."""
     return slice(part.first // cell, -(-(part.first + len(part.K)) // cell))
 
 
@@ -169,8 +173,8 @@ def cells_of(part: Part, cell: int) -> slice:
 class LogSum:
     """The log of each row's sum, (r,), for scores of fewer digits than it has.
 
-    A weight is exp(score − high) · rest. Of a log of 540 float32 keeps four digits behind the
-    point, and without the rest a weight would be right to no more.
+    A weight is exp(score − high) · rest. Of a log of 540 float32 keeps four decimals, and
+    without the rest a weight would be right to no more.
 
     >>> known = LogSum.of(np.log([3e9]), np.dtype("f4"))
     >>> known.high, known.rest
@@ -188,14 +192,14 @@ class LogSum:
         return cls(high, rest.astype(dtype))
 
     def weights(self, scores: np.ndarray) -> np.ndarray:
-        """(…, r) → (…, r)"""
+        """Return the weights of scores, both (…, r)."""
         return np.asarray(np.exp(scores - self.high) * self.rest)
 
 
 def exponentials(
     part: Part, span: Span, columns: np.ndarray, lse: LogSum, out: np.ndarray
 ) -> np.ndarray:
-    """(keys, r), exp(score − high) of a tile: its weights, once they are multiplied by the rest."""
+    """Return exp(score − high) of a tile, (keys, r); times ``rest`` these are its weights."""
     scores, seen = part.scores(span, columns, out)
     scores -= lse.high
     np.exp(scores, out=scores)
@@ -216,7 +220,7 @@ class Window:
 
 
 def pooled_weights(window: Window, part_and_lse: tuple[Part, np.ndarray]) -> tuple[slice, Any]:
-    """The cells of a window that a block's queries lie in: sums of weights, or the largest."""
+    """Return the cells of a window that a block's queries are in, and their sums or maxima."""
     part, lse = part_and_lse
     sums = getattr(np, window.sums)
     with np.errstate(all="ignore"):
@@ -234,7 +238,7 @@ def pooled_weights(window: Window, part_and_lse: tuple[Part, np.ndarray]) -> tup
 
 
 def chosen_weights(part_and_lse: tuple[Part, np.ndarray]) -> np.ndarray:
-    """(r, m), the weights of any queries."""
+    """Return the weights of any queries, (r, m)."""
     part, lse = part_and_lse
     with np.errstate(all="ignore"):
         columns, out = part.columns(), part.room()
