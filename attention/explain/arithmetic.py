@@ -1,4 +1,4 @@
-"""The arithmetic behind one cell and one query, in real numbers and plain loops."""
+"""The arithmetic of one cell and of one query, in real numbers and plain loops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Lines = Callable[[View, str, int, int, int], list[str]]
 
 
 def cell(view: View, stage: str, i: int, j: int, digits: int = 2) -> list[str]:
-    """The lines that lead to ``view.stages[stage][i, j]``; the last one ends in its number.
+    """Return the lines that lead to ``view.stages[stage][i, j]``; the last one ends in its number.
 
     >>> one = np.array([[1.0, 2.0]])
     >>> stages = {"Q": one, "K": 2 * one, "scores": one @ one.T * 2}
@@ -141,13 +141,13 @@ _BY_ITSELF: dict[bool | str, Callable[[float], float]] = {False: float, SIGMOID:
 
 
 def _printed(view: View, stage: str, i: int, row: np.ndarray) -> np.ndarray:
-    """A row of a stage, 0 where that stage is printed as 0."""
+    """Return a row of a stage, with 0 where the stage is printed as 0."""
     where = view.zeros.get(stage)
     return row if where is None or where[i].shape != row.shape else np.where(where[i], 0, row)
 
 
 def abridged(texts: Sequence[str], between: str) -> str:
-    """The texts in a line; of many the first and the last, and how many stand between.
+    """Join texts in a line; of many only the first and last, and how many are left out.
 
     >>> abridged(["1", "2"], " + "), abridged([str(k) for k in range(300)], " + ")
     ('1 + 2', '0 + 1 + 2 + 3 + … 294 more … + 298 + 299')
@@ -159,17 +159,17 @@ def abridged(texts: Sequence[str], between: str) -> str:
 
 
 def vector(values: Numbers, digits: int = 2) -> str:
-    """``[1, 2.50, −3]``; a long one is abridged."""
+    """Write a vector: ``[1, 2.50, −3]``; a long one is abridged."""
     return f"[{abridged([number(v, digits) for v in values], ', ')}]"
 
 
 def dot(
     a: Numbers, b: Numbers, total: float, digits: int = 2, added: float | None = None
 ) -> list[str]:
-    """Three lines: the products to take, the products, and their sum as it stands in the stage.
+    """Write three lines: the products to compute, the products, and their sum as the stage has it.
 
-    The sum is handed in: added up anew, in another order, it could differ in its last bit. A bias
-    is ``added`` in the end.
+    The sum is an argument: added again in another order, it could differ in its last bit. A bias
+    ``added`` comes last.
     """
     with np.errstate(all="ignore"):
         products = [_factor(x * y, digits) for x, y in zip(a, b, strict=True)]
@@ -179,7 +179,7 @@ def dot(
 
 
 def terms(a: Numbers, b: Numbers, digits: int = 2) -> str:
-    """``1·2 + 2·(−4)``; a long sum is abridged."""
+    """Write a sum of products: ``1·2 + 2·(−4)``; a long one is abridged."""
     pairs = zip(a, b, strict=True)
     return abridged([f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in pairs], " + ")
 
@@ -189,7 +189,7 @@ def _factor(value: float, digits: int) -> str:
 
 
 def bracketed(text: str) -> str:
-    """Return a number as it stands behind a sign: ``2``, ``(−2)``."""
+    """Return a number as it is written after a sign: ``2``, ``(−2)``."""
     return f"({text})" if text.startswith("−") else text
 
 
@@ -260,7 +260,7 @@ def _sum(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Norming:
-    """What the norm makes a cell of: its row, the root that divides it, and the gain."""
+    """The parts of a normed cell: its row, the root that divides it, and the gain."""
 
     source: str  # the stage of the row
     row: np.ndarray  # (d_k,)

@@ -1,4 +1,4 @@
-"""Two views beside each other: every stage with B − A, the largest change, the strongest keys."""
+"""Two views compared: every stage with B − A, the largest change, the strongest keys."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Both:
 
     @property
     def is_alike(self) -> bool:
-        """Whether A and B are the same, to the bit."""
+        """Return whether A and B are identical, to the bit."""
         same = self.less is not None and not self.less.any()
         return same and self.in_order is None
 
     @property
     def drawn(self) -> np.ndarray | None:
-        """B − A, and 0 where another order of the words changed rounding alone."""
+        """Return B − A, with 0 where only the order of the words changed the rounding."""
         if self.less is None or self.a is None or self.in_order is None:
             return self.less
         return np.where(np.abs(self.less) <= AT_MOST * largest_finite(self.a), 0.0, self.less)
@@ -53,10 +53,11 @@ class Change:
 
 
 def stages(a: View, b: View) -> Iterator[Both]:
-    """Every stage of the two in reading order, each with B − A where that can be said.
+    """Yield every stage of the two in reading order, each with B − A where it is defined.
 
-    Where B has the words of A in another order, each is compared with itself. Rounding alone is
-    no difference there, nor where a few queries look at many keys, as in a step of decoding.
+    If B has the words of A in another order, each word is compared with itself. Differences that
+    are only rounding do not count then, nor if a few queries look at many keys, as in a step of
+    decoding.
     """
     fewer = all(len(side.labels["queries"]) < len(side.labels["keys"]) for side in (a, b))
     for name in STAGES:
@@ -79,7 +80,7 @@ def stages(a: View, b: View) -> Iterator[Both]:
 
 
 def _order(mine: Sequence[str], other: Sequence[str]) -> list[int] | None:
-    """Where the words of A stand in B; None where they stand alike, or are others."""
+    """Return the index in B of each word of A; None if the order is the same or words differ."""
     if mine == other or sorted(mine) != sorted(other):
         return None
     return [other.index(word) for word in mine]
@@ -125,7 +126,7 @@ def repeats_last(found: Sequence[Both]) -> list[Both]:
 
 
 def largest_change(both: Both) -> Change | None:
-    """Where B differs most from A; None where nothing but rounding does.
+    """Return where B differs most from A; None if only by rounding.
 
     >>> eye = np.eye(2)
     >>> largest_change(Both("weights", eye, eye[::-1], difference(eye[::-1], eye)))
@@ -142,9 +143,9 @@ def largest_change(both: Both) -> Change | None:
 
 
 def strongest_changed(a: View, b: View) -> list[tuple[str, str, str]]:
-    """The queries whose strongest key changed, in words: (query, key in A, key in B).
+    """Return the queries whose strongest key changed, in words: (query, key in A, key in B).
 
-    Keys that share the first place with another are no winners.
+    Keys that tie for the largest weight do not count.
     """
     weights = next(both for both in stages(a, b) if both.name == "weights")
     if weights.a is None or weights.b is None or weights.less is None:

@@ -22,7 +22,7 @@ Error = np.ndarray | float  # at most; 0: exact
 
 
 def zeros_of(trace: AttentionTrace) -> dict[str, np.ndarray]:
-    """Where the stages of a trace are 0 by cancellation, (…, rows, columns) of bool, by name.
+    """Return where the stages of a trace are 0 by cancellation: bool arrays, by name.
 
     >>> from attention import scaled_dot_product_attention
     >>> trace = scaled_dot_product_attention([[0.1, 0.3]], [[3.0, -1.0]], [[1.0]])
@@ -53,9 +53,10 @@ def _is_small(values: np.ndarray) -> np.ndarray:
 
 
 def _may_be_zero(trace: AttentionTrace) -> bool:
-    """Whether some number is as small as the largest error of its stage may be.
+    """Return whether some number is as small as the largest error of its stage may be.
 
-    That bound takes no array as large as the scores, and of many numbers almost always says no.
+    That bound takes no array as large as the scores, and for many numbers it is almost always
+    False.
     """
     bounds = {} if trace.norm or trace.rotary else _largest_errors(trace)
     for name, values in _printed(trace).items():
@@ -67,7 +68,7 @@ def _may_be_zero(trace: AttentionTrace) -> bool:
 
 
 def _largest_errors(trace: AttentionTrace) -> dict[str, float]:
-    """What no number of :func:`_errors` is above, by stage."""
+    """Return an upper bound on the numbers of :func:`_errors`, by stage."""
     e: dict[str, float] = dict.fromkeys(("Q", "K", "V"), 0.0)
     eps = float(np.finfo(trace.scores.dtype).eps)
 
@@ -106,7 +107,7 @@ def _largest(values: np.ndarray) -> float:
 
 
 def _errors(trace: AttentionTrace) -> dict[str, Error]:
-    """How far each stage may be from what exact arithmetic gives, stage by stage."""
+    """Return how far each stage may be from exact arithmetic, by name."""
     e: dict[str, Error] = dict.fromkeys(("Q", "K", "V"), 0.0)
     eps = float(np.finfo(trace.scores.dtype).eps)
     if trace.X is not None:
@@ -144,7 +145,7 @@ def _errors(trace: AttentionTrace) -> dict[str, Error]:
 def _errors_before_scores(
     trace: AttentionTrace, eps: float, e: dict[str, Error]
 ) -> tuple[str, str]:
-    """Adds those of the normed and rotated queries and keys; which of them meet in the scores."""
+    """Add the errors of normed and rotated Q and K; return the names of the last ones."""
     last = {"Q": "Q", "K": "K"}
     for name in reading_order(trace):
         letter, _, step = name.partition("_")
@@ -161,7 +162,7 @@ def _errors_before_scores(
 
 
 def _of_sum(A: np.ndarray, B: np.ndarray, eps: float) -> Error:
-    """The error of A + B, cell by cell."""
+    """Return the error of A + B, cell by cell."""
     return 0.0 if _whole(A) and _whole(B) else eps * (np.abs(A) + np.abs(B))
 
 
@@ -173,7 +174,7 @@ def _of_product(
     e_B: Error = 0.0,
     bias: np.ndarray | None = None,
 ) -> Error:
-    """The error of A @ B + bias: of its own sums, and of what A and B inherited."""
+    """Return the error of A @ B + bias: of its sums, and inherited from A and B."""
     inherited: Error = 0.0
     if not isinstance(e_A, float):
         inherited = inherited + e_A @ np.abs(B)

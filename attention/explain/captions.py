@@ -15,31 +15,31 @@ NEAR = 1e6  # how far from it the sum with another bias may be
 
 
 def describe(view: View, name: str) -> dict[str, str]:
-    """``formula`` and ``sentence`` of a stage."""
+    """Return ``formula`` and ``sentence`` of a stage."""
     stage = STAGES[name]
     formula, sentence = _SPECIAL.get(name, _as_always)(view, name)
     return {"formula": formula or stage.formula, "sentence": sentence or stage.sentence}
 
 
 def fills(view: View) -> bool:
-    """Whether the bias does nothing but push keys away, as tutorials hide them."""
+    """Return whether the bias only hides keys as tutorials do, by −1e9."""
     return view.bias is not None and bool(np.isin(view.bias, (0.0, TUTORIAL_FILL)).all())
 
 
 def pushed(view: View) -> np.ndarray:
-    """(n_q, n_k), True where the bias pushes a key away as tutorials do, whatever else it adds."""
+    """Return True where the bias hides a key as tutorials do, (n_q, n_k), whatever else it adds."""
     if view.bias is None:
         return np.zeros_like(view.allowed)
     return np.asarray(np.abs(view.bias - TUTORIAL_FILL) < NEAR)
 
 
 def by_distance(view: View) -> tuple[float, np.ndarray] | None:
-    """The slope and the distances, (n_q, n_k), where the bias is ALiBi, perhaps with the fill."""
+    """Return the slope and distances, (n_q, n_k), of an ALiBi bias, with or without −1e9."""
     if view.bias is None or not view.bias.any():
         return None
     n_q, n_k = view.allowed.shape
     slope = float(alibi_slopes(view.heads)[view.head])
-    for past in (0, n_k - n_q):  # the first queries or the last ones stand beside the keys
+    for past in (0, n_k - n_q):  # the first queries or the last ones are aligned with the keys
         distances = np.abs(lead(n_q, n_k, past))
         fill = np.where(pushed(view), TUTORIAL_FILL, 0.0)
         added = fill - slope * distances
@@ -72,7 +72,7 @@ _FUNCTIONS = {"normed": "RMSNorm", "rotated": "RoPE"}
 
 
 def prepared(view: View, letter: str, before: str = "") -> str:
-    """Q or K as it stands here, or ``before`` a stage: ``RoPE(RMSNorm(Q))``."""
+    """Return the formula of Q or K here, or ``before`` a stage: ``RoPE(RMSNorm(Q))``."""
     source = view.source(letter, before)
     if source == letter:
         return letter
@@ -184,7 +184,7 @@ Parts = list[tuple[str, str | None]]
 
 
 def formula(view: View) -> Parts:
-    """The formula in parts, each with the stage it stands for; of weights alone, their name.
+    """Return the formula in parts, each with its stage; for weights only, their name.
 
     >>> from attention import self_attention
     >>> trace = self_attention([[1], [2]], [[1]], [[3]], [[1]], b_Q=[5], softcap=2)
@@ -211,7 +211,7 @@ def formula(view: View) -> Parts:
 
 
 def _meeting(view: View) -> Parts:
-    """Queries and keys as they meet, and what becomes of their scores before the softmax."""
+    """Return queries times keys, with what is done to the scores before the softmax."""
     scores: Parts = [(prepared(view, "Q"), view.source("Q")), (" ", None)]
     scores += [(f"{prepared(view, 'K')}ᵀ", view.source("K"))]
     if view.divides_by_root:
@@ -228,7 +228,7 @@ def _meeting(view: View) -> Parts:
 
 
 def _projections(view: View) -> dict[str, str]:
-    """How Q, K and V are made, where positions or biases are added: letters → as all of these."""
+    """Return the formulas of Q, K and V if positions or biases are added, by their letters."""
     together: dict[str, str] = {}
     for letter in "QKV":
         made = _projection(view, letter)[0]

@@ -148,7 +148,7 @@ class _Asked:
     whole: dict[str, bool] = field(default_factory=dict)  # by stage: the decimals of its numbers
 
     def text(self, stage: str, i: int, j: int) -> str:
-        """A number of a stage, as its cell on the board has it."""
+        """Return a number of a stage as its cell on the board shows it."""
         return self.texts(stage, self.view.printed(stage)[i : i + 1, j])[0]
 
     def texts(self, stage: str, values: np.ndarray) -> list[str]:
@@ -167,7 +167,7 @@ class _Asked:
         return constant(value, self.digits)
 
     def factor(self, stage: str, i: int, j: int, times: float) -> str:
-        """A number that is multiplied: with its own digits alone where its result needs no more."""
+        """Return a factor's text, with only its own digits if its result needs no more."""
         if abs(times) <= 1:
             return self.text(stage, i, j)
         return self.constant(self.view.printed(stage)[i, j])
@@ -178,7 +178,7 @@ class _Asked:
 
     @property
     def at(self) -> str:
-        """The text of the same pair, in the stage that the masked scores are made of."""
+        """Return the text of this pair in the stage that the masked scores are made of."""
         return self.text(self.view.source("scaled", "masked"), self.i, self.j)
 
     @property
@@ -190,17 +190,17 @@ class _Asked:
 
     @property
     def own(self) -> bool:
-        """Whether query and key are the same token."""
+        """Return whether query and key are the same token."""
         return not self.view.crossed and self.i == self.j
 
     @property
     def other(self) -> Words:
-        """The key as a title has it."""
+        """Return the key as a title names it."""
         return ("itself", "") if self.own else (self.key(self.j), "key")
 
     @property
     def place(self) -> str:
-        """Which number of its row: its own name, where the dimension has one."""
+        """Return which number of its row it is, by name if the dimension has names."""
         name = self.view.columns(self.stage)[self.j]
         return f"number{NB}{self.j + 1}" if name == str(self.j + 1) else f"“{name}”"
 
@@ -209,11 +209,11 @@ class _Asked:
         return not self.view.allowed[self.i, self.j]
 
     def pair(self, words: str) -> tuple[Words, ...]:
-        """The title of a cell of a query and a key."""
+        """Return the title of a cell of a query and a key."""
         return (f"{words} of ", ""), (self.query, "query"), (" with ", ""), self.other
 
     def of(self, words: str, axis: str) -> tuple[Words, ...]:
-        """The title of a number of a query or of a key."""
+        """Return the title of a number of a query or of a key."""
         kind = "query" if axis == "queries" else "key"
         who = called(self.view.labels[axis], self.i)
         return (f"{words} of ", ""), (who, kind), (f", {self.place}", "")
@@ -279,7 +279,7 @@ def _table(
 
 
 def _makes(texts: Sequence[str], total: str) -> str:
-    """Return the total behind its sign: = where the terms, as they are written, add up to it.
+    """Return the total after its sign: = if the terms, as they are written, add up to it.
 
     >>> _makes(["0.06", "0.12"], "0.18"), _makes(["0.06", "0.11"], "0.18")
     ('= 0.18', '≈ 0.18')

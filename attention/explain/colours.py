@@ -70,7 +70,7 @@ PALETTES = {"light": LIGHT, "dark": DARK}
 
 
 def hidden_cells(view: View, name: str) -> np.ndarray | None:
-    """Where a stage has cells behind the mask; None for stages that come before it."""
+    """Return where the mask hides cells of a stage; None for stages before the mask."""
     if name not in ("mask", "masked", "weights"):
         return None
     hidden = ~view.allowed
@@ -78,10 +78,10 @@ def hidden_cells(view: View, name: str) -> np.ndarray | None:
 
 
 def colour_limits(view: View) -> dict[str, tuple[float, float]]:
-    """The colour range of each stage: the same for stages that are compared, 0…1 for weights.
+    """Return the colour range of each stage: 0…1 for weights, one for stages that are compared.
 
-    V and what is mixed from it are compared while weights share out 1. Without softmax the mixture
-    may be many times as large, and V has a range of its own. A sigmoid's weights are 0…1 too.
+    V and the output are compared while the weights of a row sum to 1. Without softmax the output
+    may be many times as large, and V has its own range. A sigmoid's weights are 0…1 too.
     """
     most: dict[str, float] = {}
     words = {name: STAGES[name].limits for name in view.stages}
@@ -100,7 +100,7 @@ def colour_limits(view: View) -> dict[str, tuple[float, float]]:
 
 
 def around_zero(most: float) -> tuple[float, float]:
-    """A diverging range that reaches that far on both sides."""
+    """Return a diverging range that extends by ``most`` on both sides."""
     return -(most or 1.0), most or 1.0
 
 
@@ -110,7 +110,7 @@ def shade(
     role: str,
     palette: dict[str, Any] = LIGHT,
 ) -> str:
-    """The colour of a number, by default on a light page; NaN and the infinities have their own.
+    """Return the colour of a number, by default on a light page; NaN and ∞ have their own.
 
     >>> shade(0.0, (-1, 1), "diverging"), shade(1.0, (0, 1), "share")
     ('#fcfbf8', '#4a9be0')
@@ -125,7 +125,7 @@ def shade(
 
 
 def between(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """How far each is on the way from low to high, 0 … 1; NaN for NaN.
+    """Return the position of each value from low to high, 0 … 1; NaN for NaN.
 
     >>> between(np.array([0.0, 5e-324]), -5e-324, 5e-324)
     array([0.5, 1. ])
@@ -137,6 +137,6 @@ def between(values: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def _between(first: str, second: str, share: float) -> str:
-    """The colour so far on the way from the first to the second, each ``#rrggbb``."""
+    """Mix two colours, ``#rrggbb`` each, by the ``share`` of the second."""
     parts = [[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in (first, second)]
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*parts, strict=True))

@@ -1,4 +1,4 @@
-"""What a diagnosis shows: the first stage that differs, and the numbers given, beside ours."""
+"""The stages that a diagnosis shows: the first that differs, and the given ones, next to ours."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def differing(
     key_tokens: Iterable[str] | None = None,
     names: Mapping[str, Iterable[str]] | None = None,
 ) -> list[Differing]:
-    """The first stage that the best explanation makes another, then the output and weights given.
+    """Return the first stage that the best explanation changes, then the given output and weights.
 
     Of several leading axes the last one counts the heads; a single one is counted by ``item`` or
     by ``head``. What has no axis of heads, such as joined outputs, serves them all. ``tokens``,
@@ -78,7 +78,7 @@ def differing(
 
 
 def _place(lead: tuple[int, ...], item: int, head: int) -> tuple[int, ...]:
-    """The index of an item and a head in the leading axes, or one sentence."""
+    """Return the index of an item and a head on the leading axes; raise if there is none."""
     if len(lead) == 1 and head == 0:
         return (place_of("item", item, *lead),)
     item = place_of("item", item, math.prod(lead[:-1]))
@@ -88,7 +88,7 @@ def _place(lead: tuple[int, ...], item: int, head: int) -> tuple[int, ...]:
 
 
 def _one(values: np.ndarray, axes: int, at: tuple[int, ...]) -> np.ndarray:
-    """The matrix at that place; an axis of 1 serves all, and so does one that is not there."""
+    """Return the matrix at that index; a missing axis, or one of 1, serves all."""
     own = values.ndim - 2
     at = at[:own] if own < axes else at
     return np.asarray(
@@ -102,7 +102,7 @@ def _labels(
     words: Mapping[str, tuple[str, ...]],
     queries: np.ndarray | None,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The labels of rows and columns; of queries those that were compared."""
+    """Return the labels of rows and columns; for queries, those that were compared."""
     row, column = STAGES[stage].rows, STAGES[stage].columns
     known = words.get(row, ())
     if row == "queries" and queries is not None and len(queries) == shape[0]:
@@ -111,7 +111,7 @@ def _labels(
 
 
 def limits_of(name: str, matrices: Iterable[np.ndarray]) -> list[tuple[float, float]]:
-    """The colour range of ours and theirs, the same for both, and that of the difference."""
+    """Return the colour range of ours and theirs, the same for both, and of the difference."""
     ours, theirs, *difference = matrices
     most = max(largest_finite(ours), largest_finite(theirs))
     share = name.startswith("weights") and most <= 1
@@ -120,7 +120,7 @@ def limits_of(name: str, matrices: Iterable[np.ndarray]) -> list[tuple[float, fl
 
 
 def page(found: Diagnosis) -> str:
-    """The sentences of a diagnosis, and tables of its first item and head: static HTML."""
+    """Return the sentences of a diagnosis, and tables of its first item and head: static HTML."""
     tables = []
     for shown in differing(found):
         limits = limits_of(shown.name, shown.matrices)

@@ -37,7 +37,7 @@ CELL = f"color:{LIGHT['ink']};background:"  # the rest of the style stands once,
 
 
 def summary(trace: AttentionTrace) -> str:
-    """Sizes, scale, what is hidden and what is wrong, a line or two each.
+    """Describe a trace: sizes, scale, what is hidden and what is wrong, a line or two each.
 
     >>> from attention import causal, self_attention
     >>> eye = np.eye(2)
@@ -61,7 +61,7 @@ def summary(trace: AttentionTrace) -> str:
 
 
 def _whole(words: str) -> str:
-    """Words that stay on one line, where they are few enough for one."""
+    """Keep words on one line, if they are few enough for one."""
     return words if len(words) > WIDTH // 2 else words.replace(" ", "\xa0")
 
 
@@ -80,7 +80,7 @@ def _sizes(trace: AttentionTrace) -> list[str]:
 
 
 def _facts(trace: AttentionTrace) -> tuple[str, str]:
-    """How it was computed, and what is hidden."""
+    """Describe how the trace was computed, and what is hidden."""
     root = " = 1/√d_k" if np.isclose(trace.scale, trace.Q.shape[-1] ** -0.5, rtol=1e-15) else ""
     parts = [*_before_scores(trace), f"scores × {number(trace.scale, 4)}{root}"]
     if trace.softcap is not None:
@@ -96,7 +96,7 @@ def _facts(trace: AttentionTrace) -> tuple[str, str]:
 
 
 def _before_scores(trace: AttentionTrace) -> list[str]:
-    """What was added to X, or done to Q and K, in the order of the computation."""
+    """List what was added to X or done to Q and K, in the order of the computation."""
     said = {"P": "positions added to X", "b_Q": "biases", "b_K": "biases", "b_V": "biases"}
     said |= {"Q_normed": "Q and K normed", "Q_rotated": "Q and K rotated"}
     there = [name for name in reading_order(trace) if name in said]
@@ -116,7 +116,7 @@ def _hidden(trace: AttentionTrace) -> str:
 
 
 def _stages(trace: AttentionTrace) -> list[str]:
-    """The names that are there, with neighbours of one shape together."""
+    """List the stages that exist, with neighbours of one shape together."""
     groups: list[tuple[list[str], tuple[int, ...]]] = []
     for name in reading_order(trace):
         values = getattr(trace, name, None) if name != "context" else None
@@ -130,7 +130,7 @@ def _stages(trace: AttentionTrace) -> list[str]:
 
 
 def _warnings(trace: AttentionTrace) -> list[str]:
-    """The first warnings, and where the others are."""
+    """Return the first warnings, and where to find the others."""
     warnings = list(trace.warnings)
     if len(warnings) > MOST_WARNINGS:
         warnings[MOST_WARNINGS:] = ["The others are in trace.warnings."]
@@ -141,7 +141,7 @@ def _warnings(trace: AttentionTrace) -> list[str]:
 
 
 def page(trace: AttentionTrace) -> str:
-    """The first item and head as coloured tables, with inline styles and no script."""
+    """Return the first item and head as coloured tables, with inline styles and no script."""
     said = [", ".join(_sizes(trace)), *_facts(trace)]
     words = [f"<b>Attention</b>: {html.escape('; '.join(said))}."]
     words += [html.escape(warning) for warning in _warnings(trace)]
@@ -158,7 +158,7 @@ def page(trace: AttentionTrace) -> str:
 
 
 def _stage(view: View, shown: View, name: str, limits: tuple[float, float]) -> str:
-    """One stage: its name and formula, and as a table what of it is shown."""
+    """Return the table of one stage under its name and formula."""
     formula = html.escape(describe(view, name)["formula"])
     return table(
         f"<b>{html.escape(STAGES[name].heading)}</b> = {formula}",
@@ -171,7 +171,7 @@ def _stage(view: View, shown: View, name: str, limits: tuple[float, float]) -> s
 
 
 def _cut(view: View) -> View:
-    """The first rows and columns of each stage."""
+    """Cut each stage to its first rows and columns."""
     stages = {name: _corner(matrix) for name, matrix in view.stages.items()}
     whole = {"allowed": view.allowed, "bias": view.bias}
     whole |= {"buckets": view.buckets, "relative": view.relative}
@@ -180,7 +180,7 @@ def _cut(view: View) -> View:
 
 
 def _corner(matrix: np.ndarray) -> np.ndarray:
-    """What is shown of a matrix: of an axis that is too long, its beginning."""
+    """Return the part of a matrix that is shown: the beginning of an axis that is too long."""
     rows, columns = matrix.shape
     return matrix[
         : rows if rows <= MOST_ROWS else CUT_ROWS,
@@ -189,7 +189,7 @@ def _corner(matrix: np.ndarray) -> np.ndarray:
 
 
 def block(words: Iterable[str], tables: Iterable[str]) -> str:
-    """Lines of HTML, and under them tables side by side."""
+    """Return lines of HTML, with tables side by side below them."""
     lines = "".join(f"<div>{line}</div>" for line in words)
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:13px;line-height:1.4">'
@@ -208,10 +208,10 @@ def table(
     hidden: np.ndarray | None = None,
     digits: int = 2,
 ) -> str:
-    """A (rows, columns) matrix as an HTML table under a heading of HTML.
+    """Return a (rows, columns) matrix as an HTML table under a heading of HTML.
 
-    Of a large one the first cells are shown, and its sizes are said; ``hidden`` may be as short.
-    What it says, it says without the styles too, which some viewers strip.
+    A large matrix shows its first cells and its sizes; ``hidden`` may be cut too. Nothing depends
+    on the styles, which some viewers remove.
     """
     shown, role = _corner(matrix), "share" if limits == (0, 1) else "diverging"
     below, beyond = (whole > part for whole, part in zip(matrix.shape, shown.shape, strict=True))

@@ -19,7 +19,7 @@ DOT, EACH, WEIGHTS, MIX = "dot", "each", "weights", "mix"  # kinds of steps, as 
 
 @dataclass(frozen=True)
 class Step:
-    """What is done to the row of the query, from one stage to the next."""
+    """One step of the query's row, from one stage to the next."""
 
     kind: str
     name: str  # "Softmax"
@@ -88,7 +88,7 @@ class _Maker:
         return Step(DOT, "Dot products", takes, above, "scores", cards)
 
     def each(self, takes: str, makes: str) -> Step:
-        """A step from number to number."""
+        """Make a step that changes each number by itself."""
         title = {
             "scaled": self.scaling,
             "capped": self.capping,
@@ -101,7 +101,7 @@ class _Maker:
 
     @property
     def only_adds(self) -> bool:
-        """Whether what is added to the scores hides none."""
+        """Return whether what is added to the scores hides no key."""
         return bool(self.view.allowed.all()) and not pushed(self.view).any()
 
     def scaling(self) -> str:
@@ -118,7 +118,7 @@ class _Maker:
 
     @property
     def masked(self) -> int:
-        """The key whose masked score is written out: the first that is hidden, or gets a bias."""
+        """Return the key whose masked score is written out: the first with a mask or bias."""
         M = self.view.stages["mask"][self.query]
         for found in (~self.view.allowed[self.query], M != 0):
             if found.any():

@@ -171,7 +171,7 @@ class _Row:
 
     @cached_property
     def seen(self) -> list[int]:
-        """The keys that are not hidden, the largest weight first."""
+        """Return the keys that are not hidden, the largest weight first."""
         there = np.flatnonzero(self.view.allowed[self.i])
         return there[np.argsort(-self.weights[there], kind="stable")].tolist()
 
@@ -186,7 +186,7 @@ class _Row:
 
     @cached_property
     def to_sink(self) -> float:
-        """The share of the sink, 0 where there is none."""
+        """Return the share of the sink; 0 without one."""
         if self.view.sink is None:
             return 0.0
         masked = self.view.stages["masked"][self.i]
@@ -194,7 +194,7 @@ class _Row:
 
     @cached_property
     def own(self) -> int | None:
-        """The place of the query among the keys, also where there are the last queries alone."""
+        """Return the index of the query among the keys, also if only the last queries are here."""
         who, keys = self.view.labels["queries"][self.i], self.view.labels["keys"]
         return None if self.view.crossed or who not in keys else keys.index(who)
 
@@ -208,7 +208,7 @@ class _Row:
         return called(self.view.labels["keys"], j), "key"
 
     def listed(self, keys: Sequence[int]) -> list[Words]:
-        """The keys as a list; the occurrences of one word, where they are all of them, as one."""
+        """List the keys; if they are all occurrences of one word, name it once."""
         names = [repeated(self.view.labels["keys"], j)[0] for j in keys]  # at most NAMED
         is_one = len(keys) > 1 and len(set(names)) == 1 and self.own not in keys
         if is_one and self._occurrences(names[0]) == len(keys):
@@ -234,14 +234,14 @@ class _Row:
 
     @property
     def end(self) -> list[Words]:
-        """What the sink takes besides, and the end of the sentence."""
+        """Return the end of the sentence, with the share that goes to the sink."""
         if self.to_sink < ALSO:
             return [(".", "")]
         return [(f"; {percent(self.to_sink)} goes to the sink.", "")]
 
 
 def _said(row: _Row) -> list[Words]:
-    """The sentence in parts, with the head before it where there are several."""
+    """Return the sentence in parts, with the head first if there are several."""
     said = _of(row)
     if row.view.heads == 1:
         (first, kind), *others = said
@@ -250,13 +250,13 @@ def _said(row: _Row) -> list[Words]:
 
 
 def _where(row: _Row, side: str = "") -> str:
-    """The head of several, and the ``side`` of two that are compared."""
+    """Name the head, if there are several, and the ``side`` of a comparison."""
     head = f"head {row.view.head_number}" * (row.view.heads > 1)
     return f"In {' of '.join(filter(None, (head, side)))}, "
 
 
 def _again(row: _Row, leads: int | None) -> list[Words]:
-    """What the same word looks at in A: of the key that ``leads`` in both, its weight alone."""
+    """Say what the same word looks at in A; only the weight if ``leads`` is first in both."""
     is_brief = leads is not None and leads in row.seen and np.isfinite(row.weights[row.seen]).all()
     if is_brief and leads in _ties(row) and row.to_sink <= row.weights[leads]:
         return [("it gives ", ""), row.key(leads), (f" {row.text(leads)}.", "")]
@@ -289,7 +289,7 @@ def _one_key(row: _Row) -> list[Words]:
 
 
 def _largest(row: _Row) -> list[Words]:
-    """Of weights that are no shares: the largest of them."""
+    """Say which weight is largest, where weights do not sum to 1."""
     first = row.text(row.seen[0])
     top = _ties(row)
     if len(top) == len(row.seen):
@@ -325,7 +325,7 @@ def _shares(row: _Row) -> list[Words]:
 
 
 def _most(row: _Row, *groups: list[int]) -> list[Words]:
-    """Groups of words of one weight each, by what they have of all the weight."""
+    """Say how much of the weight groups of words get, each of one weight."""
     named = [j for group in groups for j in group]
     share = float(row.weights[named].sum())
     verb = f" gives its largest weight{'s' * (len(named) > 1)} to "
@@ -342,7 +342,7 @@ def _most(row: _Row, *groups: list[int]) -> list[Words]:
 
 
 def _ties(row: _Row) -> list[int]:
-    """The keys with the largest weight: the same in print, and by no more than a hundredth less."""
+    """Return the keys with the largest weight: the same in print, and at most 1 % less."""
     first = row.seen[0]
     text, weight = row.text(first), row.weights[first]
     near = abs(weight) / 100
@@ -361,13 +361,13 @@ def _of_each(row: _Row, keys: Sequence[int]) -> str:
 
 
 def _each(row: _Row) -> str:
-    """The share of each, where they are about equal."""
+    """Return the share of each key, if they are about equal."""
     most, least = row.text(row.seen[0]), row.text(row.seen[-1])
     return f"{most} each" if most == least else f"{least} to {most}"
 
 
 def _all(row: _Row) -> list[Words]:
-    """All the words that it can see."""
+    """Return all the words that the query can see."""
     count = len(row.seen)
     if count == 2:
         return row.listed(sorted(row.seen))
@@ -376,7 +376,7 @@ def _all(row: _Row) -> list[Words]:
 
 
 def _joined(said: Sequence[Words]) -> list[Words]:
-    """The same without empty parts, and those that name nothing joined."""
+    """Join neighbouring parts that have no kind, and drop empty ones."""
     joined: list[Words] = []
     for text, kind in said:
         if joined and not kind and not joined[-1][1]:

@@ -1,4 +1,4 @@
-"""What of a trace is shown: one item of the batch and one head, each stage with two axes."""
+"""The part of a trace that is shown: one item and one head, each stage with two axes."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class View:
     sink: float | None = None  # a score of no key, in the sum of each row
     norm: RMSNorm | None = None
     rotary: Rotary | None = None
-    buckets: np.ndarray | None = None  # (n_q, n_k), the row of R that each place reads
-    relative: np.ndarray | None = None  # (n_q, n_k), what of the bias is from there
+    buckets: np.ndarray | None = None  # (n_q, n_k), the row of R that each score reads
+    relative: np.ndarray | None = None  # (n_q, n_k), the part of the bias that is from there
     # "Q", "K" → (rows,), what the norm divides each row by
     root_mean_squares: Mapping[str, np.ndarray] = field(default_factory=dict)
     # where a stage is 0 but for what rounding left, which is printed as 0
@@ -70,28 +70,44 @@ class View:
         names: Mapping[str, Iterable[str]] | None = None,
         context: bool = False,
     ) -> View:
-        """The view of any trace.
+        """Return the view of one item and head of a trace.
 
         Parameters
         ----------
         trace : AttentionTrace
-        tokens, key_tokens : n_q and n_k words
-            Labels of the queries and of the keys; those of keys say that they are other tokens,
-            even where the words are the same. Without ``key_tokens`` the keys of
-            self-attention are called as the queries, where there are as many; all else is counted
-            from 1. Words that repeat are told apart: ``the (1)``, ``the (2)``.
-        item, head : which item of the batch and which head, counted from 0
-            Of several leading axes the last one counts the heads. A single one counts the heads
-            where the trace joined them, and the items of the batch otherwise; several batch axes
-            are counted through as one. A head that was recorded in a real model is called by its
-            number there (:attr:`head_number`); ``head`` counts those that the trace holds.
-        names : labels of dimensions, such as ``{"d_v": ("yes", "no")}``
-        context : also show the sum of the outputs
+        tokens, key_tokens : iterable of str, n_q and n_k words
+            Labels of the queries and of the keys; with ``key_tokens`` the keys are other tokens,
+            even if the words are the same. Without them the keys of self-attention have the labels
+            of the queries, if there are as many; all else is numbered from 1. Words that repeat
+            are numbered: ``the (1)``, ``the (2)``.
+        item, head : int
+            Indices of an item of the batch and a head, from 0. Of several leading axes the last one
+            counts the heads. A single one counts the heads if the trace joined them, and the items
+            of the batch otherwise; several batch axes are counted as one. A head recorded in a
+            real model is named by its number there (:attr:`head_number`); ``head`` counts those
+            in the trace.
+        names : dict of labels
+            For dimensions, such as ``{"d_v": ("yes", "no")}``. Default: numbers from 1.
+        context : bool
+            Also show the sum of the outputs.
+
+        Returns
+        -------
+        View
+            Each stage (rows, columns).
 
         Raises
         ------
-        ValueError, TypeError
-            One sentence, where there is no such item or head, or the labels are too few or many.
+        ValueError
+            If there is no such item or head, or the words are too few or too many.
+        TypeError
+            If ``trace`` is not an AttentionTrace, ``item`` or ``head`` not an integer, ``context``
+            not a bool, or labels are not a list of words.
+
+        >>> from attention import self_attention
+        >>> trace = self_attention([[1, 0], [0, 1]], np.eye(2), np.eye(2), [[5], [7]])
+        >>> View.of(trace, tokens=("the", "the")).labels["queries"]
+        ('the (1)', 'the (2)')
         """
         if not isinstance(trace, AttentionTrace):
             raise TypeError(
@@ -146,7 +162,7 @@ class View:
         )
 
     def printed(self, name: str) -> np.ndarray:
-        """A stage as it is printed: 0 where it is 0 but for what rounding left of its terms."""
+        """Return a stage as it is printed: 0 where only rounding errors are left."""
         matrix, where = self.stages[name], self.zeros.get(name)
         if where is None or where.shape != matrix.shape:
             return matrix
@@ -154,20 +170,21 @@ class View:
 
     @property
     def head_number(self) -> int:
-        """Which head this is, from 0; of a real model its number there."""
+        """Return the head's number, from 0, or its number in a real model."""
         return self.recorded.heads[self.head] if self.recorded else self.head
 
     @property
     def head_title(self) -> str:
-        """``head 1`` or ``layer 3, head 5``, as a matrix is called; "" of the only head."""
+        """Return ``head 1`` or ``layer 3, head 5``, for a title; "" for the only head."""
         if self.recorded:
             return self.recorded.title(self.head_number)
         return numbered("head", [self.head]) if self.heads > 1 else ""
 
     @property
     def which_head(self) -> str:
-        """The same with the heads that there are: ``head 1 of 0–2``; of a real model, which has
-        recorded some of them, with its module.
+        """Return the head's title with the number of heads: ``head 1 of 0–2``.
+
+        For a real model, which may have recorded only some heads, it has the module instead.
         """
         if self.recorded:
             return self.recorded.words(self.head_number)
@@ -175,24 +192,24 @@ class View:
 
     @property
     def sunk(self) -> np.ndarray | None:
-        """(n_q,), the share of each query that goes to the sink, where there is one."""
+        """Return the share of each query that goes to the sink, (n_q,); None without a sink."""
         return None if self.sink is None else share_of_sink(self.stages["masked"], self.sink)
 
     @property
     def divides_by_root(self) -> bool:
-        """Whether the scale is 1/√d_k."""
+        """Return whether the scale is 1/√d_k."""
         return math.isclose(self.scale, 1 / math.sqrt(self.stages["Q"].shape[1]), rel_tol=1e-15)
 
     def rows(self, name: str) -> tuple[str, ...]:
-        """The labels of a stage's rows."""
+        """Return the labels of a stage's rows."""
         return self.labels[STAGES[name].rows]
 
     def columns(self, name: str) -> tuple[str, ...]:
-        """The labels of a stage's columns."""
+        """Return the labels of a stage's columns."""
         return self.labels[STAGES[name].columns]
 
     def only(self, stages: Collection[str]) -> View:
-        """The same with these stages alone."""
+        """Return the view with only these stages."""
         return replace(self, stages={n: M for n, M in self.stages.items() if n in stages})
 
     def query_called(self, label: str) -> int | None:
@@ -201,10 +218,10 @@ class View:
         return labels.index(label) if label in labels else None
 
     def source(self, name: str, before: str = "") -> str:
-        """The stage that stands for ``name`` here: the last one, or the last ``before`` a stage.
+        """Return the stage that stands for ``name``: the last one, or the last ``before`` a stage.
 
-        Without a second sequence the memory is X. Of Q, Q normed and Q rotated the last one meets
-        the keys; of scaled, capped and modified scores the last ones are masked.
+        Without a second sequence the memory is X. Of Q, Q normed and Q rotated the last one is
+        multiplied with the keys; of scaled, capped and modified scores the last one is masked.
         """
         if name == "memory" and "memory" not in self.stages:
             name = "X"
@@ -213,13 +230,13 @@ class View:
         return next((other for other in here[::-1] if STAGES[other].stands_for == name), name)
 
     def sources(self, name: str) -> list[tuple[str, str]]:
-        """The stages here that a cell of ``name`` comes from, and which part of each."""
+        """Return the stages that a cell of ``name`` is computed from, and which part of each."""
         found = ((self.source(source, name), part) for source, part in STAGES[name].sources)
         return [(source, part) for source, part in found if source in self.stages]
 
 
 def as_view(shown: View | AttentionTrace) -> View:
-    """A view as it is; of a trace, its first item and head."""
+    """Return a view unchanged; for a trace, the view of its first item and head."""
     return shown if isinstance(shown, View) else View.of(shown)
 
 
@@ -233,16 +250,16 @@ class _Pick:
     heads: int
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """(…, rows, columns) → (rows, columns); Q, K, V and scores may have fewer leading axes."""
+        """Return (rows, columns) of (…, rows, columns), which may have fewer leading axes."""
         return _one(values, self.trace.output.shape[:-2], self.item * self.heads + self.head)
 
     def of_item(self, values: np.ndarray) -> np.ndarray:
-        """Of an array without heads: X, the second sequence, the joined heads."""
+        """Return the item's part of an array without heads: X, memory, the joined heads."""
         lead = self.trace.output.shape[:-2]
         return _one(values, lead if self.heads == 1 else lead[:-1], self.item)
 
     def stage(self, name: str, context: bool) -> np.ndarray | None:
-        """The stage of that name with two axes; None where there is none."""
+        """Return the stage of that name with two axes; None if there is none."""
         if name == "context":
             return self(self.trace.context[..., None, :]) if context else None
         if name == "joined" and self.heads == 1 and self.trace.projected is None:
@@ -257,7 +274,7 @@ class _Pick:
         return self._of_head(values, name) if STAGES[name].is_shared else self(values)
 
     def _of_head(self, weight: np.ndarray, name: str) -> np.ndarray:
-        """The columns of a weight that belong to the head; heads may share those of K and V."""
+        """Return the columns of a weight for this head; heads may share those of K and V."""
         width = 1 if name == "R" else getattr(self.trace, name[-1]).shape[-1]
         heads = weight.shape[-1] // width if width else 1
         start = self.head * heads // self.heads * width
@@ -265,7 +282,7 @@ class _Pick:
 
 
 def _one(values: np.ndarray, lead: tuple[int, ...], place: int) -> np.ndarray:
-    """The matrix at that place of the leading axes, counted through as one."""
+    """Return the matrix at that index of the leading axes, counted as one axis."""
     sides = values.shape[-2:]
     if values.ndim - 2 > len(lead):  # an axis of 1 for a single head
         values = values.reshape(*values.shape[: len(lead)], *sides)
@@ -278,7 +295,7 @@ OF_ALL_HEADS = (*WITHOUT_HEADS, "W_O", "b_O")
 
 
 def _root_mean_squares(trace: AttentionTrace) -> dict[str, np.ndarray]:
-    """What the norm divided each row of Q and K by, (…, n, 1)."""
+    """Return what the norm divides each row of Q and K by, (…, n, 1)."""
     if trace.norm is None:
         return {}
     Q, K = trace.Q, trace.K
@@ -293,7 +310,7 @@ def _root_mean_squares(trace: AttentionTrace) -> dict[str, np.ndarray]:
 
 
 def axes_of(trace: AttentionTrace) -> tuple[int, int]:
-    """How many items and how many heads a trace has."""
+    """Return the number of items and the number of heads of a trace."""
     lead, joined = trace.output.shape[:-2], trace.joined
     has_heads = len(lead) > 1 if joined is None else trace.output.ndim > joined.ndim
     heads = lead[-1] if has_heads else 1
@@ -301,7 +318,10 @@ def axes_of(trace: AttentionTrace) -> tuple[int, int]:
 
 
 def place_of(word: str, given: Any, count: int, of_model: Sequence[int] = ()) -> int:
-    """Which item or head, or one sentence; ``of_model``: what the model calls those of a trace."""
+    """Return the index of an item or head; raise one sentence if there is none.
+
+    ``of_model``: the numbers in the model of the heads of a trace.
+    """
     place = whole_number(word, given)
     if not 0 <= place < count:
         are = f"is 1 {word}, number 0" if count == 1 else f"are {count} {word}s, counted from 0"
@@ -311,7 +331,7 @@ def place_of(word: str, given: Any, count: int, of_model: Sequence[int] = ()) ->
 
 
 def whole_number(argument: str, given: Any) -> int:
-    """What was given as an int, or one sentence.
+    """Return an argument as an int; raise one sentence if it is no whole number.
 
     >>> whole_number("head", np.int64(2))
     2
@@ -323,7 +343,7 @@ def whole_number(argument: str, given: Any) -> int:
 
 
 def _added(allowed: np.ndarray, bias: np.ndarray | None, dtype: np.dtype) -> np.ndarray | None:
-    """M as it is added to the scaled scores; None where it is 0 everywhere."""
+    """Return M as it is added to the scaled scores; None if it is 0 everywhere."""
     if allowed.all() and (bias is None or not bias.any()):
         return None
     return np.where(allowed, dtype.type(0) if bias is None else bias, dtype.type(-np.inf))
@@ -337,7 +357,7 @@ def _labels(
     *,
     crossed: bool,
 ) -> dict[str, tuple[str, ...]]:
-    """What stands on the axes: words for queries and keys, names or numbers for dimensions."""
+    """Return the labels of each axis: words for queries and keys, names or numbers for others."""
     n_q, n_k = stages["scores"].shape
     labels = {"queries": words_of("tokens", tokens, n_q)}
     if n_q == n_k and not crossed:
@@ -351,7 +371,7 @@ def _labels(
 
 
 def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[str, ...]:
-    """Labels of queries or keys: their words, told apart, or numbers from 1; or one sentence."""
+    """Return distinct labels of queries or keys, or numbers from 1; raise if too many or few."""
     if words is None:
         return dimension((), count)
     found = _words(argument, words)
@@ -362,7 +382,7 @@ def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[st
 
 
 def _named(names: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ...]]:
-    """The labels of dimensions, or one sentence."""
+    """Return the labels of dimensions; raise one sentence if they are none."""
     if not isinstance(names, Mapping | None):
         raise TypeError(
             f"names is {shown(names)}; expected labels of dimensions, such as"
@@ -384,7 +404,7 @@ def _words(argument: str, words: Iterable[str]) -> tuple[str, ...]:
 
 
 def whole_text(name: str, text: str) -> str:
-    """The text, or one sentence where it holds half of a surrogate pair, which no file can hold.
+    """Return the text; raise if it holds half of a surrogate pair, which no file can hold.
 
     >>> whole_text("title", "\\ud83d")
     Traceback (most recent call last):
@@ -398,7 +418,7 @@ def whole_text(name: str, text: str) -> str:
 
 
 def dimension(names: Iterable[str], size: int) -> tuple[str, ...]:
-    """Labels of a dimension: its names where they are as many, else 1, 2, …
+    """Return the labels of a dimension: its names if they are as many, else 1, 2, …
 
     >>> dimension((), 2), dimension(("yes", "no"), 2)
     (('1', '2'), ('yes', 'no'))
@@ -409,7 +429,7 @@ def dimension(names: Iterable[str], size: int) -> tuple[str, ...]:
 
 @lru_cache(32)  # each run of a page asks several times
 def distinct(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Tokens that repeat, told apart.
+    """Return labels of tokens, with a number after each token that repeats.
 
     >>> distinct(("the", "cat", "the"))
     ('the (1)', 'cat', 'the (2)')

@@ -51,7 +51,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What stands on one person's sheet."""
+    """The content of one sheet."""
 
     title: str
     sentence: str  # the words in a line
@@ -71,7 +71,7 @@ class Sheet:
 
 
 def choices(view: View) -> list[str]:
-    """The stages from which on a sheet may be empty; Q, K and V are asked together.
+    """Return the stages from which on a sheet may be empty; Q, K and V start together.
 
     >>> from attention import self_attention
     >>> eye = np.eye(2)
@@ -82,7 +82,7 @@ def choices(view: View) -> list[str]:
 
 
 def refusal(view: View, first: str) -> str:
-    """One sentence where there is nothing to work out, or it does not fit on a page; else ""."""
+    """Return why a sheet cannot be made, in one sentence: nothing to do, or no room; else ""."""
     if "R" in view.stages:
         return "a worksheet has no room for a relative bias; switch it off first."
     if view.softmax == FUNCTION or "modified" in view.stages:
@@ -110,7 +110,7 @@ def worksheet(
     about: tuple[str, ...] = (),
     number: int = 0,
 ) -> Sheet:
-    """The sheet of a view, to be worked out from the stage ``first`` on.
+    """Return the sheet of a view, to be worked out from the stage ``first`` on.
 
     >>> from attention import self_attention
     >>> view = View.of(self_attention([[1, 0], [0, 2]], np.eye(2), np.eye(2), [[0.123], [4]]))
@@ -153,7 +153,7 @@ def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
 
 
 def _made_before(view: View, given: list[str]) -> list[str]:
-    """What was done to the given Q and K, which is not asked."""
+    """Say what was done to the given Q and K, which is not part of the exercise."""
     steps = {"normed": view.norm, "rotated": view.rotary}
     done = [step for step in steps if {f"Q_{step}", f"K_{step}"} <= {*given}]
     return [f"Q and K are given already {' and '.join(done)}."] if done else []
@@ -168,7 +168,7 @@ def _head(view: View) -> tuple[str, ...]:
 
 
 def _standing(view: View) -> dict[str, str]:
-    """Stages that are another one, number for number, by the name of that one."""
+    """Return the stages that equal another one, with the name of that one."""
     same = {"joined": "output"}
     if view.scale == 1:
         same["scaled"] = "scores"
@@ -181,7 +181,7 @@ def _standing(view: View) -> dict[str, str]:
 
 
 def _computed(view: View) -> list[str]:
-    """The stages that one works out, in order."""
+    """Return the stages to work out, in order."""
     if "masked" not in view.stages:  # finished weights
         return []
     same = _standing(view)
@@ -192,7 +192,7 @@ def _computed(view: View) -> list[str]:
 
 
 def _divided(view: View, first: str) -> tuple[list[str], list[str]]:
-    """The stages that are given, and those that are asked."""
+    """Return the stages that are given, and those to work out."""
     computed, same = _computed(view), _standing(view)
     asked = computed[computed.index(first) :]
     sources = {same.get(source, source) for name in asked for source, _ in view.sources(name)}
@@ -212,8 +212,9 @@ def _symbol(name: str) -> str:
 
 
 def _powers(made: View, asked: list[str], digits: int) -> list[Grid]:
-    """e to the powers that softmax needs, where these are few: halves near 0. Which of them are
-    needed it does not say.
+    """Return e to the powers that the softmax needs, if they are few: halves near 0.
+
+    The table has more powers than are needed.
     """
     masked = made.stages["masked"]
     halves = 2 * np.append(masked[np.isfinite(masked)], made.sink or [])
@@ -228,7 +229,7 @@ def _powers(made: View, asked: list[str], digits: int) -> list[Grid]:
 
 
 def _read(texts: list[list[str]]) -> np.ndarray:
-    """The numbers as they stand on paper."""
+    """Read the numbers as they are printed."""
     return np.array([[float(t.replace(MINUS, "-").replace("∞", "inf")) for t in r] for r in texts])
 
 
@@ -237,7 +238,7 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def _worked(view: View, first: str, given: dict[str, np.ndarray]) -> View:
-    """What comes of the given numbers: the attention of this head alone."""
+    """Compute the attention of this head only from the given numbers."""
     if view.bias is not None and "mask" in given:  # as it stands on paper too
         view = replace(view, bias=np.where(np.isfinite(given["mask"]), given["mask"], 0.0))
     hides: dict[str, Any] = {"allowed": view.allowed, "bias": view.bias}
@@ -266,7 +267,7 @@ def _attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, rule: dict[str, Any]
 def _from_within(
     view: View, first: str, given: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Q, K and V whose attention begins with a stage that is given: the scores of Q and 1 are Q."""
+    """Return Q, K and V whose attention begins with a given stage: the scores of Q and 1 are Q."""
     if first in ("projected", "context"):
         Z = given["output"]
         return np.eye(len(Z)), np.eye(len(Z)), Z
@@ -276,7 +277,7 @@ def _from_within(
 
 
 def _rest(view: View, first: str) -> dict[str, Any]:
-    """What is left to do from that stage on."""
+    """Return the arguments for what is left to do from that stage on."""
     softmax = view.softmax if first in (*BEFORE, "weights") else False
     rule: dict[str, Any] = {"scale": view.scale if first == "scaled" else 1.0, "softmax": softmax}
     if first in (*BEFORE, "weights"):
@@ -292,7 +293,7 @@ Said = tuple[str, str]  # formula in LaTeX, sentence
 
 
 def _source(view: View, same: Same, name: str, place: int = 0) -> str:
-    """The symbol of what a stage is made of."""
+    """Return the symbol of what a stage is made of."""
     source = view.sources(name)[place][0]
     return _symbol(same.get(source, source))
 
@@ -309,7 +310,7 @@ def _projection(name: str) -> Callable[[View, Same], Said]:
 
 
 def _with_bias(view: View, bias: str, formula: str) -> Said:
-    """A product, with the bias added where there is one."""
+    """Return a product and its sentence, with the bias added if there is one."""
     if bias not in view.stages:
         return formula, _PRODUCT
     return f"{formula} + {bias}", f"{_PRODUCT} Last, the column’s number of {bias[0]} is added."
