@@ -213,7 +213,7 @@ def _first_line(error: Exception) -> str:
 
 
 class _Watch:
-    """How far a loop is, told to its caller, who may end it."""
+    """The progress of a loop, reported to its caller, who may end it."""
 
     def __init__(
         self,

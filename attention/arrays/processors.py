@@ -1,7 +1,7 @@
-"""Threads that share work, each on processors of its own.
+"""Threads that share work, each on its own processors.
 
-Linux starts a thread beside its maker, and wakes one that waited for Python's lock beside the one
-that let go of it, while another processor is idle: it notices after some milliseconds, in which a
+Linux starts a thread next to its maker, and wakes one that waited for Python's lock next to the one
+that released it, while another processor is idle: it notices after some milliseconds, in which a
 map of 2,048 tokens could be done. So each thread keeps to its share. They are threads of our own,
 which end with the work and call nobody's code: a process or thread that they begin would inherit
 it.

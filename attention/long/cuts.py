@@ -51,7 +51,7 @@ def named_in(shape: tuple[int, ...]) -> Callable[[Part], str]:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What blocks are cut from."""
+    """The arrays that blocks are cut from."""
 
     Q: np.ndarray
     K: np.ndarray

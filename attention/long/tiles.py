@@ -210,7 +210,7 @@ def exponentials(
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """What of the weights is looked at: queries and keys from these on, by cells of this size."""
+    """A window of the weights: its first query and key, and the size of its cells."""
 
     query: int
     key: int

@@ -22,7 +22,7 @@ REPEATS = 4  # of the sequence that an induction head reads
 
 
 class Made(NamedTuple):
-    """What a pattern is made of."""
+    """Queries and keys of a pattern."""
 
     Q: np.ndarray  # (n, d_k)
     K: np.ndarray  # (n, d_k)

@@ -65,7 +65,7 @@ DISTRIBUTIONS: dict[str, Choice[[Shape, Generator], np.ndarray]] = {  # each: me
 
 @dataclass(frozen=True)
 class Measured:
-    """What the samples of one kind of scores, raw or scaled, came to."""
+    """Measurements of one kind of scores, raw or scaled."""
 
     variance: float  # of all samples, ddof 0
     margin: float  # two standard errors of that variance: how far chance alone takes it
@@ -297,7 +297,7 @@ def sampled_histogram(
 
 @dataclass(frozen=True)
 class Prediction:
-    """What independent entries of Q and K would make of the scores' variance.
+    """The variance of the scores if the entries of Q and K were independent.
 
     From their means and variances.
     """
