@@ -117,7 +117,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
 if not TYPE_CHECKING:  # a checker sees the imports above, and refuses any other name
 
     def __getattr__(name: str) -> Any:
-        """The front desk: here alone the package names its upper rooms, and loads them late."""
+        """Import the names of :data:`UPPER` on first access."""
         if name not in UPPER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:

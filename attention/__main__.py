@@ -95,7 +95,7 @@ def saved_state(path: Path) -> Settings:
 
 
 def lacking_packages() -> str:
-    """What to install, where a package of the dashboard is missing or too old; else nothing."""
+    """Return what to install if a package of the dashboard is missing or too old; else ""."""
     versions = {name: _installed(name) for name in NEEDED}
     lacking = [name for name in NEEDED if not versions[name]]
     lacking += [
@@ -122,7 +122,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def streamlit_options() -> dict[str, object]:
-    """The settings of .streamlit/config.toml by their dotted names.
+    """Return the settings of .streamlit/config.toml by their dotted names.
 
     ``streamlit run app.py`` reads that file by itself. An installed copy carries it along, and
     Streamlit would not look for it there.

@@ -12,7 +12,7 @@ class BadInput(ValueError):
     """What a person gave cannot be used; the message is the one sentence they read."""
 
     def bare(self) -> Self:
-        """Without the calls it came through: they hold all that was read there, files of megabytes.
+        """Return it without the calls it came through, which hold all that was read, megabytes.
 
         >>> BadInput("that is no number").bare().__traceback__ is None
         True

@@ -30,7 +30,7 @@ SIGNS = (DIVERGING, *SHARES)
 
 
 def _set(default: Any, label: str, allowed: Any = None, help: str | None = None) -> Any:
-    """A field; ``allowed``: names, or least, most and unit; without, what is like the default.
+    """Return a field; ``allowed`` is names, or least, most and unit; default: the default's type.
 
     ``help`` is for a term that its label cannot explain.
     """
@@ -93,20 +93,20 @@ class Paper:
             raise BadInput(f"lowest is {self.lowest:g}; expected less than {self.highest:g}.")
 
     def differing(self) -> dict[str, Any]:
-        """What is not as :class:`Paper` has it, for a link."""
+        """Return the settings that differ from those of :class:`Paper`, for a link."""
         usual = vars(Paper())
         return {name: value for name, value in vars(self).items() if value != usual[name]}
 
     @classmethod
     def of(cls, changed: Mapping[str, Any]) -> Paper:
-        """The inverse of :meth:`differing`, from a file a stranger may have written."""
+        """Return the inverse of :meth:`differing`, from a file that anybody may have written."""
         if unknown := [name for name in changed if name not in cls.__dataclass_fields__]:
             raise BadInput(f"a figure has no setting {shown(unknown[0])}.")
         return cls(**changed)
 
 
 def _check(name: str, value: Any, allowed: Any) -> None:
-    """One sentence where a setting is not what it may be."""
+    """Raise one sentence if a setting is not allowed."""
     if isinstance(allowed, type):
         fits = type(value) is allowed and len(str(value)) <= MAX_CAPTION
         wanted = (

@@ -10,14 +10,12 @@ VERSION = "0.9.0"  # pyproject.toml reads it here, and without importing the pac
 
 
 def made_by() -> str:
-    """All three, such as ``attention-stages 1.0.0, 2030-01-01``."""
+    """Return name, version and date: ``attention-stages 1.0.0, 2030-01-01``."""
     return f"{NAME} {VERSION}, {today().isoformat()}"
 
 
 def today() -> date:
-    """The date in UTC, or that of ``SOURCE_DATE_EPOCH``, as is usual for builds that can be
-    repeated.
-    """
+    """Return the date in UTC, or that of ``SOURCE_DATE_EPOCH``, as in reproducible builds."""
     try:
         return datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC).date()
     except (KeyError, ValueError, OverflowError, OSError):  # it is not set, or is no such number
