@@ -53,6 +53,10 @@ class AttentionTrace:
     Leading axes (batch, then head) come before the shapes given here. Where the attention
     began with Q, K and V themselves, the stages before and after them are None. No array can be
     written to, nor is one shared with the caller: to change numbers, take a ``.copy()``.
+
+    >>> trace = scaled_dot_product_attention([[2.0]], [[1.0], [3.0]], [[10.0], [20.0]])
+    >>> trace.masked, trace.weights.shape, trace.hidden_rows
+    (array([[2., 6.]]), (1, 2), array([False]))
     """
 
     Q: np.ndarray  # (…, n_q, d_k)  queries  X W_Q + b_Q
