@@ -1,1 +1,1 @@
-"""What a person hands over as NumPy's arrays: converted, checked, cut into blocks."""
+"""The user's arguments as NumPy arrays: converted, checked, cut into blocks."""

@@ -1,7 +1,7 @@
 """A loop over blocks of whole rows, on as many threads as BLAS has.
 
 A row of scores needs every key but no other row. So a map of (…, n_q, n_k) cells is cut into
-blocks of rows that fit into a core's cache; each is taken through all stages at once, and several
+blocks of rows that fit into a core's cache; each goes through all stages in turn, and several
 are worked on at a time:
 
 1. :func:`blocks` cuts the shape; a small one stays whole.
@@ -65,7 +65,7 @@ class Block(NamedTuple):
 def blocks(shape: tuple[int, ...], room: int | None = None) -> list[Block]:
     """Return the blocks of a map (…, n_q, n_k), in row order; small leading items share one.
 
-    ``room`` is how many rows one may hold. Default: as many as a thread takes at once.
+    ``room`` is how many rows one may hold. Default: as many as a thread computes in one go.
 
     >>> [block.rows for block in blocks((4096, 2**17))][:2]
     [slice(0, 128, None), slice(128, 256, None)]

@@ -1,4 +1,4 @@
-"""What the one-screen formula leans on: floats, checked shapes, a softmax that never leaks."""
+"""The helpers of the one-screen formula: floats, checked shapes, a softmax that never leaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What engineers hand over, as NumPy's arrays: lists, tensors of torch and JAX, pandas tables.
+"""The arrays of engineers as NumPy's: lists, tensors of torch and JAX, pandas tables.
 
 None of these libraries is imported: each is known by the methods that it has.
 """
@@ -115,7 +115,7 @@ class _Sealed:
 
 
 def locked(array: np.ndarray) -> np.ndarray:
-    """Make an array of our own permanently read-only: its flags cannot be set back.
+    """Make an array, created here, permanently read-only: its flag cannot be set back.
 
     >>> locked(np.ones((1, 1))).flags.writeable = True
     Traceback (most recent call last):
@@ -172,7 +172,7 @@ def _plain(name: str, value: Any, above: tuple[int, ...] = ()) -> Any:
 def _is_of_numbers(row: Any) -> bool:
     """Return whether a row holds only Python's numbers.
 
-    Its first cell and its sum tell: with a tensor or a masked cell in it, the sum is one too. This
+    Its first cell and its sum show it: with a tensor or a masked cell, the sum is one too. This
     takes a quarter of the time that NumPy takes to read the row; to check the type of each cell
     takes as long as NumPy does.
     """

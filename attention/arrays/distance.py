@@ -1,4 +1,4 @@
-"""How far two arrays are apart, where both may hold NaN and infinities.
+"""The distance between two arrays, both of which may hold NaN and infinities.
 
 What takes several copies of large arrays on the way is done by blocks of rows.
 """

@@ -1,4 +1,4 @@
-"""What to write here, for somebody who knows an argument by another library's name for it."""
+"""Hints for users who know an argument by another library's name: what it is called here."""
 
 from __future__ import annotations
 

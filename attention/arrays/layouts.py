@@ -1,4 +1,4 @@
-"""Where the axes stand, and which head reads which: the ways tensors come from frameworks."""
+"""The order of axes and the sharing of heads: the layouts that frameworks give tensors."""
 
 from __future__ import annotations
 

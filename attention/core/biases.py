@@ -126,7 +126,7 @@ def buckets_of(
 ) -> np.ndarray:
     """Return which row of a table each distance reads; distances are query − key, integers."""
     side = buckets // 2 if bidirectional else buckets
-    near = side // 2  # distances with a row of their own
+    near = side // 2  # distances with their own row
     distance = np.abs(behind) if bidirectional else np.maximum(behind, 0)
     with np.errstate(divide="ignore"):  # in float32, as T5: it decides at the edges of a bucket
         grown = np.log(distance.astype(np.float32) / near) / np.float32(
@@ -231,7 +231,7 @@ class RelativeBias:
            [1, 0]])
     """
 
-    table: ArrayLike  # kept as an array of floats that nobody writes to
+    table: ArrayLike  # stored as a read-only array of floats
     bidirectional: bool = True
     max_distance: int = 128
     past: int = 0

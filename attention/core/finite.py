@@ -58,8 +58,8 @@ def troubles(trace: Mapping[str, Any]) -> Iterator[Trouble]:
     ``trace``: the fields of an AttentionTrace by name, as ``vars`` gives them.
 
     1. A look at the whole: where all is finite, or hidden, nothing more is read.
-    2. For each item and head the causes in the order of the computation. A query is told of the
-       first that it meets; what is hidden from it does not count.
+    2. For each item and head the causes in the order of the computation. A query gets the first
+       one that it meets; what is hidden from it does not count.
     3. What is projected, where the heads themselves gave finite numbers.
     """
     output, joined, projected = (trace[name] for name in ("output", "joined", "projected"))
@@ -108,7 +108,7 @@ def _place(at: tuple[int, ...], of_heads: bool, recorded: Recorded | None = None
 
 
 # What _reasons takes of a trace: the stages in which a cause begins, and what is hidden. That of a
-# norm, a rotation or a cap begins in Q, K or the scores, and is told of them.
+# norm, a rotation or a cap begins in Q, K or the scores, and is reported there.
 LOOKED_AT = ("Q", "K", "V", "scores", "scaled", "modified", "masked", "allowed", "output")
 
 

@@ -1,4 +1,4 @@
-"""What may happen to scores between the scale and the weights.
+"""The steps that scores may take between the scale and the weights.
 
 A soft cap, sinks, a softmax in another precision, a sigmoid, somebody's own softmax, or none.
 """
@@ -17,7 +17,7 @@ from attention.arrays.blocks import blocks
 from attention.arrays.checks import check_positive, in_type, softmax_rows
 from attention.arrays.conversion import as_array, as_numbers, held, kept, locked, shown
 
-CELLS = 2**14  # that are taken at once where a step needs more room than its result
+CELLS = 2**14  # computed in one go where a step needs more memory than its result
 SIGMOID, FUNCTION = "sigmoid", "function"  # instead of the softmax
 NO_SINKS = "sinks are scores in a softmax's sum; give them with softmax=True."
 Softmax = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (masked, allowed) → weights
@@ -229,7 +229,7 @@ def _refuse_fewer_arguments(softmax: Softmax) -> None:
     """Raise if a function cannot be called with the masked scores and the mask."""
     try:
         taken = inspect.signature(softmax)
-    except (TypeError, ValueError):  # it does not tell
+    except (TypeError, ValueError):  # it has no signature
         return
     try:
         taken.bind(None, None)

@@ -30,7 +30,7 @@ def cell(view: View, stage: str, i: int, j: int, digits: int = 2) -> list[str]:
     >>> cell(view, "scores", 0, 0)
     ['query = [1, 2]', 'key = [2, 4]', '1·2 + 2·4', '= 2 + 8', '= 10']
     """
-    with np.errstate(all="ignore"):  # ∞ and NaN are what stands there
+    with np.errstate(all="ignore"):  # ∞ and NaN are shown as they are
         return _CELLS.get(stage, _given)(view, stage, i, j, digits)
 
 

@@ -100,7 +100,7 @@ def _why_not(name: str, a: View, b: View) -> str:
 def repeats_last(found: Sequence[Both]) -> list[Both]:
     """Return the stages with those last that only repeat the one before them, in A and in B.
 
-    So masked scores, where nothing is masked, do not stand between the scaled ones and the weights.
+    So masked scores, where nothing is masked, do not come between the scaled ones and the weights.
 
     >>> eye = np.eye(2)
     >>> names = ("scaled", "masked", "weights")

@@ -1,4 +1,4 @@
-"""The formula and the sentence of each stage, as they are true for what stands on the screen."""
+"""The formula and the sentence of each stage, as they are true for the numbers shown."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Card:
-    """How one number is made."""
+    """The card of one number: how it is computed."""
 
     stage: str
     row: int
@@ -379,7 +379,7 @@ def _how(asked: _Asked, name: str) -> str:
     shares = asked.shares
     if shares.shift:
         score += f" {_plus(asked.number(-shares.shift))}"
-    if "e" in score:  # the difference of two such numbers cannot be told from their texts
+    if "e" in score:  # their texts do not show the difference of two such numbers
         score = asked.number(view.printed("masked")[i, j] - shares.shift)
     return f"{_power(score)} ÷ {asked.number(shares.total)}"
 
@@ -570,7 +570,7 @@ def _modified(asked: _Asked) -> Card:
 
 
 def _why_hidden(asked: _Asked) -> str:
-    """Return “on” comes after “sat”, or that it is hidden, as far as the mask itself tells."""
+    """Return “on” comes after “sat”, or that it is hidden, as far as the mask shows."""
     allowed = asked.view.allowed
     i, j = asked.i, asked.j
     causal = not asked.view.crossed and not np.triu(allowed, 1).any()

@@ -33,7 +33,7 @@ SHARES = {
     FUNCTION: "weights by a function",
 }
 ROW = '<tr align="right">'
-CELL = f"color:{LIGHT['ink']};background:"  # the rest of the style stands once, at the table
+CELL = f"color:{LIGHT['ink']};background:"  # the rest of the style is at the table, once
 
 
 def summary(trace: AttentionTrace) -> str:

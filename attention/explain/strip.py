@@ -32,7 +32,7 @@ COUNTS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight"
 
 @dataclass(frozen=True)
 class Strip:
-    """What the chosen query looks at.
+    """The keys that the chosen query looks at.
 
     ``shares`` and ``shades`` have one entry for each key: the weight as text, "–" where the key is
     hidden, and how strongly the word is shaded, from −1 to 1.
@@ -99,7 +99,7 @@ def asking(found: Strip, is_unknown: Sequence[bool]) -> Strip:
 def strip_of_pair(a: View, b: View, query: int, digits: int = 2) -> Strip:
     """Return the strip of a query of ``b``, with what the same word looks at in ``a``.
 
-    Shares are “47→69%” in A and in B, “69%” where both are written alike, and “→69%” in B alone.
+    Shares are “47→69%” in A and in B, “69%” if both are written the same, and “→69%” in B alone.
 
     >>> from attention import self_attention
     >>> X, I = [[2, 0], [0, 1]], np.eye(2)

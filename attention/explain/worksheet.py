@@ -1,7 +1,7 @@
 """A worksheet: numbers that are given, stages to work out by hand, and their key.
 
 One record, which is written as a page to print. The key is computed from the numbers as they
-stand on the sheet: what is given is rounded first, so that who works from the paper gets the key.
+are printed: they are rounded first, so that whoever works from the paper gets the key.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 def _worked(view: View, first: str, given: dict[str, np.ndarray]) -> View:
     """Compute the attention of this head only from the given numbers."""
-    if view.bias is not None and "mask" in given:  # as it stands on paper too
+    if view.bias is not None and "mask" in given:  # as it is printed too
         view = replace(view, bias=np.where(np.isfinite(given["mask"]), given["mask"], 0.0))
     hides: dict[str, Any] = {"allowed": view.allowed, "bias": view.bias}
     rule: dict[str, Any] = {"scale": view.scale, "softmax": view.softmax}

@@ -1,6 +1,6 @@
 """Attention over many thousand tokens: exact, in the memory of a few megabytes.
 
-No stage is kept. What is asked for by name is summed block by block while the scores are there:
+No stage is kept. The results that are asked for are summed block by block while the scores exist:
 the output, the weights pooled into cells, figures of each row. The log of each row's sum is kept,
 so that any row or window of the weights is computed later from its own queries and keys alone.
 """
@@ -70,7 +70,7 @@ class LongAttention:
     array([[0.018, 0.982]])
     """
 
-    shape: tuple[int, ...]  # (…, n_q, n_k), of the scores that are never there at once
+    shape: tuple[int, ...]  # (…, n_q, n_k), of the scores, which never exist as a whole
     scale: float
     row_edges: np.ndarray  # (rows + 1,)  of the map: row i is of the queries between two edges
     key_edges: np.ndarray  # (columns + 1,)

@@ -1,7 +1,7 @@
 """Queries of one block over their keys, tile by tile: what long attention is made of.
 
 A tile is KEYS keys × ROWS queries of scores, a megabyte in float32, which stays in a core's cache
-from the product to the last sum. It lies with the keys down, so that all sums over keys add whole
+from the product to the last sum. Its rows are the keys, so that all sums over keys add whole
 rows. :mod:`attention.long.sums` makes results of the tiles of a row whose sum is not known yet;
 here are the weights of rows whose sum is known.
 """

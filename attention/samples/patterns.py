@@ -17,7 +17,7 @@ from attention.arrays.conversion import shown
 
 WIDTH = 64  # d_k, where none is asked for
 NEAR = 32.0  # tokens: how far a local head looks
-ABOVE = 3.0  # how far the score that a pattern is made of lies above ln n
+ABOVE = 3.0  # how far the score that a pattern is made of is above ln n
 REPEATS = 4  # of the sequence that an induction head reads
 
 

@@ -1,7 +1,7 @@
 """A sentence as tokens, and a vector for each word, the same in every sentence.
 
 Words and punctuation marks are tokens here. The tokenizer of a language model has a vocabulary it
-was trained with, and splits rare words into parts of its own.
+was trained with, and splits rare words into parts.
 """
 
 from __future__ import annotations

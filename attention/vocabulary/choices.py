@@ -1,4 +1,4 @@
-"""An entry of a table that a person chooses from: what it is called, and the function behind it."""
+"""An entry of a table to choose from: its label and its function."""
 
 from __future__ import annotations
 

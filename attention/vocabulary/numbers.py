@@ -119,7 +119,7 @@ def are_whole(values: np.ndarray) -> bool:
     (True, False)
     """
     flat = values.ravel()
-    few = flat[:64]  # most often they tell already
+    few = flat[:64]  # which is most often enough
     return all(bool(((v == np.rint(v)) | ~np.isfinite(v)).all()) for v in (few, flat))
 
 

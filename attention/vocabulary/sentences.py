@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 NB = "\u00a0"  # between words of one line
 Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
-LABEL_LENGTH = 14  # characters of a word beside a matrix
+LABEL_LENGTH = 14  # characters of a word next to a matrix
 
 
 def in_words(names: Sequence[str]) -> str:

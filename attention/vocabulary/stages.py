@@ -36,14 +36,14 @@ class Stage:
     sentence: str  # what it means
     rows: str  # what a row is: "queries", "keys", or the name of a dimension
     columns: str
-    group: str  # heatmaps of one group stand in one line
+    group: str  # heatmaps of one group are in one line
     limits: str  # stages with the same word share their colour range
     sources: tuple[tuple[str, str], ...] = ()  # where cell (i, j) comes from: (stage, "row i" …)
     symbol: str = ""  # in formulas, where it has one
     latex: str = ""  # the symbol; its name in upright letters where nothing is given
     heading: str = ""  # over its heatmap; its name where nothing is given
     stands_for: str = ""  # the stage that later ones would read if this one were not there
-    place: Place = Place("inputs", "")  # on the board; of inputs, a place of its own
+    place: Place = Place("inputs", "")  # on the board; inputs have a separate place
 
     def __post_init__(self) -> None:
         latex = self.latex or self.symbol or rf"\mathrm{{{self.name}}}"
