@@ -30,16 +30,11 @@ from attention.core.rotary import (
 )
 from attention.core.scores import soft_cap, softmax_in
 from attention.core.trace import AttentionTrace, scaled_dot_product_attention
-from attention.explain import notebook
 from attention.explain.view import View
 from attention.long import places
 from attention.long.attention import LongAttention, long_attention
 from attention.paper import Paper
 from attention.samples.weights import initialise
-
-# notebook.py takes traces, so it is here that they get what it makes of them
-AttentionTrace.__repr__ = notebook.summary  # type: ignore[assignment]
-AttentionTrace._repr_html_ = notebook.page  # type: ignore[attr-defined]
 
 if TYPE_CHECKING:
     from attention.exports.across import across_layers

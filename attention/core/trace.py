@@ -112,6 +112,16 @@ class AttentionTrace:
         self.__dict__.update(state)
         self.__post_init__()
 
+    def __repr__(self) -> str:
+        from attention.explain.notebook import summary  # further right: tests/test_house.py, LATE
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        from attention.explain.notebook import page
+
+        return page(self)
+
     @property
     def hidden_rows(self) -> np.ndarray:
         """Return True where every key is hidden, (…, n_q): such a row has weights and output 0."""

@@ -60,3 +60,8 @@ class Diagnosis:
         return " ".join([self.verdict, *self.notes])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from attention.explain.differing import page  # further right: tests/test_house.py, LATE
+
+        return page(self)

@@ -199,6 +199,11 @@ class Taken:
     # the layers that worked on words of their own, by their common name: how many in each run
     stacks: dict[str, list[int]] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        from attention.models.summary import summary  # which takes captures: LATE of test_house.py
+
+        return summary(self)
+
     def __iter__(self) -> Iterator[Call]:
         return iter(self.calls)
 
