@@ -10,12 +10,10 @@ import gzip
 import hashlib
 import io
 import re
-import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import segno
 import streamlit as st
@@ -127,21 +125,6 @@ def index_html(request: Request) -> HTMLResponse:
     return HTMLResponse(_index(), headers={"Cache-Control": "no-cache"})
 
 
-def _send_at_once() -> None:
-    """Have every connection send small answers at once (TCP_NODELAY).
-
-    Streamlit leaves that off, and asyncio cannot tell that its socket is one of TCP; the second of
-    two small answers in a row then waits 40 ms for the browser to confirm the first. Connections
-    inherit it from the socket that listens, which Streamlit hands to nobody, so it is looked for.
-    """
-    for found in gc.get_objects():
-        if not isinstance(found, socket.socket) or found.fileno() < 0:
-            continue
-        tcp = found.family in (socket.AF_INET, socket.AF_INET6) and found.type == socket.SOCK_STREAM
-        if tcp and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-
 class NewestUploads:
     """Middleware that keeps only the newest upload of each session, and those that fit into a bound
     of all sessions.
@@ -186,38 +169,6 @@ _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)$")
 middleware = [Middleware(NewestUploads)]
 
 
-class Values(Mapping[str, Any]):
-    """What the controls of a visit hold, each looked up when it is asked for."""
-
-    def __init__(self, state: Any, gathered: Callable[[Any], dict[str, Any]]) -> None:
-        self._state = state
-        self._gathered = gathered  # of all controls, as Streamlit does it
-
-    def __getitem__(self, key: str) -> Any:
-        return self._state[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._gathered(self._state))
-
-    def __len__(self) -> int:
-        return len(self._gathered(self._state))
-
-
-def look_up_alone() -> None:
-    """Have each control look up its own value alone.
-
-    Boxes, menus and texts of Streamlit gather those of all controls, to see whether their own is
-    None: with some forty of them an eighth of the processor time of a move.
-    """
-    kind = internals.named("values")
-    gathered = getattr(kind, "filtered_state", None)
-    if isinstance(gathered, property) and gathered.fget is not None:
-        gather = gathered.fget
-        kind.filtered_state = property(lambda state: Values(state, gather))
-    else:
-        internals.missing("SafeSessionState.filtered_state")
-
-
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[dict]:
     """Import what the first visitor needs, then keep it out of the garbage collector's way.
@@ -231,8 +182,8 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     _packed(_plotly())
     for script in scripts.files().values():
         _packed(script)
-    look_up_alone()
-    _send_at_once()
+    internals.look_up_alone()
+    internals.send_at_once()
     gc.collect()
     gc.freeze()
     yield {}

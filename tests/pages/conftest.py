@@ -10,7 +10,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import AppTest, app_test
 
-from attention.pages.server import look_up_alone
+from attention.pages.frame.internals import look_up_alone
 from attention.session.state.settings import Settings
 
 APP = Path(__file__).parents[2] / "app.py"

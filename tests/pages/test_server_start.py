@@ -9,16 +9,16 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+import streamlit as st
 from starlette.requests import Request
 from starlette.routing import Match
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 from attention.pages.components.board import BOARD, PLOTLY_URL
-from attention.pages.frame import scripts
+from attention.pages.frame import internals, scripts
 from attention.pages.server import (
     _index,
     _routes,
-    look_up_alone,
     qr_svg,
     routes,
     script_hashes,
@@ -67,13 +67,16 @@ def test_a_server_without_a_screen_asks_no_one_for_its_address_and_says_where_it
 # connection to it does with small answers.
 LIFE = """
 import asyncio, socket
+from streamlit import config
 from attention.pages.server import lifespan
 
 async def life():
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening, another = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    config.set_option("server.port", listening.getsockname()[1])
     print("before:", connection(listening))
     async with lifespan(None):
         print("after:", connection(listening))
+        print("at another port:", connection(another))
 
 def connection(listening):
     with socket.create_connection(listening.getsockname()):
@@ -89,7 +92,7 @@ def test_connections_of_the_server_send_small_answers_at_once():
     run = subprocess.run(
         [sys.executable, "-c", LIFE], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
-    assert run.stdout == "before: False\nafter: True\n", run.stderr
+    assert run.stdout == "before: False\nafter: True\nat another port: False\n", run.stderr
 
 
 def code(text: str):
@@ -188,11 +191,18 @@ def test_a_control_looks_up_its_own_value_alone(monkeypatch):
     state = SafeSessionState(inner, lambda: None)
     state["tokens"], state["words"] = 3, None
     gathered = dict(state.filtered_state)
-    look_up_alone()
+    internals.look_up_alone()
     assert gathered == dict(state.filtered_state) == {"tokens": 3, "words": None}
     monkeypatch.setattr(SessionState, "filtered_state", None)  # it is not gathered any more
     assert state.filtered_state["words"] is None and "tokens" in state.filtered_state
     assert "another" not in state.filtered_state
+
+
+def test_in_a_version_that_was_not_read_controls_are_looked_up_as_streamlit_does(monkeypatch):
+    monkeypatch.setattr(SafeSessionState, "filtered_state", STREAMLITS_OWN)
+    monkeypatch.setattr(st, "__version__", "1.99.0")
+    internals.look_up_alone()
+    assert SafeSessionState.filtered_state is STREAMLITS_OWN
 
 
 def test_the_policy_in_the_docs_names_the_scripts_inside_of_our_pages():
