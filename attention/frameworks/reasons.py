@@ -56,50 +56,70 @@ def differs(
     convention = named(name)
     if theirs.refused:
         return theirs.refused
-    checked = checked_mask(mask, ours.scores.shape)
-    found, fine = _causes(convention, ours, checked, causal, parts)
-    blind = _say_blind(convention, ours, theirs, checked, causal, rows, parts)
+    case = Case(convention, ours, checked_mask(mask, ours.scores.shape), causal, parts)
+    found, fine = _causes(case)
+    blind = _say_blind(case, theirs, rows)
     double, error = ours.weights.dtype == np.float64, _error(theirs, ours)
     if error <= (1e-10 if double and convention.floats == "as given" else 1e-5):
         found = blind = []  # nothing to be seen, or causes that undo each other
     return _sentence([*dict.fromkeys(found), *blind], fine, error, 16 if double else 7)
 
 
-def _causes(
-    convention: Convention,
-    ours: AttentionTrace,
-    mask: np.ndarray | None,
-    causal: bool,
-    parts: Parts,
-) -> tuple[list[str], list[str]]:
-    """What changed the numbers when it was put right, and what changed no more than digits.
+@dataclass(frozen=True)
+class Case:
+    """A convention beside ours, given the same inputs."""
+
+    convention: Convention
+    ours: AttentionTrace
+    mask: np.ndarray | None
+    causal: bool
+    parts: Parts
+
+    def answer(self, **options: Any) -> Answer:
+        """Return what the convention answers to the inputs of ours."""
+        ours = self.ours
+        return self.convention.answer(
+            ours.Q, ours.K, ours.V, self.mask, self.causal, self.parts, **options
+        )
+
+    @property
+    def keep(self) -> np.ndarray:
+        """Return where the convention lets a query look, (…, n_q, n_k)."""
+        return self.convention.keep(self.mask, self.causal, self.ours.scores.shape, self.parts)
+
+    def changed(self, **fields: Any) -> Case:
+        """Return the same with some fields of the convention changed."""
+        return replace(self, convention=replace(self.convention, **fields))
+
+
+def _causes(case: Case) -> tuple[list[str], list[str]]:
+    """Return what changed the numbers when it was put right, and what changed no more than digits.
 
     Each cause is put right on top of those before it; what is left then is said as well.
     """
     found: list[str] = []
     fine: list[str] = []
     options: dict[str, Any] = {}
-    right = replace(convention, hidden_row="0", hide_beside_bias=None)
-    after = right.answer(ours.Q, ours.K, ours.V, mask, causal, parts)
+    convention = case.convention
+    right = case.changed(hidden_row="0", hide_beside_bias=None)
+    after = right.answer()
     missing: dict[str, list[str]] = {}
-    for name in (name for name in parts.used if name not in convention.takes):
-        before, right = after, replace(right, takes=right.takes | {name})
-        after = right.answer(ours.Q, ours.K, ours.V, mask, causal, parts)
+    for name in (name for name in case.parts.used if name not in convention.takes):
+        before, right = after, right.changed(takes=right.convention.takes | {name})
+        after = right.answer()
         if not _same(before, after):
             missing.setdefault(getattr(convention, name), []).append(f"the {PARTS[name]}")
     found += [f"leaves {in_words(names)} out: {why}" for why, names in missing.items()]
     for cause in CAUSES:
         wrong, before = right, after
-        changes = cause.put_right(wrong, ours, mask, causal, parts)
+        changes = cause.put_right(wrong)
         options |= {key: changes.pop(key) for key in ("factor", "leaks") if key in changes}
-        right = replace(wrong, **changes)
-        after = right.answer(ours.Q, ours.K, ours.V, mask, causal, parts, **options)
+        right = wrong.changed(**changes)
+        after = right.answer(**options)
         if not _same(before, after):
-            keep = wrong.keep(mask, causal, ours.scores.shape, parts)
-            said = cause.say(wrong, ours, before, keep)
-            (fine if cause.fine else found).append(said)
-    if not _same(after, ours):
-        found.append(_say_rest(right.keep(mask, causal, ours.scores.shape, parts), ours))
+            (fine if cause.fine else found).append(cause.say(wrong, before))
+    if not _same(after, case.ours):
+        found.append(_say_rest(right))
     return found, fine
 
 
@@ -107,40 +127,33 @@ def _causes(
 class _Cause:
     """One way to differ: how to put it right, and how to say so where that changed the numbers."""
 
-    put_right: Callable  # (convention, ours, mask, causal, parts) → fields or options to change
-    say: Callable  # (convention, ours, answer before, keep) → words
+    put_right: Callable[[Case], dict[str, Any]]  # → fields or options to change
+    say: Callable[[Case, Answer], str]  # with the answer before it was put right
     fine: bool = False  # changes digits, not what is seen
 
 
-def _say_polarity(
-    convention: Convention, ours: AttentionTrace, before: Answer, keep: np.ndarray
-) -> str:
-    hides = (ours.allowed & ~keep).any()
+def _say_polarity(case: Case, before: Answer) -> str:
+    hides = (case.ours.allowed & ~case.keep).any()
     what = "hides what you meant to show" if hides else "shows what you meant to hide"
-    return f"{what}: True means hide in {convention.title}"
+    return f"{what}: True means hide in {case.convention.title}"
 
 
 _OTHER = {"upper left": "lower right", "lower right": "upper left"}
 
 
-def _other_corner(
-    convention: Convention,
-    ours: AttentionTrace,
-    mask: np.ndarray | None,
-    causal: bool,
-    parts: Parts = NO_PARTS,
-) -> dict:
-    """The other corner, where that makes their mask ours."""
-    other: dict[str, Any] = {"causal": _OTHER[convention.corner]}
-    theirs = replace(convention, **other).keep(mask, causal, ours.scores.shape, parts)
-    return other if (theirs == ours.allowed).all() else {}
+def _other_corner(case: Case) -> dict[str, Any]:
+    """Return the other corner, where that makes their mask ours."""
+    other = {"causal": _OTHER[case.convention.corner]}
+    return other if (case.changed(**other).keep == case.ours.allowed).all() else {}
 
 
-def _say_corner(convention: Convention, *_: object) -> str:
-    return f"its causal mask is aligned {convention.corner}, ours {_OTHER[convention.corner]}"
+def _say_corner(case: Case, before: Answer) -> str:
+    corner = case.convention.corner
+    return f"its causal mask is aligned {corner}, ours {_OTHER[corner]}"
 
 
-def _say_scale(convention: Convention, ours: AttentionTrace, *_: object) -> str:
+def _say_scale(case: Case, before: Answer) -> str:
+    convention, ours = case.convention, case.ours
     root = 1 / math.sqrt(ours.Q.shape[-1])
     what = "does not divide by √d_k" if convention.scale == "1" else "divides by √d_k"
     usual = math.isclose(ours.scale, root)
@@ -149,13 +162,11 @@ def _say_scale(convention: Convention, ours: AttentionTrace, *_: object) -> str:
     return f"{what}{where}: its weights are {'sharper' if sharper else 'flatter'}"
 
 
-def _say_hidden(
-    convention: Convention, ours: AttentionTrace, before: Answer, keep: np.ndarray
-) -> str:
-    weights, _ = _numbers(before)
+def _say_hidden(case: Case, before: Answer) -> str:
+    (weights, _), keep = _numbers(before), case.keep
     kept = weights[~keep]
     lost = 1 - weights.sum(axis=-1)[keep.any(axis=-1)]
-    if convention.zeroes and (lost > 1e-5).any():
+    if case.convention.zeroes and (lost > 1e-5).any():
         gone = number(np.nanmax(lost))
         return f"its filler is finite: up to {gone} of a row's weight is lost to hidden keys"
     if np.isnan(kept).any() or not kept.any():
@@ -163,48 +174,47 @@ def _say_hidden(
     return f"its filler is finite: a hidden key keeps up to {number(kept.max())} of a row's weight"
 
 
+def _say_floats(case: Case, before: Answer) -> str:
+    what = "its softmax" if "softmax" in case.convention.floats else "it"
+    return f"{what} computes in float32"
+
+
+def _change(**fields: Any) -> Callable[[Case], dict[str, Any]]:
+    """Return a function that puts these fields right, whatever the case."""
+    return lambda case: dict(fields)
+
+
+def _say(words: str) -> Callable[[Case, Answer], str]:
+    """Return a function that says the same of every case."""
+    return lambda case, before: words
+
+
 CAUSES = (  # in the order in which they are put right; a hidden row comes before them all
-    _Cause(lambda *_: {"true_means": "may look"}, _say_polarity),
+    _Cause(_change(true_means="may look"), _say_polarity),
     _Cause(_other_corner, _say_corner),
     _Cause(
-        lambda *_: {"lone_query_sees_all": False},
-        lambda *_: "its look-ahead switch hides nothing from a single query",
+        _change(lone_query_sees_all=False),
+        _say("its look-ahead switch hides nothing from a single query"),
     ),
-    _Cause(lambda convention, ours, *_: {"factor": ours.scale}, _say_scale),
-    _Cause(lambda *_: {"hide": replaced(-np.inf), "zeroes": False}, _say_hidden),
-    _Cause(lambda *_: {"leaks": False}, _say_hidden),
-    _Cause(
-        lambda *_: {"roots": False}, lambda *_: "it multiplies Q and K by √scale each", fine=True
-    ),
-    _Cause(lambda *_: {"softcap": "softcap="}, lambda *_: "its soft cap is a float32", fine=True),
-    _Cause(
-        lambda *_: {"floats": "as given"},
-        lambda convention, *_: (
-            f"{'its softmax' if 'softmax' in convention.floats else 'it'} computes in float32"
-        ),
-        fine=True,
-    ),
+    _Cause(lambda case: {"factor": case.ours.scale}, _say_scale),
+    _Cause(_change(hide=replaced(-np.inf), zeroes=False), _say_hidden),
+    _Cause(_change(leaks=False), _say_hidden),
+    _Cause(_change(roots=False), _say("it multiplies Q and K by √scale each"), fine=True),
+    _Cause(_change(softcap="softcap="), _say("its soft cap is a float32"), fine=True),
+    _Cause(_change(floats="as given"), _say_floats, fine=True),
 )
 
 
-def _say_blind(
-    convention: Convention,
-    ours: AttentionTrace,
-    theirs: Answer,
-    mask: np.ndarray | None,
-    causal: bool,
-    rows: Sequence[str] | None,
-    parts: Parts,
-) -> list[str]:
-    """What stands in the rows that see no key, as ``convention`` reads its mask, if not 0."""
-    right = replace(convention, hidden_row="0", hide_beside_bias=None)
-    righted, _ = _numbers(right.answer(ours.Q, ours.K, ours.V, mask, causal, parts))
+def _say_blind(case: Case, theirs: Answer, rows: Sequence[str] | None) -> list[str]:
+    """Say what is in the rows that see no key, as the convention reads its mask, if not 0."""
+    ours, right = case.ours, case.changed(hidden_row="0", hide_beside_bias=None)
+    righted, _ = _numbers(right.answer())
     weights, _ = _numbers(theirs)
     same = np.isclose(weights, righted, atol=1e-5).all(axis=-1)
-    wrong = ~right.keep(mask, causal, ours.scores.shape, parts).any(axis=-1) & ~same
+    wrong = ~right.keep.any(axis=-1) & ~same
     if not wrong.any():
         return []
-    unmasked, _ = _numbers(convention.answer(ours.Q, ours.K, ours.V))
+    unmasked, _ = _numbers(case.convention.answer(ours.Q, ours.K, ours.V))
     there = _say_kept(weights[wrong], unmasked[wrong])
     items = wrong.any(axis=-1)
     some = "" if items.all() else f" in {items.sum()} of {items.size} items"
@@ -232,8 +242,8 @@ def _listed(indices: np.ndarray, rows: Sequence[str] | None) -> str:
     return f"rows {', '.join(shown[:-1])} and {shown[-1]} see"
 
 
-def _say_rest(keep: np.ndarray, ours: AttentionTrace) -> str:
-    if (keep == ours.allowed).all():
+def _say_rest(case: Case) -> str:
+    if (case.keep == case.ours.allowed).all():
         return "ours has no softmax, or has a bias or a soft cap that was not passed to it"
     return "it hides with the mask, and ours in another way, such as adding −1e9"
 

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import messages
 import numpy as np
@@ -11,7 +11,7 @@ from peers.record import BLIND as BLIND_ROW
 from peers.record import CASES, FILE, LIBRARIES, PART_CASES, PARTS_FILE, SOME, drawn, parts_of
 
 from attention import causal, causal_lower_right, scaled_dot_product_attention, window
-from attention.frameworks.reasons import CAUSES, differs
+from attention.frameworks.reasons import CAUSES, Case, differs
 from attention.frameworks.records import (
     CONVENTIONS,
     NO_ARGUMENT,
@@ -682,14 +682,12 @@ def test_putting_every_cause_right_gives_our_numbers():
     ours = scaled_dot_product_attention(Q, K, V, allowed=causal(2, 4) & [True, False, False, True])
     mask = np.broadcast_to([True, False, False, True], (2, 4))
     for convention in CONVENTIONS.values():
-        right, options = replace(convention, hidden_row="0"), {}
+        right, options = Case(convention, ours, mask, True, NO_PARTS).changed(hidden_row="0"), {}
         for cause in CAUSES:
-            changes = cause.put_right(right, ours, mask, True)
+            changes = cause.put_right(right)
             options |= {key: changes.pop(key) for key in ("factor", "leaks") if key in changes}
-            right = replace(right, **changes)
-        np.testing.assert_allclose(
-            right.answer(Q, K, V, mask, True, **options).output, ours.output, atol=1e-15
-        )
+            right = right.changed(**changes)
+        np.testing.assert_allclose(right.answer(**options).output, ours.output, atol=1e-15)
 
 
 # ---- the edges -----------------------------------------------------------------------------------
