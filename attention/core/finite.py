@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attention.vocabulary.sentences import in_words
+from attention.vocabulary.sentences import capital, in_words
 
 if TYPE_CHECKING:
     from attention.core.recorded import Recorded
@@ -28,8 +28,8 @@ class Trouble:
     def __str__(self) -> str:
         """Return one sentence; items, heads and queries are counted from 0, as in NumPy."""
         who = listed([str(query) for query in self.queries])
-        words = f"{self.place}{', ' * bool(self.place)}{who}, counted from 0: {self.reason}."
-        return words[:1].upper() + words[1:]
+        place = ", ".join(filter(None, (self.place, who)))
+        return capital(f"{place}, counted from 0: {self.reason}.")
 
 
 def listed(names: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from attention.core.trace import AttentionTrace
 from attention.explain.view import View
 from attention.limits import BadInput
 from attention.vocabulary.numbers import MINUS, exact, number, rounded
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import COMPUTED, PREPARED, STAGES
 
 MOST = 8  # rows and columns of a grid on a page whose cells have room for a number by hand
@@ -161,7 +162,7 @@ def _made_before(view: View, given: list[str]) -> list[str]:
 
 def _head(view: View) -> tuple[str, ...]:
     which = view.which_head
-    return (f"{which[0].upper()}{which[1:]}.",) if which else ()
+    return (f"{capital(which)}.",) if which else ()
 
 
 # ---- which stages --------------------------------------------------------------------------------

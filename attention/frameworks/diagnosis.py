@@ -31,7 +31,7 @@ from attention.frameworks.mistakes import FILLED, NO_SOFTMAX, fill, titles
 from attention.frameworks.precision import FEWEST, Written, shows
 from attention.frameworks.result import Diagnosis, Explanation
 from attention.frameworks.search import Found, Search
-from attention.vocabulary.sentences import in_words
+from attention.vocabulary.sentences import amount, capital, in_words
 
 LISTED = 6  # titles in one sentence
 IN_FULL = (
@@ -262,7 +262,7 @@ def _without(
     (nothing,), (other,) = lost.values(), (name for name, M in rest.items() if M is not None)
     inputs = damaged(search.given)
     verdict = (
-        f"{_capital(nothing)}.{f' {inputs}.' if inputs else ''}"
+        f"{capital(nothing)}.{f' {inputs}.' if inputs else ''}"
         f" What follows is about the {other} alone. {found.verdict}"
     )
     return replace(found, verdict=verdict, answers=_answers(search), correct=False)
@@ -384,7 +384,7 @@ class _Words:
             if self.found.verdicts[()].by_inputs:
                 to = in_words([*dict.fromkeys(map(str, self.found.bench.given.rounded.values()))])
                 near = f", as near as inputs rounded to {to} allow"
-            return f"These numbers are right, to {_digits(first.digits)}{near}."
+            return f"These numbers are right, to {amount(first.digits, 'digit')}{near}."
         text = (
             f"These numbers are right if they were computed in half precision ({first.half}), which"
             f" numbers as short as these do not show: they are off by up to {first.error:.3g}."
@@ -403,7 +403,8 @@ class _Words:
             )
         else:
             text = (
-                f"{_capital(str(first))}. With that, all numbers agree to {_digits(first.digits)}"
+                f"{capital(str(first))}. With that, all numbers agree to"
+                f" {amount(first.digits, 'digit')}"
             )
             text += f"; the first difference is in {first.stage}." if first.stage else "."
         return " ".join([text, *dict.fromkeys(mistake.fix for mistake in first.mistakes)])
@@ -492,7 +493,7 @@ class _Words:
         digits = self.explanations[0].digits
         if self.correct and digits <= 2:
             return (
-                f"{_capital(_digits(digits))} cannot tell them from numbers with one of these"
+                f"{amount(digits, 'digit')} cannot tell them from numbers with one of these"
                 f" mistakes: {unseen}."
             )
         return f"Cannot be seen in these numbers, so it may be there as well: {unseen}."
@@ -522,17 +523,6 @@ class _Words:
 
     def _not_tried(self) -> str:
         return "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
-
-
-def _capital(text: str) -> str:
-    """With a capital letter, unless it begins with a name such as b_O."""
-    if text[1:2] == "_":
-        return text
-    return f"{text[:1].upper()}{text[1:]}"
-
-
-def _digits(count: int) -> str:
-    return f"{count} digit{'s' * (count != 1)}"
 
 
 def _listed(texts: list[str]) -> str:

@@ -22,7 +22,7 @@ from attention.frameworks.records import (
     replaced,
 )
 from attention.vocabulary.numbers import number
-from attention.vocabulary.sentences import in_words
+from attention.vocabulary.sentences import capital, in_words
 
 
 def differs(
@@ -284,4 +284,4 @@ def _sentence(found: list[str], fine: list[str], error: float, most: int) -> str
         alike = f"agrees to {digits} digit{'s' * (digits != 1)}"
         agrees = alike if digits else "differs from the first digit"
         text = ": ".join(filter(None, (agrees, " and ".join(fine))))
-    return text[0].upper() + text[1:] + "."
+    return f"{capital(text)}."

@@ -15,6 +15,7 @@ from attention.limits import (
 )
 from attention.models.taken import ARRAYS, FORMAT, Taken, beyond, counts, header_of, is_for_long
 from attention.vocabulary.numbers import megabytes
+from attention.vocabulary.sentences import capital
 
 LONG_OPENS = "Long context opens it"
 LESS = "choose layers=, heads=, queries= or calls= of capture"
@@ -45,7 +46,7 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
         ways = f"{LESS}, or attention.verify in Python."
         if not beyond(len(header), heads, 0) and _first_is_for_long(header, about):
             raise BadInput(f"{where} {said}. {LONG_OPENS}; or {ways}")
-        raise BadInput(f"{where} {said}. {ways[0].upper()}{ways[1:]}")
+        raise BadInput(f"{where} {said}. {capital(ways)}")
     taken = Taken.of_bytes(content, where)
     if not taken.calls:
         raise BadInput(f"{where} is a capture of nothing.")

@@ -24,6 +24,7 @@ from attention.session.edit.changes import name_of
 from attention.session.state.about import what_it_is
 from attention.session.state.settings import Settings
 from attention.vocabulary.parts import called
+from attention.vocabulary.sentences import capital
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
@@ -301,7 +302,7 @@ try:
     if panes:
         paper.offer(s, panes, "attention_check")
 except BadInput as problem:
-    pieces.message_box("refused", state.capital(str(problem)))
+    pieces.message_box("refused", capital(str(problem)))
 typed.keep("check_typed", TYPED)
 pieces.address()
 state.end()

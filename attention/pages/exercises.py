@@ -30,7 +30,7 @@ from attention.session.teach import exercise, planted
 from attention.session.teach.by_hand import next_seed
 from attention.session.teach.exercise import Cell, Exercise
 from attention.vocabulary.numbers import number
-from attention.vocabulary.sentences import in_words
+from attention.vocabulary.sentences import capital, in_words
 from attention.vocabulary.stages import ALWAYS, STAGES
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
@@ -280,7 +280,7 @@ def filled(operations: list[Operation], goes_on: bool) -> list[Refusal]:
                 settings = exercise.typed(settings, cell, operation.text)
                 state.set_page_value(CELL, cell)
             except BadInput as problem:
-                refused.append((operation.number, state.capital(str(problem))))
+                refused.append((operation.number, capital(str(problem))))
         return settings
 
     state.change(act, goes_on)

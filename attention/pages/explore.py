@@ -28,7 +28,7 @@ from attention.session.edit.changes import name_of
 from attention.session.state.about import behind, what_it_is
 from attention.session.state.examples import EXAMPLES, OWN, as_made
 from attention.session.state.run import run, view
-from attention.vocabulary.sentences import which_of
+from attention.vocabulary.sentences import capital, which_of
 from attention.vocabulary.stages import STAGES
 
 FORGET = (
@@ -111,7 +111,7 @@ def the_figures() -> None:
 
 def the_looks() -> None:
     if sentence := looks.refusal(shown):
-        pieces.note(state.capital(sentence))
+        pieces.note(capital(sentence))
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -219,7 +219,7 @@ def the_code() -> None:
     )
     with whole:
         if why := refusal("python", page):
-            pieces.note(state.capital(why))
+            pieces.note(capital(why))
         else:
             st.code(code.to_python(s, trace, title).decode(), language="python")
 

@@ -23,7 +23,7 @@ from attention.session.state.about import About
 from attention.session.state.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
 from attention.session.state.settings import Settings
 from attention.vocabulary.numbers import megabytes, number
-from attention.vocabulary.sentences import amount
+from attention.vocabulary.sentences import amount, capital
 
 TOP = 8  # of the strongest keys
 OFTEN = 0.5  # seconds between two looks at how far it is
@@ -140,7 +140,7 @@ def the_state(work: LongWork, look: Look) -> None:
     """How far the exact numbers are, or what they would take; nothing where they are there."""
     job = look.job or work.whole
     if job and job.problem:
-        pieces.message_box("refused", state.capital(job.problem))
+        pieces.message_box("refused", capital(job.problem))
     elif job and not job.was_cancelled and (look.sampled or not job.is_over):
         # over already where it ended while the first look was made: then the page is drawn anew
         what = "All queries" if job is work.whole else "This window"
@@ -265,9 +265,9 @@ def the_page() -> None:
     if long_source.is_lost(s):
         pieces.not_here(*long_source.NOT_HERE)
     if inputs.flag:
-        pieces.message_box("flag", state.capital(inputs.flag))
+        pieces.message_box("flag", capital(inputs.flag))
     pieces.note(
-        f"{state.capital(inputs.source)}: {amount(inputs.n_q, 'query', 'queries')}"
+        f"{capital(inputs.source)}: {amount(inputs.n_q, 'query', 'queries')}"
         f" × {amount(inputs.n_k, 'key')}"
         f"{inputs.said_of_heads},"
         f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights per head."
@@ -302,6 +302,6 @@ pieces.sentences(*state.sentences())
 try:
     the_page()
 except (ValueError, MemoryError, RuntimeError) as problem:  # of inputs, or what is made of them
-    pieces.message_box("refused", state.capital(sentence_of(problem)))
+    pieces.message_box("refused", capital(sentence_of(problem)))
 pieces.address()
 state.end()

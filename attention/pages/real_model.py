@@ -29,7 +29,7 @@ from attention.session.long.job import sentence_of
 from attention.session.state.settings import UPLOADED
 from attention.vocabulary.markdown import plain
 from attention.vocabulary.numbers import number
-from attention.vocabulary.sentences import amount, which_of
+from attention.vocabulary.sentences import amount, capital, which_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -190,7 +190,7 @@ def the_proof(found: Survey) -> None:
             more = f" and {len(modules) - MOST_NAMED:,} more" * (len(modules) > MOST_NAMED)
             pieces.message_box("flag", f"{said}: {', '.join(modules[:MOST_NAMED])}{more}.")
     if said := label_note(taken):
-        pieces.message_box("flag", state.capital(said))
+        pieces.message_box("flag", capital(said))
     notes = dict.fromkeys(note for call in taken for note in call.notes)
     for note in list(notes)[:MOST_SAID]:
         pieces.message_box("flag", f"Note: {note}.")
@@ -368,7 +368,7 @@ def drawn_maps(found: Survey, heads: Sequence[Head]) -> dict[tuple[int, int, int
 def _heading(found: Survey, place: int, item: int) -> tuple[str, str]:
     one = found.verification.calls[place]
     call = one.call
-    title = state.capital(captured.called(call, item))
+    title = capital(captured.called(call, item))
     difference = number(one.difference, 1)
     proof = f"matches the model to {difference} (rounding in {call.dtype})"
     proof = proof if one.agrees else f"differs from the model by {difference}"
@@ -435,7 +435,7 @@ def leave(path: str) -> None:
 def arrival(head: Head, call: Call, found: Survey) -> str:
     """What is said on Explore of a head that came."""
     of_call = captured.called(call, head.item, head.head)
-    name = f"{state.capital(of_call)}, of {found.taken.model or 'a model'}"
+    name = f"{capital(of_call)}, of {found.taken.model or 'a model'}"
     difference = head.measures["difference"]
     if difference is None or not head.agrees:
         return f"{name}: its output does not match the model’s own."

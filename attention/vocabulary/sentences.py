@@ -10,14 +10,33 @@ Words = tuple[str, str]  # a text, and what it names: "query", "key" or ""
 LABEL_LENGTH = 14  # characters of a word next to a matrix
 
 
-def in_words(names: Sequence[str]) -> str:
-    """Join names, at least one, by commas and “and”.
+def joints(count: int) -> list[str]:
+    """Return what is written before each of so many names.
 
-    >>> in_words(["Q"]), in_words(["Q", "K", "V"])
-    ('Q', 'Q, K and V')
+    >>> joints(1), joints(2), joints(4)
+    ([''], ['', ' and '], ['', ', ', ', ', ' and '])
     """
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return ["", *[", "] * (count - 2), " and "][:count]
+
+
+def in_words(names: Sequence[str], most: int = 0) -> str:
+    """Join names by commas and “and”; of more than ``most``, the first and how many more.
+
+    >>> in_words(["Q"]), in_words(["Q", "K", "V"]), in_words("abcde", 3)
+    ('Q', 'Q, K and V', 'a, b, c and 2 more')
+    """
+    if 0 < most < len(names):
+        names = [*names[:most], f"{len(names) - most} more"]
+    return "".join(map("".join, zip(joints(len(names)), names, strict=True)))
+
+
+def first_few(names: Sequence[str], most: int) -> str:
+    """Join the first names by commas, with “…” where there are more than ``most``.
+
+    >>> first_few("ab", 3), first_few("abcd", 3)
+    ('a, b', 'a, b, c, …')
+    """
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def they_are(names: Sequence[str]) -> str:
@@ -26,7 +45,16 @@ def they_are(names: Sequence[str]) -> str:
     >>> they_are(["Q"]), they_are(["K", "V"])
     ('Q is', 'K and V are')
     """
-    return f"{in_words(names)} {'are' if len(names) > 1 else 'is'}"
+    return f"{in_words(names)} {plural(len(names), 'is', 'are')}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """Return a noun, singular or plural, without its number.
+
+    >>> [plural(count, "query", "queries") for count in range(3)], plural(2, "key")
+    (['queries', 'query', 'queries'], 'keys')
+    """
+    return one if count == 1 else many or f"{one}s"
 
 
 def amount(count: int, one: str, many: str = "") -> str:
@@ -35,25 +63,36 @@ def amount(count: int, one: str, many: str = "") -> str:
     >>> amount(1, "query", "queries"), amount(2000, "query", "queries"), amount(0, "key")
     ('1 query', '2,000 queries', '0 keys')
     """
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+    return f"{count:,} {plural(count, one, many)}"
+
+
+def to_decimals(digits: int) -> str:
+    """Return to what numbers are rounded.
+
+    >>> to_decimals(2), to_decimals(1), to_decimals(0)
+    ('to 2 decimals', 'to 1 decimal', 'to whole numbers')
+    """
+    return f"to {amount(digits, 'decimal')}" if digits else "to whole numbers"
 
 
 def numbered(word: str, which: Sequence[int]) -> str:
-    """Name heads or items by their numbers, which count from 0.
+    """Name heads, items or keys by their numbers.
 
     >>> numbered("head", [1]), numbered("head", [0, 2])
     ('head 1', 'heads 0, 2')
     """
-    return f"{word}{'s' * (len(which) > 1)} {', '.join(map(str, which))}"
+    return f"{plural(len(which), word)} {', '.join(map(str, which))}"
 
 
 def which_of(word: str, which: Sequence[int], count: int) -> str:
-    """Name heads or items by their numbers, out of ``count``.
+    """Name heads or items by their numbers, out of ``count``; "" of the only one.
 
     >>> [which_of("head", which, 3) for which in ([1], [0, 2], [0, 1, 2])]
     ['head 1 of 0–2', 'heads 0, 2 of 0–2', 'all 3 heads']
     """
-    if len(which) == count > 1:
+    if count < 2:
+        return ""
+    if len(which) == count:
         return f"all {count} {word}s"
     return f"{numbered(word, which)} of 0–{count - 1}"
 
@@ -100,5 +139,10 @@ def called(labels: Sequence[str], k: int) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a text that begins with a capital letter."""
-    return text[:1].upper() + text[1:]
+    """Begin with a capital letter, unless the first word is a file or a name such as b_O.
+
+    >>> capital("every weight"), capital("a.csv is empty"), capital("b_O is left out")
+    ('Every weight', 'a.csv is empty', 'b_O is left out')
+    """
+    is_name = "." in text.split(" ", 1)[0] or text[1:2] == "_"
+    return text if is_name else text[:1].upper() + text[1:]

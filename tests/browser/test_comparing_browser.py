@@ -4,11 +4,11 @@ import messages
 import numpy as np
 from browser.dashboard import appears, until
 
-from attention.pages.frame.state import capital
 from attention.session.compare import check_yours as checks
 from attention.session.compare import compare_frameworks
 from attention.session.edit.changes import set_mask
 from attention.session.state.examples import EXAMPLES
+from attention.vocabulary.sentences import capital
 
 
 def settings_of(example: str, mask: str | None):

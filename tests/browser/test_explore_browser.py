@@ -17,12 +17,12 @@ from PIL import Image
 
 import attention
 from attention import self_attention
-from attention.pages.frame.state import capital
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.matrix import Matrix, Recipe
 from attention.session.state.run import run, view
 from attention.session.state.validate import check
+from attention.vocabulary.sentences import capital
 
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 COMPUTED = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")

@@ -10,11 +10,11 @@ from pages.conftest import opened_at, ran, words
 from streamlit.testing.v1 import AppTest
 
 from attention.figures.panes.shades import LAST
-from attention.pages.frame.state import capital
 from attention.session.compare import check_yours as inputs
 from attention.session.edit.changes import set_mask, set_sentence
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
+from attention.vocabulary.sentences import capital
 
 CHECK, EXPLORE = "attention/pages/check.py", "attention/pages/explore.py"
 

@@ -19,7 +19,6 @@ from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.models.examples import load
 from attention.pages.frame import pieces, state, store
-from attention.pages.frame.state import capital
 from attention.session.bring.captured import with_head
 from attention.session.compare import pair
 from attention.session.edit import changes, editing
@@ -28,6 +27,7 @@ from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.matrix import Matrix
 from attention.session.state.run import run, view
+from attention.vocabulary.sentences import capital
 
 PAGE = "attention/pages/compare.py"
 CAT = EXAMPLES["cat-sat"].build()

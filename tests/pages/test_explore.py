@@ -22,7 +22,6 @@ from attention import multi_head_attention
 from attention.explain.view import View
 from attention.limits import BadInput
 from attention.models.snippet import LINES
-from attention.pages.frame.state import capital
 from attention.readers.cells.entry import PASTED
 from attention.samples.weights import drawn
 from attention.session.edit.changes import set_sentence
@@ -32,6 +31,7 @@ from attention.session.state.examples import EXAMPLES, FIRST
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings
 from attention.session.state.validate import check
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import WEIGHTS
 
 APP = Path(__file__).parents[2] / "app.py"

@@ -21,11 +21,11 @@ from attention.long import places
 from attention.models.examples import load
 from attention.models.opening import opened as open_capture
 from attention.models.taken import Taken
-from attention.pages.frame.state import capital
 from attention.session.long import long_inputs, long_work
 from attention.session.long.long_inputs import LongInputs, made_inputs
 from attention.session.long.long_work import LongWork
 from attention.session.state.long_context import LongContext
+from attention.vocabulary.sentences import capital
 
 PAGE = "attention/pages/long_context.py"
 

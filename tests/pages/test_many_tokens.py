@@ -18,7 +18,6 @@ from attention.explain.colours import colour_limits
 from attention.exports.bounds import MOST
 from attention.figures.panes.shades import MOST_NUMBERED, shades
 from attention.pages.frame import store
-from attention.pages.frame.state import capital
 from attention.session.edit import changes
 from attention.session.long.long_inputs import LongInputs
 from attention.session.state import links
@@ -26,6 +25,7 @@ from attention.session.state.matrix import Matrix
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings, TooManyTokens
 from attention.session.state.validate import check
+from attention.vocabulary.sentences import capital
 
 N, D = 512, 16
 TOO_MANY = messages.TOO_MANY_TOKENS.replace("{limit}", str(N))

@@ -15,13 +15,12 @@ from pages.test_explore import VARIANCE, below, opened, said
 
 from attention import paper_figure, self_attention
 from attention.figures.paper import printing
-from attention.pages.frame import state
-from attention.pages.frame.state import capital
 from attention.pages.panels import paper as paper_page
 from attention.paper import Paper
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run
+from attention.vocabulary.sentences import capital
 
 
 def figure_of(at):
@@ -272,7 +271,7 @@ def test_where_nothing_can_be_written_one_sentence_says_why_and_the_other_files_
     monkeypatch.setattr(sys, "meta_path", [NoFolder, *sys.meta_path])
     at = taking(example="four-words")
     assert not at.exception
-    assert said(at, "refused") == [state.capital(printing.NO_FOLDER)]
+    assert said(at, "refused") == [capital(printing.NO_FOLDER)]
     offered = {b.key for b in at.get("download_button") if not b.proto.disabled}
     assert {"take_csv", "take_json", "take_worksheet"} <= offered
     assert not {"take_pdf", "take_svg", "take_png"} & offered

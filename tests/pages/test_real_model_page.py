@@ -25,12 +25,12 @@ from attention.models.examples import load, surveyed
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES
 from attention.models.taken import Call, Taken
-from attention.pages.frame.state import capital
 from attention.pages.panels import upload
 from attention.session.bring.captured import times
 from attention.session.long import long_inputs
 from attention.session.state.about import behind
 from attention.session.state.long_context import LongContext
+from attention.vocabulary.sentences import capital
 
 PAGE, EXPLORE = "attention/pages/real_model.py", "attention/pages/explore.py"
 

@@ -14,7 +14,7 @@ from pages.test_explore import below, opened, uploaded
 from pages.test_paper_page import figure_of
 
 from attention.exports import citation
-from attention.pages.frame.state import capital
+from attention.vocabulary.sentences import capital
 
 
 def taking(**link):

@@ -15,6 +15,7 @@ from attention.limits import MAX_LINK
 from attention.pages.frame import navigation, state
 from attention.session.state.settings import Settings
 from attention.vocabulary.markdown import plain as plain
+from attention.vocabulary.sentences import capital
 
 ONE_LINE = 150  # characters that stand in one line of a laptop
 _ENDS = re.compile(r"(?<=[.?!]) (?=[A-Z“])")  # of sentences
@@ -121,7 +122,7 @@ def address() -> None:
         message_box(
             "flag",
             f"{TOO_LARGE}, and this browser keeps nothing: after a reload they are gone."
-            f" {state.capital(too_large)}",
+            f" {capital(too_large)}",
         )
     elif not whole and why:
         message_box(

@@ -12,6 +12,7 @@ import streamlit as st
 from attention.limits import MAX_QR
 from attention.pages.frame import copy, pieces, state
 from attention.pages.frame.navigation import EMBEDDED, PAGES
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
 WHOLE = "This link opens to the same numbers wherever this address can be reached."
@@ -49,7 +50,7 @@ def button(stage: str = "") -> None:
     if whole:
         says = LOCAL if is_local else WHOLE
     elif too_large := state.too_large():
-        says = f"{TOO_LARGE} {state.capital(too_large)}"
+        says = f"{TOO_LARGE} {capital(too_large)}"
     else:
         says = NOWHERE if state.why_not_kept() else PART
     lines = {"The link": link}

@@ -35,6 +35,7 @@ from attention.session.state.settings import (
 )
 from attention.session.state.validate import check
 from attention.session.teach.exercise import answers_kept
+from attention.vocabulary.sentences import capital
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
 QUIET = 0.4  # seconds without a run: none was under way
@@ -465,11 +466,6 @@ def refuse(sentence: str) -> None:
     """What could not be used; everything stays as it was."""
     control_moved()
     _visit().notices = [capital(sentence)]
-
-
-def capital(sentence: str) -> str:
-    """With a capital letter, unless it begins with the name of a file."""
-    return sentence if "." in sentence.split(" ", 1)[0] else sentence[:1].upper() + sentence[1:]
 
 
 def remark(sentence: str) -> None:

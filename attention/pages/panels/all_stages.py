@@ -17,6 +17,7 @@ from attention.pages.panels import cells
 from attention.session.edit.changes import name_of
 from attention.session.state.run import no_key_sentences, one, run, view
 from attention.session.state.settings import PUSHED, TRUE_MASK, Settings
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
 
@@ -70,7 +71,7 @@ def flags(s: Settings, trace: AttentionTrace, shown: View) -> list[str]:
     troubled = any(True for _ in troubles(vars(trace)))  # somewhere; this head is cut out only then
     for trouble in troubles(vars(one(s, trace))) if troubled else ():
         who = listed([f"“{queries[i]}”" for i in trouble.queries])
-        sentences.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
+        sentences.append(f"{capital(who)}: {trouble.reason}.")
     if len(s.key_tokens) == 1 and s.softmax is True and not s.sinks:
         sentences.append(
             "There is one key, so every weight is 1; add a token to see attention choose."

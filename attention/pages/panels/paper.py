@@ -24,6 +24,7 @@ from attention.pages.panels.controls import field
 from attention.paper import SIZES, Paper
 from attention.session.state.about import About, what_it_is
 from attention.session.state.settings import Settings
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
 if TYPE_CHECKING:
@@ -194,14 +195,14 @@ def _show(name: str, seen: Any, draw: Callable[..., PaperFigure]) -> None:
         figure, preview = _drawn((name, seen), draw)
     except BadInput as problem:
         state.set_page_value("paper_saved", None)
-        pieces.message_box("refused", state.capital(str(problem)))
+        pieces.message_box("refused", capital(str(problem)))
         return
     wide, tall = (2.54 * float(inches) for inches in figure.get_size_inches())
     buttons = st.container(horizontal=True)
     st.image(preview, f"{wide:.2f} × {tall:.2f} cm", alt=f"Preview of {figure.alt}")
     kept = _resolution()
     state.set_page_value("paper_saved", (figure, kept))
-    too_many = state.capital(too_many_dots(figure, kept["dpi"]))
+    too_many = capital(too_many_dots(figure, kept["dpi"]))
     for form, label in FILES.items():
         write = partial(_file, state.page_values_at_rest(), form)
         options: dict[str, Any] = {"key": f"take_{form}", "on_click": "ignore"}

@@ -14,6 +14,7 @@ from attention.readers.cells.entry import shown
 from attention.readers.files.other_files import OtherKind, answer
 from attention.session.state import links
 from attention.vocabulary.numbers import megabytes
+from attention.vocabulary.sentences import capital
 
 INSTEAD = "Too large, or another kind (.pt, .pkl, .gguf, .parquet)?"
 ARRAYS = """\
@@ -82,7 +83,7 @@ def upload(key: str, label: str, limit: int, says: str) -> UploadedFile | None:
             _take(key, widget, limit)  # what a session before this one had not read, or cannot
             st.rerun()
         if kept.problem:
-            pieces.message_box("refused", state.capital(str(kept.problem)))
+            pieces.message_box("refused", capital(str(kept.problem)))
             if isinstance(kept.problem, OtherKind) and kept.problem.code:
                 st.code(kept.problem.code, language="python", wrap_lines=True)
         with st.expander(INSTEAD):

@@ -16,6 +16,7 @@ from attention.pages.frame import pieces, state
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings
 from attention.session.teach.by_hand import made
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
 HOW_TO_PRINT = "Open the file in a browser and press Ctrl+P to print it or to save it as PDF."
@@ -58,7 +59,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
         disabled=bool(why),
     )
     if why:
-        pieces.note(state.capital(why))
+        pieces.note(capital(why))
     else:
         pieces.note(HOW_TO_PRINT, *[SET] * is_class)
 
@@ -82,7 +83,7 @@ def of_exercise(s: Settings, shown: View, stage: str) -> None:
         key="take_exercise",
         disabled=bool(why),
     )
-    pieces.note(state.capital(why) if why else f"{WITHOUT_KEY} {HOW_TO_PRINT}")
+    pieces.note(capital(why) if why else f"{WITHOUT_KEY} {HOW_TO_PRINT}")
 
 
 def _from(shown: View, stage: str) -> str:

@@ -38,6 +38,7 @@ from attention.session.state import links
 from attention.session.state.settings import Settings, TooManyTokens
 from attention.session.state.validate import check
 from attention.vocabulary.numbers import megabytes
+from attention.vocabulary.sentences import capital
 
 FILE = "load_file"
 WANTED = (
@@ -112,7 +113,7 @@ def panel(s: Settings) -> None:
                     "You get a preview first. Nothing changes until you press “Use these numbers”."
                 )
         except BadInput as problem:
-            pieces.message_box("refused", state.capital(str(problem)))
+            pieces.message_box("refused", capital(str(problem)))
             if isinstance(problem, TooManyTokens) and problem.settings:
                 pieces.go_on(problem.settings, "load_continue")
             code = problem.code if isinstance(problem, OtherKind) else ""
@@ -273,7 +274,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
         state.set_page_value("load_found", ((where, comma), read))
     if isinstance(read, Ambiguous) or comma:
         if isinstance(read, Ambiguous):
-            pieces.message_box("flag", state.capital(str(read)))
+            pieces.message_box("flag", capital(str(read)))
         state.page_control(
             st.segmented_control,
             "The comma is",

@@ -23,6 +23,7 @@ from attention.session.state.settings import (
     by_slopes,
     relative,
 )
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
 ALONE = ("mask", "weights")  # the stages of finished weights
@@ -110,12 +111,10 @@ def no_key_sentences(shown: View) -> list[str]:
     if not blind:
         return []
     who = listed([f"“{shown.labels['queries'][i]}”" for i in blind])
-    does = (
-        "sees no key: its weights and its output"
-        if len(blind) == 1
-        else ("see no key: their weights and their outputs")
-    )
-    return [f"{who[:1].upper()}{who[1:]} {does} are 0."]
+    does = "see no key: their weights and their outputs"
+    if len(blind) == 1:
+        does = "sees no key: its weights and its output"
+    return [f"{capital(who)} {does} are 0."]
 
 
 def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:

@@ -15,6 +15,7 @@ from attention.session.state.settings import Settings
 from attention.session.teach.by_hand import made
 from attention.session.teach.exercise import ENOUGH, MOST_TRIES, Cell
 from attention.vocabulary.numbers import number
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import ALWAYS, STAGES
 
 KNOWN = (  # that are seen in numbers done by hand
@@ -200,7 +201,7 @@ def of_mistake(found: Planted, name: str) -> str:
     """What is answered to a mistake, one of the options."""
     if name == found.mistake.name:
         title = found.mistake.title
-        return f"{title[:1].upper()}{title[1:]}. {found.mistake.fix}"
+        return f"{capital(title)}. {found.mistake.fix}"
     _, other = views(Pair(found.settings, found.settings, name))
     cell = first_difference(other, found.wrong)
     assert cell is not None

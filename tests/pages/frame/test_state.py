@@ -22,6 +22,7 @@ from attention.session.state.examples import EXAMPLES, FIRST
 from attention.session.state.matrix import Matrix
 from attention.session.state.settings import Settings
 from attention.session.teach import tour
+from attention.vocabulary.sentences import capital
 
 APP = Path(__file__).parents[3] / "app.py"
 LIST = "examples_four-words"  # of all examples
@@ -352,7 +353,7 @@ def test_a_saved_state_of_another_format_is_refused_and_all_stays(pasted):
     pasted.text_area(key="set_load_text").set_value(json.dumps(file)).run()
     pasted.button(key="open_file").click().run()
     assert settings(pasted) == before
-    said = state.capital(messages.OTHER_FORMAT.format(written=2, read=1))
+    said = capital(messages.OTHER_FORMAT.format(written=2, read=1))
     assert pasted.session_state["visit"].notices == [said]
     assert any(said in element.proto.body for element in pasted.get("html"))
 
