@@ -146,8 +146,8 @@ def kept(array: np.ndarray) -> np.ndarray:
 def _refuse_masked(name: str, value: Any) -> None:
     if isinstance(value, np.ma.MaskedArray) and (hidden := int(np.ma.getmaskarray(value).sum())):
         raise TypeError(
-            f"{name} is a masked array with {hidden} hidden cell{'s' * (hidden > 1)}; give {name}"
-            f".filled(…), and say by allowed= which keys a query may look at."
+            f"{name} is a masked array with {hidden} hidden {'cell' if hidden == 1 else 'cells'};"
+            f" give {name}.filled(…), and say by allowed= which keys a query may look at."
         )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attention.vocabulary.sentences import capital, in_words
+from attention.vocabulary.sentences import capital, in_words, plural
 
 if TYPE_CHECKING:
     from attention.core.recorded import Recorded
@@ -38,9 +38,7 @@ def listed(names: Sequence[str]) -> str:
     >>> listed("ab"), listed("abcdefgh")
     ('queries a and b', 'queries a, b, c, d, e and 3 more')
     """
-    named, left = list(names[:MOST_QUERIES]), len(names) - MOST_QUERIES
-    named += [f"{left} more"] * (left > 0)
-    return f"quer{'ies' if len(named) > 1 else 'y'} {in_words(named)}"
+    return f"{plural(len(names), 'query', 'queries')} {in_words(names, MOST_QUERIES)}"
 
 
 def warnings_of(trace: Mapping[str, Any]) -> tuple[str, ...]:

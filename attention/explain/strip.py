@@ -16,7 +16,7 @@ import numpy as np
 from attention.core.scores import share_of_sink
 from attention.explain.view import View
 from attention.vocabulary.numbers import number, percent
-from attention.vocabulary.sentences import Words, called, capital, repeated
+from attention.vocabulary.sentences import Words, called, capital, plural, repeated
 
 HALF = 0.5  # of the weight: more is "mostly"
 MORE = 1.2  # and more than so many times what equal shares would give
@@ -294,7 +294,7 @@ def _largest(row: _Row) -> list[Words]:
     top = _ties(row)
     if len(top) == len(row.seen):
         return [row.who, (" gives ", ""), *_all(row), (f" the same weight, {first}.", "")]
-    weight = "weight" if len(top) == 1 else "weights"
+    weight = plural(len(top), "weight")
     return [row.who, (" gives ", ""), *_names(row, top), (f" its largest {weight}, {first}.", "")]
 
 
@@ -328,7 +328,7 @@ def _most(row: _Row, *groups: list[int]) -> list[Words]:
     """Say how much of the weight groups of words get, each of one weight."""
     named = [j for group in groups for j in group]
     share = float(row.weights[named].sum())
-    verb = f" gives its largest weight{'s' * (len(named) > 1)} to "
+    verb = f" gives its largest {plural(len(named), 'weight')} to "
     if share > max(HALF, MORE * len(named) / len(row.seen)):
         verb = " looks mostly at "
     rest = [j for j in row.seen if j not in named]

@@ -20,7 +20,7 @@ from attention.core.rotary import Rotary
 from attention.core.scores import share_of_sink
 from attention.core.trace import AttentionTrace, reading_order
 from attention.explain.cancellation import zeros_of
-from attention.vocabulary.sentences import numbered, which_of
+from attention.vocabulary.sentences import numbered, plural, which_of
 from attention.vocabulary.stages import STAGES
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -376,7 +376,7 @@ def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[st
         return dimension((), count)
     found = _words(argument, words)
     if len(found) != count:
-        have = "1 word" if len(found) == 1 else f"{len(found)} words"
+        have = f"{len(found)} {plural(len(found), 'word')}"
         raise ValueError(f"{argument} has {have}; expected {count}, one for each.")
     return distinct(found)
 

@@ -19,7 +19,7 @@ from attention.core.trace import AttentionTrace
 from attention.explain.view import View
 from attention.limits import BadInput
 from attention.vocabulary.numbers import MINUS, exact, number, rounded
-from attention.vocabulary.sentences import capital
+from attention.vocabulary.sentences import capital, to_decimals
 from attention.vocabulary.stages import COMPUTED, PREPARED, STAGES
 
 MOST = 8  # rows and columns of a grid on a page whose cells have room for a number by hand
@@ -142,9 +142,9 @@ def worksheet(
 
 
 def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
-    to = f"{digits} decimal{'s' * (digits != 1)}" if digits else "whole numbers"
     notes = [
-        f"Round to {to}. The answer key rounds only at the end, so your last digit may differ."
+        f"Round {to_decimals(digits)}. The answer key rounds only at the end, so your last digit"
+        " may differ."
     ]
     if is_rounded:
         notes.append("The key is computed from the given numbers as they are printed.")

@@ -16,6 +16,7 @@ from attention.session.state.about import UNKNOWN, About
 from attention.vocabulary import latex
 from attention.vocabulary.markdown import bold, plain
 from attention.vocabulary.numbers import exact, rounded
+from attention.vocabulary.sentences import amount
 from attention.vocabulary.stages import STAGES
 
 LATIN = 0x24F  # the last letter that LaTeX's usual fonts have
@@ -92,7 +93,7 @@ def to_latex(shown: View | AttentionTrace, digits: int = 2, about: About = UNKNO
 
 
 def _rounded(digits: int) -> str:
-    return f"rounded to {digits} digit{'s' * (digits != 1)}; CSV, JSON and NPZ are exact"
+    return f"rounded to {amount(digits, 'digit')}; CSV, JSON and NPZ are exact"
 
 
 def _needs(view: View) -> list[str]:

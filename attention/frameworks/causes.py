@@ -11,6 +11,7 @@ from attention.frameworks.answers import Target
 from attention.frameworks.bench import Bench
 from attention.frameworks.given import Given
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
+from attention.vocabulary.sentences import plural
 
 LARGEST = {"float16": 65504.0, "float32": float(np.finfo(np.float32).max)}
 # exp of more is infinite
@@ -34,7 +35,7 @@ def damaged(given: Given) -> str | None:
     found = [name for name, M in given.arrays.items() if not np.isfinite(M).all()]
     if not found:
         return None
-    return f"{' and '.join(found)} hold{'s' * (len(found) == 1)} NaN or infinite numbers"
+    return f"{' and '.join(found)} {plural(len(found), 'holds', 'hold')} NaN or infinite numbers"
 
 
 def likely_cause(bench: Bench) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from attention.arrays.distance import blocks
+from attention.vocabulary.sentences import amount
 
 UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 SINGLE = 2.0**-24
@@ -46,10 +47,9 @@ class Written:
         """Return what the numbers were rounded to, such as "4 decimals"."""
         if self.half:
             return self.half
-        count, what = (
-            (self.digits, "digit") if self.decimals is None else (self.decimals, "decimal")
-        )
-        return f"{count} {what}{'s' * (count != 1)}"
+        if self.decimals is None:
+            return amount(self.digits or 0, "digit")
+        return amount(self.decimals, "decimal")
 
     def text(self, value: float) -> str:
         """Return a number with so many decimals or digits.

@@ -22,7 +22,7 @@ from attention.frameworks.records import (
     replaced,
 )
 from attention.vocabulary.numbers import number
-from attention.vocabulary.sentences import capital, in_words
+from attention.vocabulary.sentences import amount, capital, in_words
 
 
 def differs(
@@ -281,7 +281,7 @@ def _sentence(found: list[str], fine: list[str], error: float, most: int) -> str
         text = "; ".join(found + fine)
     else:
         digits = most if error == 0 else max(0, min(most, math.floor(-math.log10(min(error, 1)))))
-        alike = f"agrees to {digits} digit{'s' * (digits != 1)}"
+        alike = f"agrees to {amount(digits, 'digit')}"
         agrees = alike if digits else "differs from the first digit"
         text = ": ".join(filter(None, (agrees, " and ".join(fine))))
     return f"{capital(text)}."

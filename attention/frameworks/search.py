@@ -51,6 +51,7 @@ from attention.frameworks.mistakes import (
 )
 from attention.frameworks.precision import alike, written
 from attention.frameworks.rounding import DRAWS, Draws
+from attention.vocabulary.sentences import plural
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
 FEWEST = 4  # queries, however many scores each has
@@ -475,8 +476,8 @@ class Search:
 
     def _leave_out(self, count: int) -> None:
         self.left_out.append(
-            f"{_sets(count)} more would explain the queries that were searched; what they say about"
-            " the others was not computed."
+            f"{count} {plural(count, 'set')} of mistakes more would explain the queries that were"
+            " searched; what they say about the others was not computed."
         )
 
     def _judge_all(self, each: Set) -> Verdict | None:
@@ -650,10 +651,6 @@ class Search:
         else:
             fitting = self.try_all(also, half=self.verdicts[found].half is not None)
         return sorted((also[each] for each in fitting), key=MISTAKES.index)
-
-
-def _sets(count: int) -> str:
-    return f"{count} set{'s' * (count != 1)} of mistakes"
 
 
 def _sorted(mistakes: Iterable[Mistake]) -> Set:

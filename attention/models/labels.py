@@ -20,6 +20,7 @@ from attention.arrays.conversion import shown
 from attention.limits import MAX_TOKEN_LENGTH
 from attention.models.kinds import CROSS, around, stack_of
 from attention.models.taken import Call, Taken
+from attention.vocabulary.sentences import plural
 
 # What a later call is: of a generation; of a model that ran again; of a module used again in one
 # run; of the second pass that gradient checkpointing makes; and where it was not recorded.
@@ -468,8 +469,7 @@ def _misfit(taken: Taken, words: list[Any], sides: list[Side], name: str) -> str
 def _of_counts(counts: list[int]) -> str:
     if len(counts) > MOST_NAMED:
         return f"{counts[0]} to {counts[-1]} tokens"
-    said = " or ".join(map(str, counts))
-    return f"{said} token{'s' * (counts != [1])}"
+    return f"{' or '.join(map(str, counts))} {plural(counts[-1], 'token')}"
 
 
 def _dict_to_write(stacks: list[str]) -> str:

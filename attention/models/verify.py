@@ -18,6 +18,7 @@ from attention.frameworks.diagnosis import diagnose
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 from attention.frameworks.result import Diagnosis
 from attention.models.taken import Call, Taken
+from attention.vocabulary.sentences import amount, plural
 
 FIRST = 8  # queries of a call, where a look-ahead mask shows first
 ROUNDED = 4  # times on the way to a score: its product, scale, cap and mask
@@ -42,7 +43,7 @@ class Verified:
         call = self.call
         heads = call.Q.shape[1]
         said = (
-            f"{call.name} ({call.module or call.implementation}): {heads} head{'s' * (heads > 1)},"
+            f"{call.name} ({call.module or call.implementation}): {amount(heads, 'head')},"
             f" {self.difference:.1e} at most"
         )
         notes = [f"Note: {note}." for note in call.notes]
@@ -104,7 +105,7 @@ class Verification:
 
     def __str__(self) -> str:
         wrong = sum(not each.agrees for each in self.calls)
-        count = f"{len(self.calls)} call{'s' * (len(self.calls) > 1)}"
+        count = f"{len(self.calls)} {plural(len(self.calls), 'call')}"
         verdict = (
             f"{self.model or 'a model'}: {count}, recomputed in float64; the largest difference"
             f" from the model's own output is {self.difference:.1e}."

@@ -14,6 +14,7 @@ import numpy as np
 
 from attention.figures.panes.shades import MOST_NUMBERED, SHARE
 from attention.vocabulary.numbers import number, rounded
+from attention.vocabulary.sentences import plural
 
 MOST_TEXTS = 16_384  # cells; a larger matrix is drawn without numbers in its cells
 WAITS = "…"  # is written in a cell that waits for another
@@ -170,10 +171,10 @@ class Pane:
         covered = 0
         if hidden is not None:
             covered = int(hidden.sum()) - sum(bool(hidden[place]) for place in self.blanks)
-        parts += [f"{_count(covered, 'cell')} hidden"] * bool(covered)
+        parts += [f"{_count(covered, 'cell')} hidden"] if covered else []
         parts += [f"{_count(len(self.blanks), 'cell')} to be filled in"] if self.blanks else []
-        sides = f"{_count(self.shape[0], 'row')}, {_count(self.shape[1], 'column')}"
-        return f"{self.symbol}, {sides}{': ' * bool(parts)}{'; '.join(parts)}."
+        sides = f"{self.symbol}, {_count(self.shape[0], 'row')}, {_count(self.shape[1], 'column')}"
+        return f"{sides}: {'; '.join(parts)}." if parts else f"{sides}."
 
 
 def cell_texts(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
@@ -182,4 +183,4 @@ def cell_texts(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
 
 
 def _count(count: int, word: str) -> str:
-    return f"{count} {word}{'s' * (count != 1)}"
+    return f"{count} {plural(count, word)}"

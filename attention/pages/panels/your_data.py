@@ -38,7 +38,7 @@ from attention.session.state import links
 from attention.session.state.settings import Settings, TooManyTokens
 from attention.session.state.validate import check
 from attention.vocabulary.numbers import megabytes
-from attention.vocabulary.sentences import capital
+from attention.vocabulary.sentences import amount, capital
 
 FILE = "load_file"
 WANTED = (
@@ -222,8 +222,7 @@ def _is_sentence(prose: opening.Prose, mark: bytes) -> bool:
 def _sentence(s: Settings, sentence: str) -> None:
     """A sentence, for the tokens or for the second sequence."""
     tokens = check(changes.set_sentence(s, sentence)).tokens
-    count = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
-    pieces.note(f"This is a sentence of {count}: {' · '.join(tokens)}")
+    pieces.note(f"This is a sentence of {amount(len(tokens), 'token')}: {' · '.join(tokens)}")
     if said := changes.sentence_ends(s):
         pieces.note(said)
     with st.container(horizontal=True):

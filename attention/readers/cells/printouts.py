@@ -10,6 +10,7 @@ import numpy as np
 
 from attention.limits import LIMIT, MAX_BLOCKS, MAX_JOINED, MAX_TYPED_TEXT, BadInput
 from attention.vocabulary.numbers import exact
+from attention.vocabulary.sentences import plural
 
 # What NumPy, JAX, PyTorch and TensorFlow write around the numbers.
 _PRINTED = re.compile(
@@ -136,10 +137,9 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
         )
     for r, width in enumerate(widths, 1):
         if width != widths[0]:
-            plural = "" if width == 1 else "s"
             raise BadInput(
-                f"{name}, row {r} has {width} number{plural} and row 1 has {widths[0]};"
-                " every row needs the same."
+                f"{name}, row {r} has {width} {plural(width, 'number')} and row 1 has"
+                f" {widths[0]}; every row needs the same."
             )
     return np.array(
         [

@@ -15,6 +15,7 @@ from attention.readers.cells.label_columns import COUNTS, LABELLING, columns_of,
 from attention.readers.cells.printouts import read_number, sides, vanishes
 from attention.readers.cells.what_is_meant import all_of_tokenizers, no_embeddings
 from attention.readers.files.array_files import once, whole
+from attention.vocabulary.sentences import amount, plural
 
 
 def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
@@ -125,17 +126,13 @@ def _table(
     first = found.numbers[0]
     if len(found.numbers) == 1 and isinstance(cells[0][first], list):
         return _nested(ALONE, [row[first] for row in cells], where, rows, found.remark)
-    remark = f"{said.format(_counted(len(found.numbers)))} {found.remark}".strip()
+    remark = f"{said.format(amount(len(found.numbers), 'number'))} {found.remark}".strip()
     return _nested(ALONE, [[row[k] for k in found.numbers] for row in cells], where, rows, remark)
 
 
 def _as_text(cell: object) -> str:
     """A cell as it would stand in a table; what is no word is none."""
     return str(cell) if type(cell) is not bool and isinstance(cell, (str, int, float)) else ""
-
-
-def _counted(count: int) -> str:
-    return "1 number" if count == 1 else f"{count:,} numbers"
 
 
 def _is_columns(value: dict) -> bool:
@@ -307,10 +304,9 @@ def _cells(level: list, shape: list[int], place: str, of_truth: bool) -> Iterato
         elif isinstance(inner, list) and len(inner) == shape[1]:
             yield from _cells(inner, shape[1:], here, of_truth)
         else:
-            noun = "entry" if isinstance(inner, list) and len(inner) == 1 else "entries"
-            held = (
-                f"{len(inner)} {noun}" if isinstance(inner, list) else f"“{short(str(inner), 24)}”"
-            )
+            held = f"“{short(str(inner), 24)}”"
+            if isinstance(inner, list):
+                held = f"{len(inner)} {plural(len(inner), 'entry', 'entries')}"
             raise BadInput(
                 f"{here} holds {held}, not {shape[1]} as at first; every {word} needs the same."
             )

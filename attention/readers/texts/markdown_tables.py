@@ -15,6 +15,7 @@ from attention.readers.cells.entry import ALONE, ArrayEntry, repeated, short
 from attention.readers.cells.label_columns import NUMBERS, WORDS, columns_of, kind_of, labels_rows
 from attention.readers.cells.printouts import is_number, read_number
 from attention.vocabulary import markdown
+from attention.vocabulary.sentences import plural
 from attention.vocabulary.stages import STAGES
 
 Rows = list[list[str]]
@@ -78,9 +79,8 @@ def _array(name: str, rows: Rows, labels: tuple[str, ...], where: str) -> ArrayE
         raise BadInput(f"{place} holds no number.")
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
-            plural = "" if len(row) == 1 else "s"
             raise BadInput(
-                f"{place}, row {number} has {len(row)} number{plural} and row 1 has"
+                f"{place}, row {number} has {len(row)} {plural(len(row), 'number')} and row 1 has"
                 f" {len(rows[0])}; every row needs the same."
             )
     if rows and all(cell.lower() in TRUTH for row in rows for cell in row):

@@ -30,6 +30,7 @@ from attention.readers.cells.label_columns import (
     labels_rows,
 )
 from attention.readers.cells.printouts import is_figure, is_number, read_cells, read_number
+from attention.vocabulary.sentences import plural
 from attention.vocabulary.stages import STAGES
 
 LOOSE = ", "  # commas or spaces
@@ -664,10 +665,9 @@ def _check_widths(lines: Lines, labelled: int, width: int, where: str) -> None:
         if count != width:
             place = f"{where}, line {number}, column {len(cells)}"
             read_number(lines.plain(cells[-1]), place, False, cells[-1])  # a word is said before
-            plural = "" if count == 1 else "s"
             raise BadInput(
-                f"{where}, line {number} has {count} number{plural}; expected {width}, as in line"
-                f" {first}."
+                f"{where}, line {number} has {count} {plural(count, 'number')}; expected {width},"
+                f" as in line {first}."
             )
 
 

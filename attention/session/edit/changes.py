@@ -32,6 +32,7 @@ from attention.session.state.settings import (
     as_drawn,
     check_drawn,
 )
+from attention.vocabulary.sentences import plural
 
 LONGEST_TITLE = 60  # characters
 FIRST_D_MODEL = 4  # where a sentence takes the place of typed Q, K and V
@@ -311,7 +312,7 @@ def _with_words(s: Settings, sentence: str, memory: bool) -> Settings:
     if fitting is None:
         apart = f" ({tokens} with punctuation apart)" if tokens != words else ""
         raise BadInput(
-            f"the sentence has {words} word{'s' * (words != 1)}{apart}, and"
+            f"the sentence has {words} {plural(words, 'word')}{apart}, and"
             f" {'these finished weights have' if s.weights_alone else 'this captured head has'}"
             f" {count} {'columns' if memory else 'rows'}; type as many words, or choose an example"
             f" to leave the {'weights' if s.weights_alone else 'head'}."

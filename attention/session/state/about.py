@@ -22,7 +22,7 @@ from attention.session.state.run import recorded
 from attention.session.state.settings import DRAWN, SOFTMAX, Settings
 from attention.vocabulary.markdown import plain
 from attention.vocabulary.numbers import exact
-from attention.vocabulary.sentences import which_of
+from attention.vocabulary.sentences import numbered, plural, which_of
 
 CHANGED = ", changed by hand since"
 UNSAID = "given; source not recorded"  # as by a link that somebody wrote
@@ -61,7 +61,7 @@ class Part:
             return ""
         if len(self.which) == self.count:
             return f"_all_{self.word}s"
-        return f"_{self.word}{'s' * (len(self.which) > 1)}{'-'.join(map(str, self.which))}"
+        return f"_{plural(len(self.which), self.word)}{'-'.join(map(str, self.which))}"
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,7 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     if s.mask != "none":
         inputs[MASK] = _mask_source(s)
     if s.padding:
-        keys = f"key{'s' * (len(s.padding) > 1)} {', '.join(str(key + 1) for key in s.padding)}"
-        inputs["padding"] = f"{keys} hidden"
+        inputs["padding"] = f"{numbered('key', [key + 1 for key in s.padding])} hidden"
     inputs |= prepared_by(s)
     inputs |= {} if s.weights_alone else weighted_by(s.softcap, s.sinks, s.softmax)
     if of := recorded(s):

@@ -92,12 +92,3 @@ def as_printed(value: float, digits: int) -> float:
     (0.13, -inf, 3.1e-07)
     """
     return float(number(value, digits).replace(MINUS, "-").replace("∞", "inf"))
-
-
-def asked_for(digits: int) -> str:
-    """How precise an answer is to be, in words.
-
-    >>> asked_for(2), asked_for(1), asked_for(0)
-    ('to 2 decimals', 'to 1 decimal', 'to whole numbers')
-    """
-    return f"to {digits} decimal{'s' * (digits != 1)}" if digits else "to whole numbers"

@@ -26,13 +26,13 @@ from attention.session.state.settings import COMPARED, LOOKS, Settings
 from attention.session.teach.answers import (
     Number,
     as_printed,
-    asked_for,
     is_right,
     read_answer,
     unit,
 )
 from attention.session.teach.by_hand import made, powers
 from attention.vocabulary.numbers import number
+from attention.vocabulary.sentences import to_decimals
 from attention.vocabulary.stages import COMPUTED, STAGES
 
 LEVELS = (("output",), ("weights",), ("masked",), ("scaled",), ("scores",), ("Q", "K", "V"))
@@ -215,8 +215,8 @@ class Exercise:
 
     @property
     def precision(self) -> str:
-        """How precise answers are to be, in words."""
-        return asked_for(self.digits)
+        """Return to what answers are rounded, in words."""
+        return to_decimals(self.digits)
 
     @cached_property
     def right(self) -> tuple[bool, ...]:
