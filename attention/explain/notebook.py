@@ -19,7 +19,7 @@ from attention.explain.captions import describe
 from attention.explain.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.explain.view import View, axes_of
 from attention.vocabulary.numbers import number, rounded
-from attention.vocabulary.sentences import amount, shortened
+from attention.vocabulary.sentences import amount, in_words, shortened
 from attention.vocabulary.stages import STAGES
 
 WIDTH = 100  # columns of a terminal
@@ -150,7 +150,7 @@ def page(trace: AttentionTrace) -> str:
         return block([*words, "There is no item to show."], [])
     first = ["item"] * (items > 1) + ["head"] * (heads > 1)
     if first:
-        words.append(f"Of the first {' and '.join(first)}:")
+        words.append(f"Of the first {in_words(first)}:")
     view = View.of(trace)
     shown = _cut(view)
     limits = colour_limits(shown)

@@ -16,7 +16,7 @@ import numpy as np
 from attention.core.scores import share_of_sink
 from attention.explain.view import View
 from attention.vocabulary.numbers import number, percent
-from attention.vocabulary.sentences import Words, called, capital, plural, repeated
+from attention.vocabulary.sentences import Words, called, capital, joints, plural, repeated
 
 HALF = 0.5  # of the weight: more is "mostly"
 MORE = 1.2  # and more than so many times what equal shares would give
@@ -215,8 +215,7 @@ class _Row:
             both = "both" if len(keys) == 2 else f"all {self.counted(len(keys))}"
             return [(f"{both} “{names[0]}”", "key")]
         listed: list[Words] = []
-        for k, j in enumerate(keys):
-            between = "" if not k else " and " if k == len(keys) - 1 else ", "
+        for between, j in zip(joints(len(keys)), keys, strict=True):
             listed += [(between, ""), self.key(j)]
         return listed
 
@@ -335,8 +334,7 @@ def _most(row: _Row, *groups: list[int]) -> list[Words]:
     if not row.to_sink and not row.weights[rest].any():
         verb = " looks at "
     said: list[Words] = [(verb, "")]
-    for k, group in enumerate(groups):
-        between = " and " if k else ""
+    for between, group in zip(joints(len(groups)), groups, strict=True):
         said += [(between, ""), *_names(row, group), (f" ({_of_each(row, group)})", "")]
     return [*said, *row.end]
 

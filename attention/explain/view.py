@@ -188,7 +188,7 @@ class View:
         """
         if self.recorded:
             return self.recorded.words(self.head_number)
-        return which_of("head", [self.head], self.heads) if self.heads > 1 else ""
+        return which_of("head", [self.head], self.heads)
 
     @property
     def sunk(self) -> np.ndarray | None:

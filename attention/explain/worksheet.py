@@ -19,7 +19,7 @@ from attention.core.trace import AttentionTrace
 from attention.explain.view import View
 from attention.limits import BadInput
 from attention.vocabulary.numbers import MINUS, exact, number, rounded
-from attention.vocabulary.sentences import capital, to_decimals
+from attention.vocabulary.sentences import capital, in_words, to_decimals
 from attention.vocabulary.stages import COMPUTED, PREPARED, STAGES
 
 MOST = 8  # rows and columns of a grid on a page whose cells have room for a number by hand
@@ -157,7 +157,7 @@ def _made_before(view: View, given: list[str]) -> list[str]:
     """Say what was done to the given Q and K, which is not part of the exercise."""
     steps = {"normed": view.norm, "rotated": view.rotary}
     done = [step for step in steps if {f"Q_{step}", f"K_{step}"} <= {*given}]
-    return [f"Q and K are given already {' and '.join(done)}."] if done else []
+    return [f"Q and K are given already {in_words(done)}."] if done else []
 
 
 def _head(view: View) -> tuple[str, ...]:

@@ -101,9 +101,11 @@ def panes_of(
     panes, sources = list[Pane](), dict[str, str]()
     for call, head in heads:
         number = call.number_of(head)
-        layer = f"Layer {call.layer}" + f" ({call.kind})" * (len(kinds) > 1 and bool(call.kind))
-        items = [which_of("item", [item], len(call.Q))] if len(call.Q) > 1 else []
-        heading = ", ".join([layer, f"head {number}", *items, *filter(None, [call.when])])
+        layer = f"Layer {call.layer}"
+        if len(kinds) > 1 and call.kind:
+            layer += f" ({call.kind})"
+        of_items = which_of("item", [item], len(call.Q))
+        heading = ", ".join(filter(None, [layer, f"head {number}", of_items, call.when]))
         place = taken.place(call, item, head)
         made = layer_pane(
             heading,

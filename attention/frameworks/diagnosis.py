@@ -519,7 +519,7 @@ class _Words:
             f"the {name} by up to {furthest(theirs, ours):.3g}"
             for name, (theirs, ours, _) in self.answers.items()
         ]
-        return f"Next to right attention, {' and '.join(off)}."
+        return f"Next to right attention, {in_words(off)}."
 
     def _not_tried(self) -> str:
         return "Not tried: pairs without one of the twelve commonest mistakes, and three at once."

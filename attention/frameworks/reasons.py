@@ -236,10 +236,8 @@ def _say_kept(kept: np.ndarray, unmasked: np.ndarray) -> str:
 
 def _listed(indices: np.ndarray, rows: Sequence[str] | None) -> str:
     labels = [str(i + 1) if rows is None else rows[i] for i in indices]
-    if len(labels) == 1:
-        return f"row {labels[0]} sees"
-    shown = labels if len(labels) < 5 else [*labels[:3], f"{len(labels) - 3} more"]
-    return f"rows {', '.join(shown[:-1])} and {shown[-1]} see"
+    named = in_words(labels, 4 if len(labels) == 4 else 3)  # no "and 1 more"
+    return f"row {named} sees" if len(labels) == 1 else f"rows {named} see"
 
 
 def _say_rest(case: Case) -> str:

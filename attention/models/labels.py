@@ -20,7 +20,7 @@ from attention.arrays.conversion import shown
 from attention.limits import MAX_TOKEN_LENGTH
 from attention.models.kinds import CROSS, around, stack_of
 from attention.models.taken import Call, Taken
-from attention.vocabulary.sentences import plural
+from attention.vocabulary.sentences import first_few, plural
 
 # What a later call is: of a generation; of a model that ran again; of a module used again in one
 # run; of the second pass that gradient checkpointing makes; and where it was not recorded.
@@ -435,10 +435,9 @@ def _note_of_parts(taken: Taken, tokens: dict[str, Any]) -> str:
         mine = [side for side in sides if side.part(tokens) == part]
         if not mine:
             there = list(dict.fromkeys(each.module for each in taken))
-            more = ", …" if len(there) > MOST_NAMED else ""
             return (
                 f"tokens has the key {shown(part)}; expected a part of the name of one of these"
-                f" modules: {', '.join(there[:MOST_NAMED])}{more}."
+                f" modules: {first_few(there, MOST_NAMED)}."
             )
         if said := _misfit(taken, words, mine, f"tokens[{part!r}]"):
             return said
@@ -476,11 +475,11 @@ def _dict_to_write(stacks: list[str]) -> str:
     """The dict that names these stacks by the part that the others have not."""
     among = Counter(part for stack in stacks for part in set(stack.split(".")))
     names = []
-    for stack in stacks[:MOST_NAMED]:
+    for stack in stacks:
         own = [part for part in stack.split(".") if among[part] == 1]
-        names.append(own[0] if own and own[0] else stack or "…")
-    more = ", …" if len(stacks) > MOST_NAMED else ""
-    return "{" + ", ".join(f'"{plain_word(name)}": …' for name in names) + more + "}"
+        name = own[0] if own and own[0] else stack or "…"
+        names.append(f'"{plain_word(name)}": …')
+    return f"{{{first_few(names, MOST_NAMED)}}}"
 
 
 def plain_word(token: str) -> str:

@@ -47,12 +47,11 @@ if asked != only:
     pieces.message_box(
         "refused", f"There is no stage “{short(asked, 40)}” here; all stages are shown."
     )
-item = [which_of("item", [s.item], s.batch)] * (s.batch > 1)
 board.show(
     "board",
     panes,
     formula=None if only else formula(shown),
-    remark=" · ".join([all_stages.title(s), *item]),
+    remark=" · ".join(filter(None, [all_stages.title(s), which_of("item", [s.item], s.batch)])),
     only=only,
     about=what_it_is(s),
     query=s.query,

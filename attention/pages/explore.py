@@ -89,7 +89,7 @@ board.show(
     "board",
     panes,
     formula=formula(shown),
-    remark=" · ".join(sizes),
+    remark=" · ".join(filter(None, sizes)),
     about=what_it_is(s),
     query=s.query,
     cell=cell,

@@ -388,7 +388,7 @@ def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -
         lines.insert(0, f"{MEASURES[measure].label} {'–' if value is None else number(value, 2)}")
     equal = f"matches the model to {apart}" if head.agrees else f"differs from the model by {apart}"
     says = "; ".join([*lines[:-1], equal])
-    item = which_of("item", [head.item], len(call.Q)) if len(call.Q) > 1 else ""
+    item = which_of("item", [head.item], len(call.Q))
     what = ", ".join(filter(None, (call.kind, item, call.when)))
     page = "Long context" if captured.is_long(call) else "Explore"
     return maps.Button(

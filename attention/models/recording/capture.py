@@ -23,6 +23,7 @@ from attention.models.recording.doors import opened
 from attention.models.recording.following import Following
 from attention.models.recording.recorder import Recorder
 from attention.models.taken import Taken, checked_tokens
+from attention.vocabulary.sentences import first_few
 
 Chosen = Collection[int] | int | None
 
@@ -159,15 +160,13 @@ def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]
         f"{name} ({type(child).__name__})" for name, child in model.named_children()
     ]
     if not_run and not missed:
-        more = ", …" if len(not_run) > 8 else ""
-        return f"No attention ran inside the with block; not run: {', '.join(not_run[:8])}{more}."
-    names = ", ".join(listed[:8]) or type(model).__name__
-    more = ", …" if len(listed) > 8 else ""
+        return f"No attention ran inside the with block; not run: {first_few(not_run, 8)}."
+    names = first_few(listed, 8) or type(model).__name__
     way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
     hint = " Load it with attn_implementation='sdpa', which capture sees."
     hint = hint if way != "sdpa" and getattr(model, "_supports_sdpa", False) else ""
     return (
         "No attention was captured inside the with block. capture sees transformers'"
         " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not captured:"
-        f" {names}{more}.{hint}"
+        f" {names}.{hint}"
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from attention.readers.cells.entry import short
 from attention.readers.cells.printouts import is_number
+from attention.vocabulary.sentences import first_few
 
 CORNERS = {  # heads of a column of labels
     "",
@@ -48,9 +49,9 @@ class Columns(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """What was passed over, in a sentence."""
-        told = ", ".join(short(name, 20) for name in self.over[:6])
-        return f"Skipped: {told}{', …' * (len(self.over) > 6)}." if self.over else ""
+        """Return what was passed over, in a sentence."""
+        told = first_few([short(name, 20) for name in self.over], 6)
+        return f"Skipped: {told}." if self.over else ""
 
 
 def columns_of(

@@ -31,6 +31,7 @@ from attention.limits import (
 )
 from attention.readers.cells.entry import ALONE, ArrayEntry, Index, repeated, shape_of, shown
 from attention.readers.cells.printouts import sides
+from attention.vocabulary.sentences import first_few
 
 HEAD = 12_000  # bytes of a .npy that hold its header
 VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
@@ -512,8 +513,5 @@ def the_one(arrays: dict[str, ArrayEntry], name: str, where: str) -> ArrayEntry:
             f"{where} holds {len(arrays)} arrays without names; give one, or put [ ] around all of"
             " them if they are heads."
         )
-    names = ", ".join(shown(each, 20) for each in list(arrays)[:6])
-    raise BadInput(
-        f"{where} holds {len(arrays)} arrays, and none named {name}:"
-        f" {names}{', …' if len(arrays) > 6 else ''}."
-    )
+    names = first_few([shown(each, 20) for each in arrays], 6)
+    raise BadInput(f"{where} holds {len(arrays)} arrays, and none named {name}: {names}.")

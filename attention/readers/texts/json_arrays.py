@@ -15,7 +15,7 @@ from attention.readers.cells.label_columns import COUNTS, LABELLING, columns_of,
 from attention.readers.cells.printouts import read_number, sides, vanishes
 from attention.readers.cells.what_is_meant import all_of_tokenizers, no_embeddings
 from attention.readers.files.array_files import once, whole
-from attention.vocabulary.sentences import amount, plural
+from attention.vocabulary.sentences import amount, first_few, plural
 
 
 def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
@@ -223,11 +223,7 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
         raise BadInput(f"{where} holds no array: expected an object of names and lists of rows.")
     if len(arrays) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(arrays):,} arrays; at most {MAX_ARRAYS:,} are read.")
-    remark = (
-        f"Skipped, as these are not lists of rows: {', '.join(over[:6])}{', …' * (len(over) > 6)}."
-        if over
-        else ""
-    )
+    remark = f"Skipped, as these are not lists of rows: {first_few(over, 6)}." if over else ""
     return {
         name: _nested(
             name,

@@ -31,7 +31,7 @@ from attention.session.state.matrix import Matrix, Recipe, orient
 from attention.session.state.origin import Origin
 from attention.session.state.settings import DRAWN, Settings, TooManyTokens, as_drawn
 from attention.session.state.validate import check, check_columns, check_token_count
-from attention.vocabulary.sentences import they_are
+from attention.vocabulary.sentences import in_words, they_are
 from attention.vocabulary.stages import BIASES, WEIGHTS
 
 FAMILIES = {
@@ -230,10 +230,7 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
         )
     missing = [name for name in "QKV" if name not in brought and not s.typed_qkv]
     if missing:
-        raise BadInput(
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; Q, K and V"
-            " are needed together."
-        )
+        raise BadInput(f"{they_are(missing)} missing; Q, K and V are needed together.")
     m = {name: _matrix(brought[name]) if name in brought else s.matrices[name] for name in "QKV"}
     n_q, n_k = m["Q"].shape[-2], m["K"].shape[-2]
     queries = brought["Q"].tokens if "Q" in brought else ()
@@ -267,7 +264,7 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
             if not s.typed_qkv and s.d_model not in widths:
                 raise BadInput(
                     f"{name} is {size(b.values.shape)}, and X has {s.d_model} columns; add"
-                    f" {' and '.join(missing)}, and X is drawn to fit, or add an X that fits."
+                    f" {in_words(missing)}, and X is drawn to fit, or add an X that fits."
                 )
         return s
     common = [side for side in sides[0] if all(side in other for other in sides)]

@@ -37,6 +37,7 @@ from attention.session.state.settings import (
 )
 from attention.vocabulary.numbers import exact, number
 from attention.vocabulary.parts import called
+from attention.vocabulary.sentences import in_words
 from attention.vocabulary.stages import STAGES
 
 TO_OUTPUT = tuple(STAGES)[: list(STAGES).index("output") + 1]
@@ -446,7 +447,7 @@ def also_changed(begun: Settings, pair: Pair) -> str:
         said.append(f"{pair.a.heads} heads")
     if pair.a.mask == pair.b.mask != begun.mask:
         said.append(BOTH_HAVE.get(pair.a.mask, "another mask than before"))
-    return f"Both have {' and '.join(said)}." if said else ""
+    return f"Both have {in_words(said)}." if said else ""
 
 
 def preset_of(pair: Pair) -> str | None:

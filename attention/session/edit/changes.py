@@ -32,7 +32,7 @@ from attention.session.state.settings import (
     as_drawn,
     check_drawn,
 )
-from attention.vocabulary.sentences import plural
+from attention.vocabulary.sentences import in_words, plural
 
 LONGEST_TITLE = 60  # characters
 FIRST_D_MODEL = 4  # where a sentence takes the place of typed Q, K and V
@@ -474,6 +474,6 @@ def _factors(s: Settings, name: str) -> tuple[str, ...]:
 def _made_of(s: Settings, names: tuple[str, ...], values: np.ndarray) -> Matrix:
     """A matrix that was computed, with where what it is made of came from."""
     behind = [s.origins[name].behind for name in names if name in s.origins]
-    source = " and ".join(f"{name} ({source_of(s, name)})" for name in names)
+    source = in_words([f"{name} ({source_of(s, name)})" for name in names])
     source = f"the product of {source}" if len(names) > 1 else source
     return Matrix(values, origin=Origin.of(source, values, next(filter(None, behind), "")))

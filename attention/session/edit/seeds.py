@@ -39,7 +39,7 @@ def repetition(s: Settings) -> str:
     """Return words that name two equal or opposite columns of each weight that has them, or ""."""
     found = {name: repeated_columns(s.matrices[name].values) for name in WEIGHTS if not s.typed_qkv}
     said = [_named(name, *columns) for name, columns in found.items() if columns]
-    return in_words(said) if said else ""
+    return in_words(said)
 
 
 def _named(name: str, first: int, second: int, sign: int) -> str:

@@ -41,7 +41,7 @@ from attention.session.state.matrix import captured_head
 from attention.session.state.origin import captured_from
 from attention.session.state.settings import Settings, past, projected_size, real_keys
 from attention.vocabulary.numbers import megabytes
-from attention.vocabulary.sentences import which_of
+from attention.vocabulary.sentences import in_words, numbered, which_of
 
 NAMES = {  # of tensors, as models and people call them
     "Q": ("q", "query", "queries", "query_states"),
@@ -104,8 +104,7 @@ class LongInputs:
         """Return which heads there are, as ``", heads 1, 8"`` or ``", 3 heads"``; "" for one."""
         if self.heads == 1:
             return ""
-        named = f", heads {', '.join(map(str, self.numbers))}"
-        return named if self.numbers else f", {self.heads} heads"
+        return f", {numbered('head', self.numbers) if self.numbers else f'{self.heads} heads'}"
 
     def of_head(self, head: int) -> LongInputs:
         """One head alone."""
@@ -378,7 +377,7 @@ def _of_sequence(taken: Taken, call: Call) -> str:
         for word, place in zip(("query", "key"), positions_of(taken, call), strict=True)
         if place is not None and place > 0
     ]
-    return f"Here {' and '.join(said)}." if said else ""
+    return f"Here {in_words(said)}." if said else ""
 
 
 def explored_inputs(s: Settings) -> LongInputs:

@@ -52,7 +52,7 @@ class Part:
         """Nothing where there is one, unless it is one of a model's."""
         if self.recorded:
             return self.recorded.words(*self.which)
-        return which_of(self.word, self.which, self.count) if self.count != 1 else ""
+        return which_of(self.word, self.which, self.count)
 
     @property
     def suffix(self) -> str:
@@ -214,18 +214,17 @@ def source_of(s: Settings, name: str) -> str:
     title = f"example “{example.title}”"
     if made is not None and made == matrix:
         recipe = matrix.recipe
-        return (
-            f"{title}, {in_words(recipe)}" if recipe and matrix.follows(s.rows_of(name)) else title
-        )
+        follows = recipe and matrix.follows(s.rows_of(name))
+        return f"{title}, {recipe_words(recipe)}" if recipe and follows else title
     if name == "P" and are_waves(matrix):
         return "sinusoidal positions"
     if matrix.recipe and matrix.follows(s.rows_of(name)):
-        return in_words(matrix.recipe)
+        return recipe_words(matrix.recipe)
     if matrix.origin:
         return matrix.origin.source + ("" if matrix.is_as_it_came else CHANGED)
     if made is not None and made.recipe == matrix.recipe:
         return title + CHANGED
-    return in_words(matrix.recipe) + CHANGED if matrix.recipe else UNSAID
+    return recipe_words(matrix.recipe) + CHANGED if matrix.recipe else UNSAID
 
 
 def on_its_own(s: Settings) -> Settings:
@@ -248,10 +247,10 @@ def _mask_source(s: Settings) -> str:
     return s.drawn_from.source + ("" if s.drawn_from.holds(np.array(s.drawn)) else CHANGED)
 
 
-def in_words(recipe: Recipe) -> str:
-    """Kind and seed of a draw.
+def recipe_words(recipe: Recipe) -> str:
+    """Return the kind and the seed of a draw.
 
-    >>> in_words(Recipe("integers", 7, -1, 2, "words"))
+    >>> recipe_words(Recipe("integers", 7, -1, 2, "words"))
     'random integers from -1 to below 2 for each word, seed 7'
     """
     kind = INITIALISERS[recipe.kind]

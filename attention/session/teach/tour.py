@@ -22,7 +22,7 @@ from attention.session.state.run import run, view
 from attention.session.state.settings import LAST_STEP, TRUE_MASK, Settings, allowed
 from attention.vocabulary.numbers import MINUS, are_whole, number, numbers, percent
 from attention.vocabulary.parts import called as named_parts
-from attention.vocabulary.sentences import called, capital, in_words
+from attention.vocabulary.sentences import called, capital, first_few, in_words
 from attention.vocabulary.stages import STAGES
 
 FEWEST, MOST = 2, 10  # words that can be looked at one by one
@@ -112,7 +112,7 @@ class Now:
 
     def row(self, stage: str, i: int) -> str:
         texts = self.texts(stage, i)
-        return f"[{', '.join(texts[:GLANCE])}{', …' if len(texts) > GLANCE else ''}]"
+        return f"[{first_few(texts, GLANCE)}]"
 
     @cached_property
     def weights(self) -> np.ndarray:
