@@ -35,8 +35,8 @@ def grids(shape: tuple[int, ...]) -> Grids:
     """
     *lead, n_q, n_k = shape
     items, heads = (lead[:-1], lead[-1:]) if len(lead) > 1 else (lead, [])
-    b = np.arange(math.prod(items)).reshape(items + [1] * (len(heads) + 2) * bool(items))
-    h = np.arange(math.prod(heads)).reshape(heads + [1, 1] * bool(heads))
+    b = np.arange(math.prod(items)).reshape(items + [1] * (len(heads) + 2) if items else [])
+    h = np.arange(math.prod(heads)).reshape(heads + [1, 1] if heads else [])
     return b, h, np.arange(n_q)[:, None], np.arange(n_k)
 
 

@@ -65,7 +65,7 @@ def _projected(view: View, name: str) -> tuple[str, str]:
 
 
 def _with_bias(view: View, letter: str) -> str:
-    return f" + b_{letter}" * (f"b_{letter}" in view.stages)
+    return f" + b_{letter}" if f"b_{letter}" in view.stages else ""
 
 
 _FUNCTIONS = {"normed": "RMSNorm", "rotated": "RoPE"}
@@ -81,12 +81,10 @@ def prepared(view: View, letter: str, before: str = "") -> str:
 
 def _prepared(view: View, name: str) -> tuple[str, str]:
     letter, _, step = name.partition("_")
-    whole = step == "normed" and view.norm is not None and view.norm.whole and view.heads > 1
-    formula = f"{_FUNCTIONS[step]}({prepared(view, letter, name)})"
-    return (
-        formula,
-        "All heads together, divided by their root mean square and multiplied by the gain." * whole,
-    )
+    formula, note = f"{_FUNCTIONS[step]}({prepared(view, letter, name)})", ""
+    if step == "normed" and view.norm is not None and view.norm.whole and view.heads > 1:
+        note = "All heads together, divided by their root mean square and multiplied by the gain."
+    return formula, note
 
 
 def _scores(view: View, name: str) -> tuple[str, str]:
@@ -110,8 +108,8 @@ def _mask(view: View, name: str) -> tuple[str, str]:
     hidden = "" if view.allowed.all() else ", −∞ where the key is hidden"
     if not hidden and pushed(view).any():
         hidden = ", and −1e9 where the key is hidden"
-    added = ["R by distance"] * (view.relative is not None)
-    added += ["−slope × distance"] * (by_distance(view) is not None)
+    added = ["R by distance"] if view.relative is not None else []
+    added += ["−slope × distance"] if by_distance(view) is not None else []
     return " + ".join(added) or "the bias", f"A bias to add to each score{hidden}."
 
 
@@ -191,7 +189,7 @@ def formula(view: View) -> Parts:
     >>> print("".join(words for words, _ in formula(View.of(trace))))
     Attention(Q, K, V) = softmax( 2 tanh( Q Kᵀ / √d_k / 2 ) ) V,   Q = X W + b
     """
-    of_heads: Parts = [(f"   {view.which_head}", None)] * bool(view.which_head)
+    of_heads: Parts = [(f"   {view.which_head}", None)] if view.which_head else []
     if "output" not in view.stages:
         return [("Attention weights A", "weights"), *of_heads]
     if view.recorded:  # mask and scale may be others than the model's
@@ -201,8 +199,8 @@ def formula(view: View) -> Parts:
         share = "exp(S) / (Σ exp(S) + exp(sink))"
         parts += [(share, "weights"), (" ", None), ("V,", "V"), ("   S = ", None), *_meeting(view)]
     else:
-        name = "softmax" if view.softmax is True else str(view.softmax)
-        parts += [(name, "weights")] * bool(view.softmax)
+        if view.softmax:
+            parts += [("softmax" if view.softmax is True else view.softmax, "weights")]
         parts += [("( ", None), *_meeting(view), (" ) ", None), ("V", "V")]
     for letters, made in _projections(view).items():
         words, stage = parts[-1]
@@ -223,8 +221,9 @@ def _meeting(view: View) -> Parts:
         scores = [(f"{cap} tanh( ", "capped"), *scores, (f" / {cap} )", "capped")]
     if "modified" in view.stages:
         scores = [("score_mod( ", "modified"), *scores, (" )", "modified")]
-    masked = not view.allowed.all() or view.bias is not None
-    return scores + [(" + M", "masked")] * masked
+    if not view.allowed.all() or view.bias is not None:
+        scores += [(" + M", "masked")]
+    return scores
 
 
 def _projections(view: View) -> dict[str, str]:

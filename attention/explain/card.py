@@ -469,7 +469,7 @@ _VECTORS = {
 
 
 def _projection(asked: _Asked) -> Card:
-    turned_over = "This row of K is a column of Kᵀ." * (asked.stage == "K")
+    turned_over = "This row of K is a column of Kᵀ." if asked.stage == "K" else ""
     found = product_of(asked.view, asked.stage, asked.i, asked.j)
     if found is None:
         return _input(asked, turned_over)

@@ -148,7 +148,7 @@ def page(trace: AttentionTrace) -> str:
     items, heads = axes_of(trace)
     if not items or not heads:
         return block([*words, "There is no item to show."], [])
-    first = ["item"] * (items > 1) + ["head"] * (heads > 1)
+    first = [axis for axis, count in (("item", items), ("head", heads)) if count > 1]
     if first:
         words.append(f"Of the first {in_words(first)}:")
     view = View.of(trace)
@@ -215,7 +215,7 @@ def table(
     """
     shown, role = _corner(matrix), "share" if limits == (0, 1) else "diverging"
     below, beyond = (whole > part for whole, part in zip(matrix.shape, shown.shape, strict=True))
-    more = "<td>…</td>" * beyond
+    more = "<td>…</td>" if beyond else ""
     heads = "".join(f"<th>{_label(label)}</th>" for label in columns[: shown.shape[1]])
     lines = [f"{ROW}<th></th>{heads}{more}</tr>"]
     texts = rounded(shown, digits)
@@ -227,7 +227,7 @@ def table(
             cells += f'<td style="{CELL}{colour}">{texts[i][j]}</td>'
         lines.append(f"{ROW}<th>{_label(rows[i])}</th>{cells}{more}</tr>")
     if below:
-        lines.append(f"{ROW}<th>…</th>{'<td>…</td>' * (shown.shape[1] + beyond)}</tr>")
+        lines.append(f"{ROW}<th>…</th>{'<td>…</td>' * shown.shape[1]}{more}</tr>")
     if below or beyond:
         sizes = " of ".join(f"{r:,} × {c:,}" for r, c in (shown.shape, matrix.shape))
         heading += f" · the first {sizes}"

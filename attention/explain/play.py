@@ -132,7 +132,7 @@ class _Maker:
         if added and fills(view):
             title, here = "Add −1e9 where the key is hidden", pushed(view)[self.query].any()
         elif added:
-            title = "Add the bias" + ", then hide the masked keys" * hides
+            title = "Add the bias, then hide the masked keys" if hides else "Add the bias"
             if not hides and pushed(view).any():
                 title += ", and −1e9 where the key is hidden"
             return title

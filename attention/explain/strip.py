@@ -250,7 +250,7 @@ def _said(row: _Row) -> list[Words]:
 
 def _where(row: _Row, side: str = "") -> str:
     """Name the head, if there are several, and the ``side`` of a comparison."""
-    head = f"head {row.view.head_number}" * (row.view.heads > 1)
+    head = f"head {row.view.head_number}" if row.view.heads > 1 else ""
     return f"In {' of '.join(filter(None, (head, side)))}, "
 
 

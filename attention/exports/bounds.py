@@ -30,7 +30,7 @@ def too_large(key: str, view: View) -> str:
     most = MOST.get(key, numbers)
     if numbers <= most:
         return ""
-    where = f" in all {heads} heads" * (heads > 1)
+    where = f" in all {heads} heads" if heads > 1 else ""
     return (
         f"these stages hold {numbers:,} numbers{where}; at most {most:,} fit. NPZ holds them all."
     )

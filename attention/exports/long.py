@@ -61,8 +61,8 @@ def code(s: LongContext, inputs: LongInputs) -> str:
     given = "".join(f", {name}={how}" for name, how in options.items() if how not in (None, "None"))
     results = ", ".join(f'"{name}"' for name in ("mean_map", *s.also))
     top, bottom, left, right = fitted(s.window, inputs.n_q, inputs.n_k)
-    head = f", head={s.head}" * (inputs.heads > 1)
-    of = f', of="{s.of}"' * (s.of != "mean") + head
+    head = f", head={s.head}" if inputs.heads > 1 else ""
+    of = (f', of="{s.of}"' if s.of != "mean" else "") + head
     if head and inputs.numbers:
         lines.append(f"# head={s.head} of the arrays is the model's head {inputs.number(s.head)}")
     lines += [

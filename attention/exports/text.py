@@ -113,8 +113,8 @@ def _matrix(texts: list[list[str]], rows: tuple[str, ...], columns: tuple[str, .
     if beside:
         lines = [[latex.text(label), *line] for label, line in zip(rows, lines, strict=True)]
     if above:
-        lines.insert(0, [""] * beside + [latex.text(label) for label in columns])
-    form = "{" + "r|" * beside + "r" * len(columns) + "}"
+        lines.insert(0, [*([""] if beside else []), *map(latex.text, columns)])
+    form = "{" + ("r|" if beside else "") + "r" * len(columns) + "}"
     return _environment("array", form, lines, ruled=above)
 
 
@@ -125,7 +125,7 @@ def _counted(labels: tuple[str, ...]) -> bool:
 
 def _environment(name: str, form: str, lines: list[list[str]], ruled: bool = False) -> str:
     ends = [" \\\\ \\hline" if ruled and k == 0 else " \\\\" for k in range(len(lines))]
-    ends[-1:] = [""] * bool(lines)
+    ends[-1:] = [""] if lines else []
     body = "\n  ".join(" & ".join(line) + end for line, end in zip(lines, ends, strict=True))
     return f"\\begin{{{name}}}{form}\n  {body}\n\\end{{{name}}}"
 

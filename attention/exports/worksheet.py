@@ -55,7 +55,9 @@ def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
 
 
 def _sheet(wanted: Wanted, s: Settings, about: tuple[str, ...], number: int = 0) -> Sheet:
-    sentences = [sentence_of(s)] + [sentence_of(s, memory=True)] * bool(s.memory_tokens)
+    sentences = [sentence_of(s)]
+    if s.memory_tokens:
+        sentences.append(sentence_of(s, memory=True))
     return worksheet(
         view(s, run(s)),
         wanted.first,

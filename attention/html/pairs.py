@@ -52,7 +52,7 @@ def winners(found: Sequence[tuple[str, str, str]]) -> str:
     if not found:
         return ""
     said = "; ".join(f"“{query}”: “{key}” → “{other}”" for query, key, other in found[:MOST])
-    said += f"; … and {len(found) - MOST:,} more" * (len(found) > MOST)
+    said += f"; … and {len(found) - MOST:,} more" if len(found) > MOST else ""
     return f"<p class='notice'><b>Strongest key changed:</b> {escape(said)}</p>"
 
 

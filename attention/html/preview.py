@@ -27,7 +27,7 @@ def preview(role: str, selected: SelectedArray, rows: int = 4) -> str:
     """The first rows of an array, in full digits, with its labels."""
     matrix = selected.values.reshape(-1, *selected.values.shape[-2:])[0]
     columns = min(matrix.shape[1], COLUMNS)
-    beyond = ["…"] * (matrix.shape[1] > COLUMNS)
+    beyond = ["…"] if matrix.shape[1] > COLUMNS else []
     labels = selected.tokens[:rows] or [str(i + 1) for i in range(rows)]
     lines = [
         line([label, *map(_brief, row[:COLUMNS]), *beyond])

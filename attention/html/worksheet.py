@@ -129,10 +129,10 @@ def _key(sheet: Sheet) -> str:
 
 def _line(line: _Line, layout: _Layout, numbers: Iterator[int]) -> str:
     """Return tasks beside each other, and paper to work on where there is room for it."""
-    said, tasks = "", ""
+    before, tasks = "", ""
     for task in line.tasks:
-        is_new, said = task.sentence != said, task.sentence
-        tasks += _task(next(numbers), task, said * is_new)
+        tasks += _task(next(numbers), task, "" if task.sentence == before else task.sentence)
+        before = task.sentence
     free = WIDE - _width(line.tasks, layout.label, line.cell) - GAP
     paper = PAPER if free >= LEAST_SQUARES else ""
     return f'<div class="line" style="--cell: {line.cell}mm">{tasks}{paper}</div>'

@@ -228,7 +228,8 @@ def opened(name: str, file: UploadedFile) -> None:
         state.set_page_value("check_others", False)
         state.refuse(f"{problem} Tick “{OTHERS}” and press again.")
     except OtherKind as problem:
-        state.refuse(f"{problem}{' Explore shows them under “Your data”.' * bool(problem.code)}")
+        where = " Explore shows them under “Your data”." if problem.code else ""
+        state.refuse(f"{problem}{where}")
     except BadInput as problem:
         state.refuse(str(problem))
     else:

@@ -140,7 +140,7 @@ def choices(done: Exercise | None) -> None:
                     settings, level, done.asks_every_row and done.level is not None
                 ),
                 options=range(1, len(labels) + 1),
-                format_func=lambda level: "also " * (level > 1) + labels[level - 1],
+                format_func=lambda level: ("also " if level > 1 else "") + labels[level - 1],
                 label_visibility="collapsed",
                 width="stretch",
             )
@@ -467,7 +467,7 @@ def by_number() -> None:
 
 
 def page() -> None:
-    keeps = " The link keeps your progress." * state.link()[1]
+    keeps = " The link keeps your progress." if state.link()[1] else ""
     pieces.opening("Exercises", f"Each answer is checked at once, with a hint.{keeps}")
     if s.exercise != "state" and not s.exercise_seed:
         rail(None)

@@ -28,7 +28,7 @@ from attention.session.edit.changes import name_of
 from attention.session.state.about import behind, what_it_is
 from attention.session.state.examples import EXAMPLES, OWN, as_made
 from attention.session.state.run import run, view
-from attention.vocabulary.sentences import capital, which_of
+from attention.vocabulary.sentences import amount, capital, which_of
 from attention.vocabulary.stages import STAGES
 
 FORGET = (
@@ -69,12 +69,12 @@ pieces.opening(
     },
 )
 controls.rail(s, notice())
-sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
-sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
-sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
-sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
-sizes += [f"{s.kv_heads} of keys and values"] * (s.kv_heads < s.heads)
-sizes += [which_of("item", [s.item], s.batch)] * (s.batch > 1)
+sizes = [amount(len(s.tokens), "token")]
+sizes += [] if s.d_model is None else [f"d_model {s.d_model}"]
+sizes += [] if s.weights_alone else [f"d_k {s.d_k}", f"d_v {s.d_v}"]
+sizes += [amount(s.heads, "head")]
+sizes += [f"{s.kv_heads} of keys and values"] if s.kv_heads < s.heads else []
+sizes += [which_of("item", [s.item], s.batch)]
 words.row(s, cell[0])
 if of_model := behind(s):
     pieces.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first

@@ -192,7 +192,7 @@ def page() -> None:
     before, choice = began(now), chosen(now)
     said = tour.reply(before, now, choice)
     is_done = said.kind == "done"
-    count = f"<span>{s.step} of {COUNT}</span>" * (0 < s.step < LAST_STEP)
+    count = f"<span>{s.step} of {COUNT}</span>" if 0 < s.step < LAST_STEP else ""
     with pieces.opening(f"{count}{escape(step.title)}"):
         ways(is_done)
     controls.tour_rail(s)

@@ -154,7 +154,7 @@ def the_proof(found: Survey) -> None:
     alike = len({len(of_kind(found, EVERY, item)) for item in items}) == 1  # windows are not
     heads = len(found.heads) // (len(items) if alike else 1)
     counted = f"{amount(heads, 'head')} of {amount(layers, 'layer')}"
-    counted += f" in {len(proof.calls)} calls" * (len(proof.calls) > layers)
+    counted += f" in {len(proof.calls)} calls" if len(proof.calls) > layers else ""
     if len(items) > 1:
         counted += f" for each of {len(items)} items" if alike else f" and {len(items)} items"
     kinds = " and ".join(dict.fromkeys(call.dtype for call in taken))
@@ -187,7 +187,8 @@ def the_proof(found: Survey) -> None:
             )
     for said, modules in (("Not captured", taken.missed), ("Not run", taken.not_run)):
         if modules:
-            more = f" and {len(modules) - MOST_NAMED:,} more" * (len(modules) > MOST_NAMED)
+            others = len(modules) - MOST_NAMED
+            more = f" and {others:,} more" if others > 0 else ""
             pieces.message_box("flag", f"{said}: {', '.join(modules[:MOST_NAMED])}{more}.")
     if said := label_note(taken):
         pieces.message_box("flag", capital(said))
@@ -300,8 +301,8 @@ def the_words(found: Survey, item: int) -> None:
     lines = []
     for part, words in captured.sequences(found.taken, item).items():
         said = " ".join(words[:MOST_WORDS])
-        said += f" … ({len(words):,} in all)" * (len(words) > MOST_WORDS)
-        lines.append(f"Words{f' ({part})' * bool(part)}: {said}")
+        said += f" … ({len(words):,} in all)" if len(words) > MOST_WORDS else ""
+        lines.append(f"Words ({part}): {said}" if part else f"Words: {said}")
     if lines:
         pieces.note(*lines)
 
@@ -470,7 +471,7 @@ def the_layers(found: Survey) -> None:
     panes, about = panes_of(found.taken, item, calls)
     board.show("model_board", panes, about=about)
     if panes:
-        suffix = f"_head{wanted}" + f"_item{item}" * (found.items > 1)
+        suffix = f"_head{wanted}_item{item}" if found.items > 1 else f"_head{wanted}"
         paper.offer(s, panes, "attention_across_layers", about, suffix)
 
 

@@ -61,7 +61,8 @@ def tokens_of(sentence: str) -> tuple[str, ...]:
         if token and _goes_on(token, cluster, following):
             token += cluster
             continue
-        tokens += [token] * bool(token)
+        if token:
+            tokens.append(token)
         token = "" if cluster in _JOINERS else cluster
     return tuple(tokens)
 

@@ -39,7 +39,7 @@ def to_board(pane: Pane) -> Sent:
     """
     by_root = pane.is_large and pane.role == "share"
     words = {name: getattr(pane, name) for name in WORDS}
-    words["sentence"] = " ".join(filter(None, (pane.sentence, BY_ROOT * by_root)))
+    words["sentence"] = " ".join(filter(None, (pane.sentence, BY_ROOT if by_root else "")))
     words["shape"] = "{} × {}".format(*pane.shape)
     words["large"] = pane.is_large
     words["filename"] = pane.filename or f"attention_{pane.name}"

@@ -147,7 +147,7 @@ def _cells(axes: Axes, block: Block, letters: float) -> QuadMesh:
         places = [k + 0.5 for k in ticks.places]
         axes.set(**{f"{axis}ticks": places, f"{axis}ticklabels": ticks.labels})
         axes.set(**{f"{axis}label": title if ticks.labels else ""})
-    axes.tick_params("x", rotation=90 * block.columns.turned)
+    axes.tick_params("x", rotation=90 if block.columns.turned else 0)
     return cells
 
 
@@ -214,7 +214,8 @@ def _chart(axes: Axes, data: Sequence[Mapping], layout: Mapping[str, Any]) -> No
     axes.grid(color=GRID, linewidth=THIN)
     axes.spines[["top", "right"]].set_visible(False)
     bars = [one for one in data if one["type"] == "bar"]
-    side = 0.375 * (len(bars) > 1 and layout.get("barmode") != "overlay")  # width beside another
+    is_beside = len(bars) > 1 and layout.get("barmode") != "overlay"
+    side = 0.375 if is_beside else 0.0  # the width of a bar beside another
     for one in data:
         name, mark = subscripted(one["name"]), one.get("marker") or one["line"]
         style: dict[str, Any] = {"label": name, "color": mark["color"]}

@@ -144,11 +144,11 @@ def of_views(
             is_shared = pane.name in OF_ALL_HEADS
             if is_shared and view is not views[0 if pane.group == "inputs" else -1]:
                 continue
-            title = [pane.symbol] * (len(chosen) > 1)
+            title = [pane.symbol] if len(chosen) > 1 else []
             if not is_shared and len(views) > 1 and of:
                 title.append(numbered("head", [view.head_number]))
             elif not is_shared and (len(chosen) == 1 or len(views) > 1) and not of:
-                title += [view.head_title] * bool(view.head_title)
+                title += [view.head_title] if view.head_title else []
             group = f"{view.head} {pane.group}"
             to_draw.append(replace(pane, heading=", ".join(title), group=group))
     return of_panes(to_draw, paper, on_panel=on_panel)

@@ -159,8 +159,8 @@ class Following:
                 ends = self.words.setdefault(module.stack, [])
                 ends += [0] * (layer.runs + 1 - len(ends))
                 ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)
-        notes = (VIRTUAL,) * (layer.is_lost and not cross)
-        notes += (BEAMS,) * (repeat == STEP and _is_within("_beam_search"))
+        notes: tuple[str, ...] = (VIRTUAL,) if layer.is_lost and not cross else ()
+        notes += (BEAMS,) if repeat == STEP and _is_within("_beam_search") else ()
         place = list(self.layers).index(name)
         return At(place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN)
 

@@ -61,7 +61,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
     if why:
         pieces.note(capital(why))
     else:
-        pieces.note(HOW_TO_PRINT, *[SET] * is_class)
+        pieces.note(HOW_TO_PRINT, *([SET] if is_class else []))
 
 
 def of_exercise(s: Settings, shown: View, stage: str) -> None:

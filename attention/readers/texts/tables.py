@@ -463,7 +463,7 @@ def _label_first(lines: Lines) -> tuple[Lines, str]:
     if lines.separator == LOOSE or not below:
         return lines, ""
     index = lines.separator is None and len(below[0]) > len(names)
-    names = [""] * index + names
+    names = ["", *names] if index else names
     if any(len(row) < len(names) or (len(row) > len(names) and not index) for row in below):
         return lines, ""
     rows = [_joined(row, len(names)) for row in below]

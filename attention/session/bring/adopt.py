@@ -369,7 +369,8 @@ def _weights(
             width = width * shares if name == "W_Q" else width // shares
         if old is not None and old.shape[0] == d:
             found[name] = old if old.shape[1] == width else old.resized(d, width, name)
-            fitted += [name] * (old.shape[1] != width)
+            if old.shape[1] != width:
+                fitted.append(name)
         else:
             recipe = (old and old.recipe) or Recipe("xavier", WEIGHTS.index(name) + 1)
             found[name] = Matrix.rolled((d, width), recipe.of(name))
@@ -472,7 +473,8 @@ def _with_mask(s: Settings, brought: SelectedArray | None, remarks: list[str]) -
                 f"the mask is {size(brought.values.shape)}; expected {n_q} queries × {n_k} keys."
             )
         drawn = as_drawn(brought.values)
-        remarks += [WITHOUT_WINDOW] * bool(s.window)
+        if s.window:
+            remarks.append(WITHOUT_WINDOW)
         return replace(s, mask=DRAWN, drawn=drawn, drawn_from=_origin(brought), window=0)
     if s.mask == DRAWN and np.shape(s.drawn) != (n_q, n_k):
         remarks.append("The drawn mask does not fit and is removed.")

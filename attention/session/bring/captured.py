@@ -247,7 +247,9 @@ def _in_order(words: dict[int, str]) -> list[str]:
     """Words by their places, with a "…" where some are missing."""
     found, expected = list[str](), min(0, *words)
     for place in sorted(words):
-        found += ["…"] * (place != expected) + [words[place]]
+        if place != expected:
+            found.append("…")
+        found.append(words[place])
         expected = place + 1
     return found
 

@@ -117,14 +117,14 @@ def _check(A: np.ndarray) -> None:
         )
     check_numbers(heads * n_k * (n_q + 2 * n_k))  # with K and V, which are 1
     for h, i, j in np.argwhere((A < 0) | (A > 1))[:1]:
-        head = f"head {h}, " * (len(A) > 1)
+        head = f"head {h}, " if len(A) > 1 else ""
         raise BadInput(
             f"the weights, {head}row {i + 1}, column {j + 1} hold {number(A[h, i, j])}; expected"
             " weights from 0 to 1."
         )
     sums = A.sum(axis=-1)
     for h, i in np.argwhere((np.abs(sums - 1) > ROUNDED) & (sums > 0))[:1]:
-        head = f"head {h}, " * (len(A) > 1)
+        head = f"head {h}, " if len(A) > 1 else ""
         raise BadInput(
             f"the weights, {head}row {i + 1} sum to {number(sums[h, i])}; each row of attention"
             " weights sums to 1."

@@ -197,7 +197,7 @@ def _one_row(s: Settings, stage: str, op: Operation) -> Settings:
         keep: list[int | None] = [k for k in range(len(tokens)) if k != op.row]
         left = tuple(tokens[k] for k in keep if k is not None)
         return check(set_tokens(s, left, keep, memory))
-    token, of = op.text.strip(), " of the second sentence" * memory
+    token, of = op.text.strip(), " of the second sentence" if memory else ""
     check_token(token, f"token{of} {op.row + 1}")
     renamed = (*tokens[: op.row], token, *tokens[op.row + 1 :])
     return replace(s, memory_tokens=renamed) if memory else replace(s, tokens=renamed)

@@ -110,6 +110,7 @@ class LongInputs:
         """One head alone."""
         own = head * self.K.shape[0] // self.heads  # its keys, which others may share
         one, shared = slice(head, head + 1), slice(own, own + 1)
+        of = "" if self.numbers else f" of 0–{self.heads - 1}"
 
         def part(M: Any, place: slice) -> Any:
             is_shared = not isinstance(M, np.ndarray) or M.ndim < 3 or M.shape[0] == 1
@@ -123,8 +124,7 @@ class LongInputs:
             sinks=None if self.sinks is None else self.sinks[one],
             allowed=part(self.allowed, one),
             bias=Added(self.bias, head=head) if callable(self.bias) else part(self.bias, one),
-            source=f"{self.source}, head {self.number(head)}"
-            + f" of 0–{self.heads - 1}" * (not self.numbers),
+            source=f"{self.source}, head {self.number(head)}{of}",
             numbers=(self.number(head),),
         )
 
@@ -315,7 +315,7 @@ def read_inputs(
     found = {letter: np.ascontiguousarray(M, dtype) for letter, M in found.items()}
     said = f"{where}: {', '.join(names.values())}"
     many = items_of(entries.values())
-    said += f", item {item} of 0–{many - 1}" * (many > 1)
+    said += f", {which_of('item', [item], many)}" if many > 1 else ""
     return checked(LongInputs(found["Q"], found["K"], found.get("V"), said, remark=remark))
 
 
@@ -397,7 +397,7 @@ def explored_inputs(s: Settings) -> LongInputs:
     Q, K = last(prepared(Q, K, s.norm, s.rotary, s.heads > 1))
     of_model = captured_head(s.matrices) if s.heads == 1 else None
     heads = of_model.heads if of_model else ()
-    item = f", {which_of('item', [s.item], s.batch)}" * (s.batch > 1)
+    item = f", {which_of('item', [s.item], s.batch)}" if s.batch > 1 else ""
     Q, K, V = (M if s.heads > 1 else M[None] for M in (Q, K, V))
     return checked(
         LongInputs(

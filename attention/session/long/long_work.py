@@ -66,7 +66,7 @@ class LongWork:
             return
         rows, V = self.inputs.heads * self.inputs.n_q, self.inputs.V
         has_room = V is not None and rows * V.shape[-1] * V.itemsize <= MOST_OUTPUT
-        results = self._results() + ["output"] * has_room
+        results = [*self._results(), *(["output"] if has_room else [])]
         run = partial(self.inputs.run, self.settings, results, pool=CELLS)
         self.whole = Job(run, self.seconds < AT_ONCE)
         self.whole.wait(SOON)

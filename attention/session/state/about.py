@@ -159,8 +159,10 @@ def prepared_by(s: Settings) -> dict[str, str]:
     if norm := s.norm:
         words = ["RMS norm of Q and K", "all heads together" if norm.whole else "each head"]
         words += [f"ε {exact(norm.eps)}"]
-        words += ["with a gain"] * (norm.gain_Q is not None or norm.gain_K is not None)
-        words += ["after the rotation"] * (norm.after_rotary and s.rotary is not None)
+        if norm.gain_Q is not None or norm.gain_K is not None:
+            words.append("with a gain")
+        if norm.after_rotary and s.rotary is not None:
+            words.append("after the rotation")
         said["norm"] = ", ".join(words)
     if rotary := s.rotary:
         turned = 2 * len(rotary.turns(s.d_k))
@@ -168,8 +170,10 @@ def prepared_by(s: Settings) -> dict[str, str]:
         given = rotary.frequencies is not None
         words += ["own frequencies" if given else f"base {exact(rotary.base)}"]
         words += [f"all {turned} columns" if turned == s.d_k else f"{turned} of {s.d_k} columns"]
-        words += [f"times {exact(rotary.factor)}"] * (rotary.factor != 1)
-        words += [f"queries from position {rotary.offset} on"] * (rotary.offset > 0)
+        if rotary.factor != 1:
+            words.append(f"times {exact(rotary.factor)}")
+        if rotary.offset > 0:
+            words.append(f"queries from position {rotary.offset} on")
         said["rotary"] = ", ".join(words)
     if "R" in s.matrices:
         sides = "keys behind and ahead" if s.bidirectional else "keys behind"
@@ -189,7 +193,7 @@ each row and of no key'}
     """
     said = {} if softcap is None else {"softcap": f"scores kept within ±{exact(softcap)} by tanh"}
     if len(sinks):
-        each = " for each head" * (len(sinks) > 1)
+        each = " for each head" if len(sinks) > 1 else ""
         numbers = ", ".join(map(exact, sinks))
         said["sinks"] = f"{numbers}{each}, in the sum of each row and of no key"
     if softmax is not True:

@@ -438,7 +438,7 @@ def _projected(source: str, weight: str) -> tuple[Work, Callable]:
     def step(shown: View, i: int, j: int) -> str:
         rows = shown.source(source)
         name = weight.removeprefix("W_").replace("O", "projected")
-        more = f", then add the entry of {bias}" * (bias in shown.stages)
+        more = f", then add the entry of {bias}" if bias in shown.stages else ""
         return (
             f"multiply the row of {shown.rows(name)[i]} in {STAGES[rows].heading} and column"
             f" {shown.columns(name)[j]} of {weight} entry by entry and add{more}"
