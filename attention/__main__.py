@@ -101,7 +101,7 @@ def lacking_packages() -> str:
     lacking += [
         f"{name} {'.'.join(map(str, least))} or newer (not {versions[name]})"
         for name, least in NEEDED.items()
-        if versions[name] and _numbers(versions[name]) < least
+        if versions[name] and _version_numbers(versions[name]) < least
     ]
     if not lacking:
         return ""
@@ -117,7 +117,7 @@ def _installed(name: str) -> str:
         return ""
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"[0-9]+", version)[:3])
 
 

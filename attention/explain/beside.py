@@ -15,7 +15,7 @@ AT_MOST = 1e-12  # of the largest number: what rounding may change
 
 
 @dataclass(frozen=True, eq=False)
-class Both:
+class StagePair:
     """One stage of A and of B; a side that has no such stage is None."""
 
     name: str
@@ -52,7 +52,7 @@ class Change:
     after: float
 
 
-def stages(a: View, b: View) -> Iterator[Both]:
+def stages(a: View, b: View) -> Iterator[StagePair]:
     """Yield every stage of the two in reading order, each with B − A where it is defined.
 
     If B has the words of A in another order, each word is compared with itself. Differences that
@@ -66,7 +66,7 @@ def stages(a: View, b: View) -> Iterator[Both]:
             continue
         why_not = _why_not(name, a, b)
         if why_not or mine is None or other is None:
-            yield Both(name, mine, other, None, why_not)
+            yield StagePair(name, mine, other, None, why_not)
             continue
         rows = _order(a.rows(name), b.rows(name))
         columns = _order(a.columns(name), b.columns(name))
@@ -76,7 +76,7 @@ def stages(a: View, b: View) -> Iterator[Both]:
         less = difference(other if in_order is None else in_order, mine)
         if fewer and in_order is None and less.any():  # one row at a time is rounded otherwise
             in_order = other
-        yield Both(name, mine, other, less, "", in_order)
+        yield StagePair(name, mine, other, less, "", in_order)
 
 
 def _order(mine: Sequence[str], other: Sequence[str]) -> list[int] | None:
@@ -97,7 +97,7 @@ def _why_not(name: str, a: View, b: View) -> str:
     return ""
 
 
-def repeats_last(found: Sequence[Both]) -> list[Both]:
+def repeats_last(found: Sequence[StagePair]) -> list[StagePair]:
     """Return the stages with those last that only repeat the one before them, in A and in B.
 
     So masked scores, where nothing is masked, do not come between the scaled ones and the weights.
@@ -105,12 +105,12 @@ def repeats_last(found: Sequence[Both]) -> list[Both]:
     >>> eye = np.eye(2)
     >>> names = ("scaled", "masked", "weights")
     >>> sides = zip(names, (eye, eye, eye), (2 * eye, 2 * eye, eye), strict=True)
-    >>> [both.name for both in repeats_last([Both(*side, None) for side in sides])]
+    >>> [both.name for both in repeats_last([StagePair(*side, None) for side in sides])]
     ['scaled', 'weights', 'masked']
     """
-    before: Both | None = None
-    once: list[Both] = []
-    again: list[Both] = []
+    before: StagePair | None = None
+    once: list[StagePair] = []
+    again: list[StagePair] = []
     for both in found:
         is_again = (
             before is not None
@@ -125,11 +125,11 @@ def repeats_last(found: Sequence[Both]) -> list[Both]:
     return once + again
 
 
-def largest_change(both: Both) -> Change | None:
+def largest_change(both: StagePair) -> Change | None:
     """Return where B differs most from A; None if only by rounding.
 
     >>> eye = np.eye(2)
-    >>> largest_change(Both("weights", eye, eye[::-1], difference(eye[::-1], eye)))
+    >>> largest_change(StagePair("weights", eye, eye[::-1], difference(eye[::-1], eye)))
     Change(stage='weights', row=0, column=0, before=1.0, after=0.0)
     """
     other = both.b if both.in_order is None else both.in_order

@@ -38,7 +38,7 @@ Cell = tuple[str, int, int]  # stage, row, column
 
 
 @dataclass(frozen=True)
-class Row:
+class CardRow:
     """One line of a table: the same number of each term."""
 
     name: str
@@ -53,7 +53,7 @@ class Table:
     """The terms that add up to a number, a column each: at most MOST_TERMS are sent."""
 
     heads: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[CardRow, ...]
     count: int  # how many terms there are
     order: tuple[int, ...]  # the terms that are sent, the largest first, by their places in heads
     mark: int  # the place in heads of the chosen term; −1 for none
@@ -120,7 +120,7 @@ def card_of(
     """
     stage, i, j = cell
     with np.errstate(all="ignore"):  # ∞ and NaN are what the cells show
-        return _CARDS.get(stage, _input)(_Asked(view, stage, i, j, digits, editable, chained))
+        return _CARDS.get(stage, _input)(_CardCell(view, stage, i, j, digits, editable, chained))
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _head(labels: Sequence[str], k: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _CardCell:
     """The cell whose card is made, and what the cards of several stages say of it."""
 
     view: View
@@ -226,7 +226,7 @@ class _Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class _Line:
+class _TermLine:
     """A row of all terms, before the largest are chosen."""
 
     name: str
@@ -236,10 +236,10 @@ class _Line:
     values: Sequence[float] | None = None  # where the terms add up
 
 
-def _table(
-    asked: _Asked,
+def _terms_table(
+    asked: _CardCell,
     head: Callable[[int], str],
-    lines: Sequence[_Line],
+    lines: Sequence[_TermLine],
     sizes: Sequence[float],
     first: Sequence[int] = (),
     mark: int = -1,
@@ -262,7 +262,7 @@ def _table(
     return Table(
         tuple(head(k) for k in sent),
         tuple(
-            Row(
+            CardRow(
                 line.name,
                 line.kind,
                 tuple(line.texts[k] for k in sent),
@@ -298,7 +298,7 @@ def _added(values: Sequence[float]) -> float:
     return 0.0 if cancels else total
 
 
-def _products(asked: _Asked, names: tuple[str, str], kinds: tuple[str, str]) -> Table | None:
+def _products(asked: _CardCell, names: tuple[str, str], kinds: tuple[str, str]) -> Table | None:
     """Return the products that add up to the cell, its bias among them."""
     view = asked.view
     found = product_of(view, asked.stage, asked.i, asked.j)
@@ -314,14 +314,14 @@ def _products(asked: _Asked, names: tuple[str, str], kinds: tuple[str, str]) -> 
         factors = [[*texts, ""] for texts in factors]
     texts = numbers(np.array(products), asked.digits)
     lines = [
-        *(_Line(*line) for line in zip(names, kinds, factors, strict=True)),
-        _Line("product", "product", texts, _makes(texts, asked.value), products),
+        *(_TermLine(*line) for line in zip(names, kinds, factors, strict=True)),
+        _TermLine("product", "product", texts, _makes(texts, asked.value), products),
     ]
 
     def head(k: int) -> str:
         return found.bias if k in first else _head(labels, found.at[k])
 
-    return _table(asked, head, lines, products, first)
+    return _terms_table(asked, head, lines, products, first)
 
 
 # ---- the way from the score to the weight --------------------------------------------------------
@@ -330,7 +330,7 @@ _LINKS = ("scores", "scaled", "capped", "modified", "masked", "weights")
 _NAMES = {"scores": "score", "weights": "weight"}
 
 
-def _chain(asked: _Asked) -> tuple[Link, ...]:
+def _chain(asked: _CardCell) -> tuple[Link, ...]:
     """Return the numbers of a query and a key, each with how it is made of the one before."""
     if not asked.chained:
         return ()
@@ -354,7 +354,7 @@ def _chain(asked: _Asked) -> tuple[Link, ...]:
     )
 
 
-def _how(asked: _Asked, name: str) -> str:
+def _how(asked: _CardCell, name: str) -> str:
     view, i, j = asked.view, asked.i, asked.j
     if name == "scores":
         count = view.stages[view.source("Q")].shape[1]
@@ -393,7 +393,7 @@ def _plus(text: str) -> str:
     return f"{MINUS} {text[1:]}" if text.startswith(MINUS) else f"+ {text}"
 
 
-def _scaling(asked: _Asked) -> str:
+def _scaling(asked: _CardCell) -> str:
     view = asked.view
     score = asked.factor("scores", asked.i, asked.j, view.scale)
     if view.divides_by_root:
@@ -401,14 +401,14 @@ def _scaling(asked: _Asked) -> str:
     return f"{score} × {asked.constant(view.scale)}"
 
 
-def _capping(asked: _Asked) -> str:
+def _capping(asked: _CardCell) -> str:
     if asked.view.softcap is None:
         return ""
     cap = asked.constant(asked.view.softcap)
     return f"{cap} · tanh({asked.text('scaled', asked.i, asked.j)} ÷ {cap})"
 
 
-def _masking(asked: _Asked) -> str:
+def _masking(asked: _CardCell) -> str:
     view, at = asked.view, (asked.i, asked.j)
     if asked.hidden and not np.isfinite(view.printed(view.source("scaled", "masked"))[at]):
         return "hidden"  # ∞ − ∞ would be no number
@@ -426,7 +426,7 @@ class _Shares:
     total: float
 
     @classmethod
-    def of(cls, asked: _Asked) -> _Shares:
+    def of(cls, asked: _CardCell) -> _Shares:
         view, i = asked.view, asked.i
         masked, seen = view.printed("masked")[i], view.allowed[i]
         taken: Powers = powers_of(masked, seen, view.sink)
@@ -440,7 +440,7 @@ class _Shares:
 # ---- the card of each stage ----------------------------------------------------------------------
 
 
-def _input(asked: _Asked, more: str = "") -> Card:
+def _input(asked: _CardCell, more: str = "") -> Card:
     """Return the card of a number that was given."""
     view, stage, axis = asked.view, asked.stage, STAGES[asked.stage].rows
     words = {"X": "Embedding", "memory": "Embedding", "P": "Position", **_VECTORS}.get(stage)
@@ -468,7 +468,7 @@ _VECTORS = {
 }
 
 
-def _projection(asked: _Asked) -> Card:
+def _projection(asked: _CardCell) -> Card:
     turned_over = "This row of K is a column of Kᵀ." if asked.stage == "K" else ""
     found = product_of(asked.view, asked.stage, asked.i, asked.j)
     if found is None:
@@ -479,14 +479,14 @@ def _projection(asked: _Asked) -> Card:
     return asked.card(title, table=table, note=turned_over)
 
 
-def _with_position(asked: _Asked) -> Card:
+def _with_position(asked: _CardCell) -> Card:
     title = asked.of("Embedding", "queries")
     title = *title[:2], (f" with its position{title[2][0]}", "")
     x, position = (asked.text(name, asked.i, asked.j) for name in ("X", "P"))
     return asked.card(title, lines=(f"{x} {_plus(position)} = {asked.value}",))
 
 
-def _normed(asked: _Asked) -> Card:
+def _normed(asked: _CardCell) -> Card:
     found = norming_of(asked.view, asked.stage, asked.i, asked.j)
     if found is None:
         return _input(asked)
@@ -508,15 +508,15 @@ def _normed(asked: _Asked) -> Card:
     labels = asked.view.columns(found.source)
     heading = STAGES[found.source].heading
     lines = [
-        _Line(heading, kind, asked.texts(found.source, found.row)),
-        _Line("square", "product", square_texts, _makes(square_texts, total), squares),
+        _TermLine(heading, kind, asked.texts(found.source, found.row)),
+        _TermLine("square", "product", square_texts, _makes(square_texts, total), squares),
     ]
-    table = _table(asked, lambda k: _head(labels, k), lines, squares, [asked.j])
+    table = _terms_table(asked, lambda k: _head(labels, k), lines, squares, [asked.j])
     work = f"√({total} ÷ {len(squares)} + {eps}) = {root}"
     return asked.card(title, table=table, lines=(work, last), note=note)
 
 
-def _rotated(asked: _Asked) -> Card:
+def _rotated(asked: _CardCell) -> Card:
     title = asked.of(_VECTORS[asked.stage], STAGES[asked.stage].rows)
     if asked.view.rotary is None:
         return _input(asked)
@@ -536,12 +536,12 @@ def _rotated(asked: _Asked) -> Card:
     return asked.card(title, lines=lines, note=note)
 
 
-def _scores(asked: _Asked) -> Card:
+def _scores(asked: _CardCell) -> Card:
     table = _products(asked, ("query", "key"), ("query", "key"))
     return asked.card(asked.pair("Score"), table=table, chain=_chain(asked))
 
 
-def _scaled(asked: _Asked) -> Card:
+def _scaled(asked: _CardCell) -> Card:
     view = asked.view
     work, note = _scaling(asked), "The scores, times the scale you chose."
     if view.divides_by_root:
@@ -554,7 +554,7 @@ def _scaled(asked: _Asked) -> Card:
     return asked.card(asked.pair("Scaled score"), lines=lines, note=note, chain=_chain(asked))
 
 
-def _capped(asked: _Asked) -> Card:
+def _capped(asked: _CardCell) -> Card:
     cap = asked.view.softcap
     if cap is None:
         return _input(asked)
@@ -563,13 +563,13 @@ def _capped(asked: _Asked) -> Card:
     return asked.card(asked.pair("Capped score"), lines=lines, note=note, chain=_chain(asked))
 
 
-def _modified(asked: _Asked) -> Card:
+def _modified(asked: _CardCell) -> Card:
     lines = (f"{_how(asked, 'modified')} = {asked.value}",)
     note = "The given function is applied to each score."
     return asked.card(asked.pair("Modified score"), lines=lines, note=note, chain=_chain(asked))
 
 
-def _why_hidden(asked: _Asked) -> str:
+def _why_hidden(asked: _CardCell) -> str:
     """Return “on” comes after “sat”, or that it is hidden, as far as the mask shows."""
     allowed = asked.view.allowed
     i, j = asked.i, asked.j
@@ -580,7 +580,7 @@ def _why_hidden(asked: _Asked) -> str:
     return f"{capital(asked.key(j))} is hidden from {whom}"
 
 
-def _after_fill(asked: _Asked) -> str:
+def _after_fill(asked: _CardCell) -> str:
     """Return what becomes of a weight whose score has −1e9 added."""
     if not asked.view.softmax:
         return "−1e9 is added. Softmax is off, so this sum is the weight."
@@ -592,7 +592,7 @@ def _after_fill(asked: _Asked) -> str:
     return f"−1e9 is added; the weight is {weight}."
 
 
-def _masked(asked: _Asked) -> Card:
+def _masked(asked: _CardCell) -> Card:
     view, i, j = asked.view, asked.i, asked.j
     title = asked.pair("Masked score")
     if asked.stage == "mask":
@@ -618,7 +618,7 @@ def _masked(asked: _Asked) -> Card:
     return asked.card(title, lines=tuple(lines), note=note, chain=_chain(asked))
 
 
-def _weights(asked: _Asked) -> Card:
+def _weights(asked: _CardCell) -> Card:
     view, i, j = asked.view, asked.i, asked.j
     of, whom = (asked.query, asked.other) if asked.own else (asked.key(j), (asked.query, "query"))
     title = (("Weight of ", ""), (of, "query" if asked.own else "key"), (" for ", ""), whom)
@@ -644,7 +644,7 @@ def _weights(asked: _Asked) -> Card:
     return asked.card(title, lines=lines, note=hidden or note, chain=chain)
 
 
-def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
+def _softmax(asked: _CardCell) -> tuple[Table, tuple[str, ...], str]:
     """Return the scores of a row, their powers of e, and the shares these have of their sum."""
     view, i, j = asked.view, asked.i, asked.j
     shares, scores, row = asked.shares, view.printed("masked")[i], view.printed("weights")[i]
@@ -670,21 +670,21 @@ def _softmax(asked: _Asked) -> tuple[Table, tuple[str, ...], str]:
     power_texts, total = numbers(np.array(powers), asked.digits), asked.number(shares.total)
     whole = asked.number(round(sum(weights), asked.digits))
     lines = [
-        _Line(name, "plain", texts),
-        _Line(_power("s"), "plain", power_texts, f"Σ {total}", powers),
-        _Line("share", "share", share_texts, f"Σ {whole}", weights),
+        _TermLine(name, "plain", texts),
+        _TermLine(_power("s"), "plain", power_texts, f"Σ {total}", powers),
+        _TermLine("share", "share", share_texts, f"Σ {whole}", weights),
     ]
 
     def head(k: int) -> str:
         return _head(labels, k) if k < len(labels) else "sink"
 
-    table = _table(asked, head, lines, powers, first, j, hidden)
+    table = _terms_table(asked, head, lines, powers, first, j, hidden)
     if asked.hidden:
         return table, (), note
     return table, (f"{power_texts[j]} ÷ {total} = {asked.value}",), note
 
 
-def _output(asked: _Asked) -> Card:
+def _output(asked: _CardCell) -> Card:
     title = asked.of("Output", "queries")
     if not asked.view.allowed[asked.i].any():
         note = f"{capital(asked.query)} sees no key, so its output is 0."
@@ -694,7 +694,7 @@ def _output(asked: _Asked) -> Card:
     return asked.card(title, table=table, note="Weights × values, added up.")
 
 
-def _joined(asked: _Asked) -> Card:
+def _joined(asked: _CardCell) -> Card:
     head, column = divmod(asked.j, asked.view.stages["V"].shape[1])
     note = f"Number {column + 1} of head {head}. The heads are side by side."
     if asked.view.heads == 1:
@@ -702,16 +702,16 @@ def _joined(asked: _Asked) -> Card:
     return asked.card(asked.of("Outputs of all heads", "queries"), note=note)
 
 
-def _context(asked: _Asked) -> Card:
+def _context(asked: _CardCell) -> Card:
     labels, column = asked.view.labels["queries"], asked.view.printed("output")[:, asked.j]
     texts, values = asked.texts("output", column), column.tolist()
-    line = _Line("output", "product", texts, _makes(texts, asked.value), values)
-    table = _table(asked, lambda k: _head(labels, k), [line], values)
+    line = _TermLine("output", "product", texts, _makes(texts, asked.value), values)
+    table = _terms_table(asked, lambda k: _head(labels, k), [line], values)
     title = ((f"Sum of all outputs, {asked.place}", ""),)
     return asked.card(title, table=table, note="This column of the output, added up.")
 
 
-_CARDS: dict[str, Callable[[_Asked], Card]] = {
+_CARDS: dict[str, Callable[[_CardCell], Card]] = {
     "X_P": _with_position,
     **dict.fromkeys(("Q", "K", "V", "projected"), _projection),
     **dict.fromkeys(("Q_normed", "K_normed"), _normed),

@@ -72,7 +72,7 @@ def differing(
     shown = []
     for name, stage, matrices, called, sentences in rows:
         picked = tuple(_one(M, len(lead), at) for M in matrices if M is not None)
-        labels = tuple(_labels(stage, M.shape, words, queries) for M in picked)
+        labels = tuple(_axis_labels(stage, M.shape, words, queries) for M in picked)
         shown.append(Differing(name, picked, called, sentences, labels))
     return shown
 
@@ -96,7 +96,7 @@ def _one(values: np.ndarray, axes: int, at: tuple[int, ...]) -> np.ndarray:
     )
 
 
-def _labels(
+def _axis_labels(
     stage: str,
     shape: tuple[int, ...],
     words: Mapping[str, tuple[str, ...]],

@@ -48,9 +48,9 @@ def summary(trace: AttentionTrace) -> str:
       stages: X W_Q W_K W_V Q K V scores scaled masked weights output joined (2, 2)
     """
     lines = [
-        f"AttentionTrace: {', '.join(map(_whole, _sizes(trace)))}",
+        f"AttentionTrace: {', '.join(map(_unbroken, _sizes(trace)))}",
         *_facts(trace),
-        f"stages: {', '.join(map(_whole, _stages(trace)))}",
+        f"stages: {', '.join(map(_unbroken, _stages(trace)))}",
         *_warnings(trace),
     ]
     lines = [
@@ -60,7 +60,7 @@ def summary(trace: AttentionTrace) -> str:
     return "\n".join(lines).replace("\xa0", " ")
 
 
-def _whole(words: str) -> str:
+def _unbroken(words: str) -> str:
     """Keep words on one line, if they are few enough for one."""
     return words if len(words) > WIDTH // 2 else words.replace(" ", "\xa0")
 

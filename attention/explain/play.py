@@ -18,7 +18,7 @@ DOT, EACH, WEIGHTS, MIX = "dot", "each", "weights", "mix"  # kinds of steps, as 
 
 
 @dataclass(frozen=True)
-class Step:
+class PlayStep:
     """One step of the query's row, from one stage to the next."""
 
     kind: str
@@ -29,7 +29,7 @@ class Step:
     cards: tuple[Card, ...]  # of each key, in their order; or one, of a number of the row
 
 
-def play_of(view: View, query: int, digits: int = 2) -> tuple[Step, ...]:
+def play_of(view: View, query: int, digits: int = 2) -> tuple[PlayStep, ...]:
     """Return the steps of a query, from its dot products to its output.
 
     There are none where the weights were given, as nothing leads to them.
@@ -80,14 +80,14 @@ class _Maker:
     def best(self) -> int:
         return strongest(self.view, self.query)
 
-    def dots(self) -> Step:
+    def dots(self) -> PlayStep:
         count = self.view.stages["scores"].shape[1]
         keys = range(count) if count <= MOST_CARDS else [self.best]
         cards = tuple(self.card("scores", j) for j in keys)
         takes, above = self.view.source("Q"), self.view.source("K")
-        return Step(DOT, "Dot products", takes, above, "scores", cards)
+        return PlayStep(DOT, "Dot products", takes, above, "scores", cards)
 
-    def each(self, takes: str, makes: str) -> Step:
+    def each(self, takes: str, makes: str) -> PlayStep:
         """Make a step that changes each number by itself."""
         title = {
             "scaled": self.scaling,
@@ -97,7 +97,7 @@ class _Maker:
         }[makes]()
         column = self.masked if makes == "masked" else self.best
         name = "Bias" if makes == "masked" and self.only_adds else _EACH[makes]
-        return Step(EACH, name, takes, "", makes, (self.card(makes, column, title),))
+        return PlayStep(EACH, name, takes, "", makes, (self.card(makes, column, title),))
 
     @property
     def only_adds(self) -> bool:
@@ -140,7 +140,7 @@ class _Maker:
             title, here = "Hide the masked keys", not view.allowed[self.query].all()
         return title if here else f"{title}: none for {called(view.labels['queries'], self.query)}"
 
-    def weights(self, takes: str) -> Step:
+    def weights(self, takes: str) -> PlayStep:
         view = self.view
         name, title = {
             True: ("Softmax", "Raise e to each score, then divide by the sum"),
@@ -154,8 +154,8 @@ class _Maker:
         elif view.softmax is True and view.sink is not None:
             title = "Raise e to each score, then divide by the sum with the sink"
         card = self.card("weights", self.best, title)
-        return Step(WEIGHTS, name, takes, "", "weights", (card,))
+        return PlayStep(WEIGHTS, name, takes, "", "weights", (card,))
 
-    def mix(self) -> Step:
+    def mix(self) -> PlayStep:
         title = "Add up the rows of V, each times its weight"
-        return Step(MIX, "Mix", "weights", "V", "output", (self.card("output", 0, title),))
+        return PlayStep(MIX, "Mix", "weights", "V", "output", (self.card("output", 0, title),))

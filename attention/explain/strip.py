@@ -62,7 +62,7 @@ def strip_of(view: View, query: int, digits: int = 2) -> Strip:
     >>> "".join(text for text, _ in strip.sentence), strip.shares
     ('“cat” looks almost only at itself (98%).', ('98%', '2%'))
     """
-    row = _Row(view, query, digits)
+    row = _WeightRow(view, query, digits)
     labels = view.labels
     return Strip(
         tuple(_joined(_said(row))),
@@ -110,9 +110,9 @@ def strip_of_pair(a: View, b: View, query: int, digits: int = 2) -> Strip:
     >>> strip.shares
     ('88→98%', '12→2%')
     """
-    found, row = strip_of(b, query, digits), _Row(b, query, digits)
+    found, row = strip_of(b, query, digits), _WeightRow(b, query, digits)
     same = a.query_called(b.labels["queries"][query])
-    other = None if same is None else _Row(a, same, digits)
+    other = None if same is None else _WeightRow(a, same, digits)
     is_alike = other is not None and other.is_shares == row.is_shares
     at = {label: j for j, label in enumerate(a.labels["keys"])} if is_alike else {}
     places = [at.get(label) for label in b.labels["keys"]]
@@ -148,7 +148,7 @@ def strongest(view: View, query: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Row:
+class _WeightRow:
     """The weights of one query."""
 
     view: View
@@ -239,7 +239,7 @@ class _Row:
         return [(f"; {percent(self.to_sink)} goes to the sink.", "")]
 
 
-def _said(row: _Row) -> list[Words]:
+def _said(row: _WeightRow) -> list[Words]:
     """Return the sentence in parts, with the head first if there are several."""
     said = _of(row)
     if row.view.heads == 1:
@@ -248,13 +248,13 @@ def _said(row: _Row) -> list[Words]:
     return [(_where(row), ""), *said]
 
 
-def _where(row: _Row, side: str = "") -> str:
+def _where(row: _WeightRow, side: str = "") -> str:
     """Name the head, if there are several, and the ``side`` of a comparison."""
     head = f"head {row.view.head_number}" if row.view.heads > 1 else ""
     return f"In {' of '.join(filter(None, (head, side)))}, "
 
 
-def _again(row: _Row, leads: int | None) -> list[Words]:
+def _again(row: _WeightRow, leads: int | None) -> list[Words]:
     """Say what the same word looks at in A; only the weight if ``leads`` is first in both."""
     is_brief = leads is not None and leads in row.seen and np.isfinite(row.weights[row.seen]).all()
     if is_brief and leads in _ties(row) and row.to_sink <= row.weights[leads]:
@@ -262,7 +262,7 @@ def _again(row: _Row, leads: int | None) -> list[Words]:
     return [("it", ""), *_of(row)[1:]]
 
 
-def _of(row: _Row) -> list[Words]:
+def _of(row: _WeightRow) -> list[Words]:
     """Return the first sentence that is true."""
     is_blind = row.is_shares and row.view.sink is None and not row.weights[row.seen].any()
     if not row.seen or is_blind:
@@ -277,7 +277,7 @@ def _of(row: _Row) -> list[Words]:
     return _shares(row)
 
 
-def _one_key(row: _Row) -> list[Words]:
+def _one_key(row: _WeightRow) -> list[Words]:
     [j] = row.seen
     said: list[Words] = [row.who, (" can see only ", ""), row.key(j)]
     if not row.is_shares:
@@ -287,7 +287,7 @@ def _one_key(row: _Row) -> list[Words]:
     return [*said, (", so all the weight goes there.", "")]
 
 
-def _largest(row: _Row) -> list[Words]:
+def _largest(row: _WeightRow) -> list[Words]:
     """Say which weight is largest, where weights do not sum to 1."""
     first = row.text(row.seen[0])
     top = _ties(row)
@@ -297,7 +297,7 @@ def _largest(row: _Row) -> list[Words]:
     return [row.who, (" gives ", ""), *_names(row, top), (f" its largest {weight}, {first}.", "")]
 
 
-def _shares(row: _Row) -> list[Words]:
+def _shares(row: _WeightRow) -> list[Words]:
     weights = row.weights
     first, *others = row.seen
     share = float(weights[first])
@@ -323,7 +323,7 @@ def _shares(row: _Row) -> list[Words]:
     return [row.who, *_most(row, [first], [second])]
 
 
-def _most(row: _Row, *groups: list[int]) -> list[Words]:
+def _most(row: _WeightRow, *groups: list[int]) -> list[Words]:
     """Say how much of the weight groups of words get, each of one weight."""
     named = [j for group in groups for j in group]
     share = float(row.weights[named].sum())
@@ -339,7 +339,7 @@ def _most(row: _Row, *groups: list[int]) -> list[Words]:
     return [*said, *row.end]
 
 
-def _ties(row: _Row) -> list[int]:
+def _ties(row: _WeightRow) -> list[int]:
     """Return the keys with the largest weight: the same in print, and at most 1 % less."""
     first = row.seen[0]
     text, weight = row.text(first), row.weights[first]
@@ -348,23 +348,23 @@ def _ties(row: _Row) -> list[int]:
     return sorted(tied)
 
 
-def _names(row: _Row, keys: Sequence[int]) -> list[Words]:
+def _names(row: _WeightRow, keys: Sequence[int]) -> list[Words]:
     if len(keys) <= NAMED:
         return row.listed(keys)
     return [(f"{row.counted(len(keys))} {row.words}", "")]
 
 
-def _of_each(row: _Row, keys: Sequence[int]) -> str:
+def _of_each(row: _WeightRow, keys: Sequence[int]) -> str:
     return row.text(keys[0]) + (" each" if len(keys) > 1 else "")
 
 
-def _each(row: _Row) -> str:
+def _each(row: _WeightRow) -> str:
     """Return the share of each key, if they are about equal."""
     most, least = row.text(row.seen[0]), row.text(row.seen[-1])
     return f"{most} each" if most == least else f"{least} to {most}"
 
 
-def _all(row: _Row) -> list[Words]:
+def _all(row: _WeightRow) -> list[Words]:
     """Return all the words that the query can see."""
     count = len(row.seen)
     if count == 2:

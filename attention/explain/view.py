@@ -133,7 +133,7 @@ class View:
             buckets = trace.relative.rows(*stages["scores"].shape)
             named = {"buckets": trace.relative.names()} | named
         crossed = trace.memory is not None or key_tokens is not None
-        labels = _labels(stages, tokens, key_tokens, named, crossed=crossed)
+        labels = _stage_labels(stages, tokens, key_tokens, named, crossed=crossed)
         zeros = {
             name: pick.of_item(where) if name in WITHOUT_HEADS else pick(where)
             for name, where in zeros_of(trace).items()
@@ -349,7 +349,7 @@ def _added(allowed: np.ndarray, bias: np.ndarray | None, dtype: np.dtype) -> np.
     return np.where(allowed, dtype.type(0) if bias is None else bias, dtype.type(-np.inf))
 
 
-def _labels(
+def _stage_labels(
     stages: Mapping[str, np.ndarray],
     tokens: Iterable[str] | None,
     key_tokens: Iterable[str] | None,
@@ -374,7 +374,7 @@ def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[st
     """Return distinct labels of queries or keys, or numbers from 1; raise if too many or few."""
     if words is None:
         return dimension((), count)
-    found = _words(argument, words)
+    found = _given_labels(argument, words)
     if len(found) != count:
         have = f"{len(found)} {plural(len(found), 'word')}"
         raise ValueError(f"{argument} has {have}; expected {count}, one for each.")
@@ -388,10 +388,10 @@ def _named(names: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ..
             f"names is {shown(names)}; expected labels of dimensions, such as"
             " {'d_v': ['yes', 'no']}."
         )
-    return {axis: _words(f"names[{axis!r}]", words) for axis, words in (names or {}).items()}
+    return {axis: _given_labels(f"names[{axis!r}]", words) for axis, words in (names or {}).items()}
 
 
-def _words(argument: str, words: Iterable[str]) -> tuple[str, ...]:
+def _given_labels(argument: str, words: Iterable[str]) -> tuple[str, ...]:
     try:
         found = None if isinstance(words, (str, bytes)) else tuple(map(str, words))
     except TypeError:  # it cannot be gone through

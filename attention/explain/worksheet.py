@@ -51,7 +51,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Worksheet:
     """The content of one sheet."""
 
     title: str
@@ -110,7 +110,7 @@ def worksheet(
     digits: int = 2,
     about: tuple[str, ...] = (),
     number: int = 0,
-) -> Sheet:
+) -> Worksheet:
     """Return the sheet of a view, to be worked out from the stage ``first`` on.
 
     >>> from attention import self_attention
@@ -138,7 +138,7 @@ def worksheet(
     tasks = (Task(*_SAYS[name](view, _standing(view)), grid(name)) for name in asked)
     has_powers = any("e" in text for name in asked for row in texts[name] for text in row)
     notes = (*_notes(digits, is_rounded, has_powers), *_head(view), *_made_before(view, given))
-    return Sheet(title, sentence, notes, tuple(known), tuple(tasks), about, number)
+    return Worksheet(title, sentence, notes, tuple(known), tuple(tasks), about, number)
 
 
 def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:

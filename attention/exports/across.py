@@ -66,7 +66,7 @@ def across_layers(
     if not isinstance(paper, Paper):
         raise TypeError(f"paper is {shown(paper)}; expected an attention.Paper.")
     item = place_of("item", item, max((len(call.Q) for call in taken), default=0))
-    head, wanted = whole_number("head", head), _numbers(layers)
+    head, wanted = whole_number("head", head), _layer_numbers(layers)
     found: list[tuple[Call, int]] = []
     cells = 0
     for call in taken if wanted is None else [c for k in wanted for c in _calls(taken, k)]:
@@ -119,7 +119,7 @@ def panes_of(
     return panes, About(sources)
 
 
-def _numbers(layers: Any) -> list[int] | None:
+def _layer_numbers(layers: Any) -> list[int] | None:
     if layers is None:
         return None
     try:

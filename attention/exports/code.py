@@ -12,7 +12,7 @@ from attention.core.biases import alibi_slopes
 from attention.core.masks import TUTORIAL_FILL
 from attention.core.scores import SIGMOID
 from attention.core.trace import AttentionTrace, reading_order
-from attention.session.state.about import About, Part, what_it_is
+from attention.session.state.about import About, Selection, what_it_is
 from attention.session.state.settings import PUSHED, ROUNDED, Settings, allowed, past
 from attention.vocabulary.markdown import plain
 from attention.vocabulary.stages import COMPUTED, STAGES
@@ -35,9 +35,12 @@ def to_notebook(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
     """The same as a Jupyter notebook (nbformat 4.5): a heading and a cell for each part."""
     heading = f"# {plain(title)}\n\nScaled dot-product attention, recomputed with NumPy alone."
     heading += f"\n\n{about(settings).markdown()}"
-    cells = [_cell(0, "markdown", heading)]
+    cells = [_notebook_cell(0, "markdown", heading)]
     for k, (heading, code) in enumerate(sections(settings, trace), 1):
-        cells += [_cell(2 * k - 1, "markdown", f"## {heading}"), _cell(2 * k, "code", code)]
+        cells += [
+            _notebook_cell(2 * k - 1, "markdown", f"## {heading}"),
+            _notebook_cell(2 * k, "code", code),
+        ]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(notebook, indent=1).encode()
@@ -45,7 +48,7 @@ def to_notebook(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
 
 def about(settings: Settings) -> About:
     """What both say of themselves: they hold one item and all its heads."""
-    return replace(what_it_is(settings), head=Part.all("head", settings.heads))
+    return replace(what_it_is(settings), head=Selection.all("head", settings.heads))
 
 
 def brief(settings: Settings, trace: AttentionTrace) -> str:
@@ -86,9 +89,9 @@ def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]
 
 def _finished(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
     """Weights alone: there is nothing to compute."""
-    lines = ["import numpy as np", "", f"tokens = {_words(settings.tokens)}"]
+    lines = ["import numpy as np", "", f"tokens = {_python_list(settings.tokens)}"]
     if settings.memory_tokens:
-        lines.append(f"memory_tokens = {_words(settings.memory_tokens)}")
+        lines.append(f"memory_tokens = {_python_list(settings.memory_tokens)}")
     axes = "(heads, queries, keys)" if trace.weights.ndim > 2 else "(queries, keys)"
     lines += [f"# {axes}", f"weights = {_array(trace.weights)}"]
     sums = f"sums = weights.sum(axis=-1)\nassert ((abs(sums - 1) <= {ROUNDED}) | (sums == 0)).all()"
@@ -98,9 +101,9 @@ def _finished(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]
 def _inputs(settings: Settings, trace: AttentionTrace) -> str:
     item = settings.item if settings.batch else ...
     lines = ["import numpy as np", "", "nan, inf = np.nan, np.inf"]
-    lines.append(f"tokens = {_words(settings.tokens)}")
+    lines.append(f"tokens = {_python_list(settings.tokens)}")
     if settings.memory_tokens:
-        lines.append(f"memory_tokens = {_words(settings.memory_tokens)}")
+        lines.append(f"memory_tokens = {_python_list(settings.memory_tokens)}")
     for name, matrix in settings.matrices.items():
         values = matrix.values if STAGES[name].is_shared else matrix.values[item]
         lines.append(f"{name} = {_array(values)}")
@@ -287,7 +290,7 @@ def _array(values: np.ndarray) -> str:
     return f"np.array({text})"
 
 
-def _words(tokens: tuple[str, ...]) -> str:
+def _python_list(tokens: tuple[str, ...]) -> str:
     """A list of strings as Python writes it. JSON would write 🙂 as two halves of a pair."""
     return repr(list(tokens))
 
@@ -297,7 +300,7 @@ def _quiet(text: str) -> str:
     return repr(text)[1:-1].replace("\\", "\\\\").replace('"', "'")
 
 
-def _cell(number: int, kind: str, source: str) -> dict:
+def _notebook_cell(number: int, kind: str, source: str) -> dict:
     cell = {
         "cell_type": kind,
         "id": f"part-{number}",

@@ -96,7 +96,7 @@ def _report(page: PageContents) -> bytes:
     )
 
 
-def _lines(page: PageContents) -> bytes:
+def _as_lines(page: PageContents) -> bytes:
     drawn = looks.svg(page.view, page.settings.query, page.settings.digits, page.about.lines())
     return drawn.encode()
 
@@ -150,7 +150,7 @@ FORMATS = {
         "who_looks_at_whom.svg",
         "image/svg+xml",
         "The weights as lines from word to word. The chosen query is in front.",
-        _lines,
+        _as_lines,
     ),
     "python": Format(
         "Python script",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attention import program
-from attention.explain.beside import Both
+from attention.explain.beside import StagePair
 from attention.explain.view import View
 from attention.readers.texts.tables import disarmed
 from attention.session.compare.pair import Pair, differing
@@ -31,7 +31,7 @@ def lines(pair: Pair) -> tuple[str, ...]:
     return program.made_by(), *(f"A → B: {line}" for line in differing(pair)), *sides
 
 
-def to_csv(pair: Pair, a: View, b: View, stages: Sequence[Both]) -> bytes:
+def to_csv(pair: Pair, a: View, b: View, stages: Sequence[StagePair]) -> bytes:
     """One line for each cell that A or B has; rows and columns count from 1.
 
     What a side has not stands empty; where B has the words of A in another order, they stand in
@@ -47,7 +47,7 @@ def to_csv(pair: Pair, a: View, b: View, stages: Sequence[Both]) -> bytes:
         for i, j in np.ndindex(*map(max, zip(*shapes, strict=True))):
             numbers = [_exact(M, i, j) for M in (both.a, other, both.less)]
             if any(numbers):
-                labels = [*_labels(a, both.name, i, j), *_labels(words, both.name, i, j)]
+                labels = [*_cell_labels(a, both.name, i, j), *_cell_labels(words, both.name, i, j)]
                 writer.writerow((both.name, i + 1, j + 1, *labels, *numbers, origin))
                 origin = ""
     return text.getvalue().encode()
@@ -59,7 +59,7 @@ def _exact(matrix: np.ndarray | None, i: int, j: int) -> str:
     return exact(matrix[i, j])
 
 
-def _labels(view: View, stage: str, i: int, j: int) -> tuple[str, str]:
+def _cell_labels(view: View, stage: str, i: int, j: int) -> tuple[str, str]:
     if stage not in view.stages:
         return "", ""
     rows, columns = view.rows(stage), view.columns(stage)
@@ -67,7 +67,7 @@ def _labels(view: View, stage: str, i: int, j: int) -> tuple[str, str]:
     return (disarmed(rows[i]), disarmed(columns[j])) if there else ("", "")
 
 
-def to_npz(pair: Pair, a: View, b: View, stages: Sequence[Both]) -> bytes:
+def to_npz(pair: Pair, a: View, b: View, stages: Sequence[StagePair]) -> bytes:
     """The arrays ``weights_a``, ``weights_b``, ``weights_difference`` of each stage, and the words.
 
     Where B has the words of A in another order, the difference is in that of A.

@@ -9,7 +9,7 @@ from attention.core.trace import AttentionTrace
 from attention.figures.paper.figure import of_views
 from attention.figures.paper.panels import OnPanel
 from attention.limits import MAX_DOTS, MAX_DPI, BadInput
-from attention.session.state.about import About, Part, what_it_is
+from attention.session.state.about import About, Selection, what_it_is
 from attention.session.state.run import view
 from attention.session.state.settings import Settings
 
@@ -39,7 +39,7 @@ def about(settings: Settings) -> About:
     if said.head.recorded:  # the only one of these settings, by its number in the model
         return said
     heads = settings.paper_heads or (settings.head,)
-    return replace(said, head=Part("head", heads, settings.heads))
+    return replace(said, head=Selection("head", heads, settings.heads))
 
 
 def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool = False) -> bytes:

@@ -14,14 +14,14 @@ import numpy as np
 
 from attention import program
 from attention.explain.colours import PALETTES, between, shade
-from attention.figures.panes.pane import Kind, Pane
+from attention.figures.panes.pane import CellKind, Pane
 from attention.html.document import document
 from attention.html.tables import line, table
 from attention.session.state.about import About
 
 STEPS = 40  # of each scale
 ROLES = {"share": "s", "diverging": "d"}  # classes of cells, with their step
-OTHERS = {Kind.HIDDEN: "h", Kind.BROKEN: "b"}
+OTHERS = {CellKind.HIDDEN: "h", CellKind.BROKEN: "b"}
 STYLE = """:root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
   padding: 0 1rem; color: #1f2430; background: #fff; }
@@ -104,8 +104,8 @@ def _stage(pane: Pane) -> str:
         size = "{} × {}".format(*pane.shape)
         many = f"{size} numbers are too many to print; NPZ holds them all."
         return f'{text}<p class="fine">{many}</p></section>\n'
-    text += _table(pane, pane.texts)
-    if (pane.kinds == Kind.HIDDEN).any():
+    text += _html_table(pane, pane.texts)
+    if (pane.kinds == CellKind.HIDDEN).any():
         text += '<p class="fine">Struck through: hidden by the mask.</p>'
     return f"{text}</section>\n"
 
@@ -119,7 +119,7 @@ def _classes(pane: Pane) -> np.ndarray:
     return classes
 
 
-def _table(pane: Pane, texts: list[list[str]]) -> str:
+def _html_table(pane: Pane, texts: list[list[str]]) -> str:
     heads = "".join(f'<th scope="col">{html.escape(label)}</th>' for label in pane.columns)
     rows = []
     for label, cells, kinds in zip(pane.rows, texts, _classes(pane).tolist(), strict=True):

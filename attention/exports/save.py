@@ -16,7 +16,7 @@ from attention.exports import tables, text
 from attention.exports.report import to_report
 from attention.figures.panes.arguments import checked_digits, checked_title, named_stages
 from attention.figures.panes.panes import panes
-from attention.session.state.about import About, Part, weighted_by
+from attention.session.state.about import About, Selection, weighted_by
 from attention.session.state.origin import LONGEST_SOURCE, one_line
 from attention.session.state.settings import MATRICES
 from attention.vocabulary.numbers import number
@@ -71,7 +71,7 @@ def save(
     ...     print(path.read_text().splitlines()[-1].partition(" ")[0])
     output,1,1,cat,1,3,0,0,"computed;
     """
-    ending = _file(path).suffix.lower()
+    ending = _target(path).suffix.lower()
     if ending not in (".npz", *WRITERS):
         known = ", ".join([".npz", *WRITERS])
         ends = f"ends in {ending!r}" if ending else "has no ending"
@@ -122,7 +122,7 @@ def report(
     ValueError, TypeError
         One sentence, where the ending is another or the labels do not fit.
     """
-    if _file(path).suffix.lower() not in (".html", ".htm"):
+    if _target(path).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{Path(path).name!r} does not end in '.html'; a report is HTML.")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     digits, title = checked_digits(digits), checked_title(title)
@@ -156,20 +156,22 @@ def _about(
     names = [name for name in names if getattr(trace, name, None) is not None]
     names += [] if "X" in names else ["Q", "K", "V"]
     parts = [
-        Part.all(word, count) if which is None else Part(word, (operator.index(which),), count)
+        Selection.all(word, count)
+        if which is None
+        else Selection(word, (operator.index(which),), count)
         for word, which, count in zip(("item", "head"), (item, head), axes_of(trace), strict=True)
     ]
     if of := trace.recorded:
         heads = tuple(of.heads[k] for k in parts[1].which)
         if parts[0].count == len(of.items):
             of = replace(of, items=tuple(of.items[k] for k in parts[0].which))
-            parts[0] = Part("item", of.items, of.batch)
+            parts[0] = Selection("item", of.items, of.batch)
         parts[1] = replace(parts[1], which=heads, recorded=of)
     made = weighted_by(trace.softcap, () if sink is None else (sink,), trace.softmax)
     return About(dict.fromkeys(names, words) | made, (), *parts)
 
 
-def _file(path: str | PathLike[str]) -> Path:
+def _target(path: str | PathLike[str]) -> Path:
     """The file to write, or one sentence."""
     try:
         return Path(path)

@@ -35,7 +35,7 @@ def to_json(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
         name: {
             "rows": view.rows(name),
             "columns": view.columns(name),
-            "values": [[_cell(v) for v in row] for row in matrix],
+            "values": [[_cell_value(v) for v in row] for row in matrix],
         }
         for name, matrix in view.stages.items()
     }
@@ -47,7 +47,7 @@ def to_json(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 
-def _cell(value: float) -> float | str:
+def _cell_value(value: float) -> float | str:
     value = float(value)
     return value if math.isfinite(value) else exact(value)
 

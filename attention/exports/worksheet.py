@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attention import program
-from attention.explain.worksheet import Sheet, worksheet
+from attention.explain.worksheet import Worksheet, worksheet
 from attention.html.worksheet import to_html
 from attention.limits import MAX_EXERCISE, MAX_SHEETS, BadInput
 from attention.session.edit.changes import sentence_of
@@ -34,7 +34,7 @@ class Wanted:
             raise BadInput(f"the first seed is {self.seed}; expected 1 to {MAX_EXERCISE}.")
 
 
-def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
+def sheets_of(wanted: Wanted, settings: Settings) -> list[Worksheet]:
     """The sheet of the settings, or those of a class.
 
     >>> [sheet.name for sheet in sheets_of(Wanted(sheets=3, seed=9999), made(1))]
@@ -54,7 +54,7 @@ def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
     return of_class
 
 
-def _sheet(wanted: Wanted, s: Settings, about: tuple[str, ...], number: int = 0) -> Sheet:
+def _sheet(wanted: Wanted, s: Settings, about: tuple[str, ...], number: int = 0) -> Worksheet:
     sentences = [sentence_of(s)]
     if s.memory_tokens:
         sentences.append(sentence_of(s, memory=True))

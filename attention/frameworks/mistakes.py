@@ -91,14 +91,14 @@ def _matrix_used_for(wrong: str, right: str) -> tuple[Choices, str, str]:
     return ((right, f"only {wrong}"),), title, NAMES
 
 
-def _table(*rows: tuple) -> tuple[Mistake, ...]:
+def _mistakes(*rows: tuple) -> tuple[Mistake, ...]:
     return tuple(
         Mistake((row[0],) if isinstance(row[0][0], str) else row[0], *row[1:]) for row in rows
     )
 
 
 COMMON = True
-MISTAKES: tuple[Mistake, ...] = _table(
+MISTAKES: tuple[Mistake, ...] = _mistakes(
     # positions added to X
     (("positions", "left out"), "no positions are added to X", POSITIONS),
     (

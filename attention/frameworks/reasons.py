@@ -163,7 +163,7 @@ def _say_scale(case: Case, before: Answer) -> str:
 
 
 def _say_hidden(case: Case, before: Answer) -> str:
-    (weights, _), keep = _numbers(before), case.keep
+    (weights, _), keep = _weights_and_output(before), case.keep
     kept = weights[~keep]
     lost = 1 - weights.sum(axis=-1)[keep.any(axis=-1)]
     if case.convention.zeroes and (lost > 1e-5).any():
@@ -208,13 +208,13 @@ CAUSES = (  # in the order in which they are put right; a hidden row comes befor
 def _say_blind(case: Case, theirs: Answer, rows: Sequence[str] | None) -> list[str]:
     """Say what is in the rows that see no key, as the convention reads its mask, if not 0."""
     ours, right = case.ours, case.changed(hidden_row="0", hide_beside_bias=None)
-    righted, _ = _numbers(right.answer())
-    weights, _ = _numbers(theirs)
+    righted, _ = _weights_and_output(right.answer())
+    weights, _ = _weights_and_output(theirs)
     same = np.isclose(weights, righted, atol=1e-5).all(axis=-1)
     wrong = ~right.keep.any(axis=-1) & ~same
     if not wrong.any():
         return []
-    unmasked, _ = _numbers(case.convention.answer(ours.Q, ours.K, ours.V))
+    unmasked, _ = _weights_and_output(case.convention.answer(ours.Q, ours.K, ours.V))
     there = _say_kept(weights[wrong], unmasked[wrong])
     items = wrong.any(axis=-1)
     some = "" if items.all() else f" in {items.sum()} of {items.size} items"
@@ -252,7 +252,7 @@ def _same(before: Answer, after: Answer | AttentionTrace) -> bool:
     return _error(before, after) <= (1e-10 if double else 1e-5)
 
 
-def _numbers(answer: Answer | AttentionTrace) -> tuple[np.ndarray, np.ndarray]:
+def _weights_and_output(answer: Answer | AttentionTrace) -> tuple[np.ndarray, np.ndarray]:
     """The weights and the output, which a refused answer does not have."""
     if answer.weights is None or answer.output is None:
         raise ValueError("an answer that was refused has no numbers to compare.")
@@ -262,7 +262,9 @@ def _numbers(answer: Answer | AttentionTrace) -> tuple[np.ndarray, np.ndarray]:
 def _error(a: Answer, b: Answer | AttentionTrace) -> float:
     """The largest difference: of weights as it is, of outputs beside the largest of ``b``'s."""
     worst = 0.0
-    for is_output, (one, other) in enumerate(zip(_numbers(a), _numbers(b), strict=True)):
+    for is_output, (one, other) in enumerate(
+        zip(_weights_and_output(a), _weights_and_output(b), strict=True)
+    ):
         size = np.abs(other[np.isfinite(other)]).max(initial=0) if is_output else 1
         with np.errstate(all="ignore"):
             apart = np.abs(one.astype(np.float64) - other) / (size or 1)

@@ -10,7 +10,7 @@ from attention.frameworks.records import CONVENTIONS, Convention
 from attention.html.tables import line, table
 
 
-class Compared(Protocol):
+class ShownAnswer(Protocol):
     """What a framework does with these numbers, in a sentence."""
 
     @property
@@ -40,7 +40,7 @@ PARTS: Columns = (  # of real layers: the argument that each is handed over by
 )
 
 
-def sentences(compared: Iterable[Compared]) -> str:
+def sentences(compared: Iterable[ShownAnswer]) -> str:
     """One line for each framework and mode: what it does with these numbers."""
     lines = [line([_name(CONVENTIONS[answer.name]), answer.sentence]) for answer in compared]
     return table("words pairs", ["", "with these numbers"], lines)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple, TypeVar
 
-from attention.explain.worksheet import Grid, Sheet, Task
+from attention.explain.worksheet import Grid, Task, Worksheet
 from attention.html.document import document
 from attention.html.mathml import mathml
 
@@ -84,29 +84,29 @@ HOW_TO_PRINT = (
 )
 
 
-class _Line(NamedTuple):
+class _TaskLine(NamedTuple):
     """Tasks beside each other."""
 
     tasks: list[Task]
     cell: float  # the width of a blank cell
 
 
-class _Layout(NamedTuple):
+class _TaskLayout(NamedTuple):
     """The tasks of a sheet in lines."""
 
-    lines: list[_Line]
+    lines: list[_TaskLine]
     label: float  # the width of the words beside a grid
     tall: float  # the height of a blank cell
 
 
-def to_html(sheets: Sequence[Sheet], with_key: bool) -> bytes:
+def to_html(sheets: Sequence[Worksheet], with_key: bool) -> bytes:
     """Return the sheets one after another, each on pages of its own, and their keys after them."""
     keys = f'<section class="keys">{"".join(map(_key, sheets))}</section>' if with_key else ""
     how = f'<p class="print">{HOW_TO_PRINT}</p>'
     return document(sheets[0].title, STYLE, SQUARES, how, *map(_sheet, sheets), keys)
 
 
-def _sheet(sheet: Sheet) -> str:
+def _sheet(sheet: Worksheet) -> str:
     layout = _layout(sheet)
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in sheet.notes)
     numbers = iter(range(1, len(sheet.tasks) + 1))
@@ -121,13 +121,13 @@ def _sheet(sheet: Sheet) -> str:
     )
 
 
-def _key(sheet: Sheet) -> str:
+def _key(sheet: Worksheet) -> str:
     grids = "".join(_grid(task.grid) for task in sheet.tasks)
     name = escape(sheet.key_name)
     return f'<section class="key"><h2>{name}</h2><div class="grids">{grids}</div></section>'
 
 
-def _line(line: _Line, layout: _Layout, numbers: Iterator[int]) -> str:
+def _line(line: _TaskLine, layout: _TaskLayout, numbers: Iterator[int]) -> str:
     """Return tasks beside each other, and paper to work on where there is room for it."""
     before, tasks = "", ""
     for task in line.tasks:
@@ -170,20 +170,23 @@ def _word(word: str) -> str:
 # ---- how much room things take -------------------------------------------------------------------
 
 
-def _layout(sheet: Sheet) -> _Layout:
+def _layout(sheet: Worksheet) -> _TaskLayout:
     """Return the roomiest of the layouts with the fewest pages."""
     label = max(_label(task.grid) for task in sheet.tasks)
-    found = [_Layout(_lines(sheet, label, least), label, tall) for least, tall in (ROOMY, TIGHT)]
+    found = [
+        _TaskLayout(_lines_of_tasks(sheet, label, least), label, tall)
+        for least, tall in (ROOMY, TIGHT)
+    ]
     return min(found, key=lambda layout: _pages(sheet, layout))
 
 
-def _lines(sheet: Sheet, label: float, least: int) -> list[_Line]:
+def _lines_of_tasks(sheet: Worksheet, label: float, least: int) -> list[_TaskLine]:
     """Return as many tasks in each line as fit, with cells as wide as they can be then."""
     lines = []
     for tasks in _in_lines(sheet.tasks, lambda tasks: _width(tasks, label, least)):
         wider = (half / 2 for half in range(2 * WIDEST, 2 * least, -1))
         cell = next((cell for cell in wider if _width(tasks, label, cell) <= WIDE), least)
-        lines.append(_Line(tasks, cell))
+        lines.append(_TaskLine(tasks, cell))
     return lines
 
 
@@ -229,17 +232,19 @@ def _size(grid: Grid) -> float:
     return 10 * min(1, room / (DIGIT * longest))
 
 
-def _pages(sheet: Sheet, layout: _Layout) -> int:
+def _pages(sheet: Worksheet, layout: _TaskLayout) -> int:
     """Return how many pages a sheet takes, as a line of tasks is never broken."""
-    head = 25.0 + 5 * _rows(sheet.sentence, WIDE)
-    head += sum(4 * _rows(note, WIDE) for note in sheet.notes)
+    head = 25.0 + 5 * _broken_rows(sheet.sentence, WIDE)
+    head += sum(4 * _broken_rows(note, WIDE) for note in sheet.notes)
     for grids in _in_lines(sheet.given, _given_width):
         head += max(_heads(grid, LABEL) + ROW * len(grid.rows) for grid in grids) + 2
     lines = [
         3.0 + max(_task_height(task, layout, line.cell) for task in line.tasks)
         for line in layout.lines
     ]
-    lines[-1] += 2 + 3 * _rows(" · ".join(sheet.about), WIDE)  # the footer stays with the last one
+    lines[-1] += 2 + 3 * _broken_rows(
+        " · ".join(sheet.about), WIDE
+    )  # the footer stays with the last
     pages, filled = 1, head
     for height in lines:
         if filled + height > TALL:
@@ -248,9 +253,9 @@ def _pages(sheet: Sheet, layout: _Layout) -> int:
     return pages
 
 
-def _task_height(task: Task, layout: _Layout, cell: float) -> float:
+def _task_height(task: Task, layout: _TaskLayout, cell: float) -> float:
     """Return the height of a formula, its sentence and its grid."""
-    said = 3.8 * _rows(task.sentence, _width([task], layout.label, cell))
+    said = 3.8 * _broken_rows(task.sentence, _width([task], layout.label, cell))
     formula = 11 if "frac" in task.formula else 6
     return formula + said + _heads(task.grid, cell) + layout.tall * len(task.grid.rows)
 
@@ -260,6 +265,6 @@ def _heads(grid: Grid, room: float) -> float:
     return 4.5 if LETTER * max(map(len, grid.columns)) < room else 8
 
 
-def _rows(text: str, room: float) -> int:
+def _broken_rows(text: str, room: float) -> int:
     """Return in how many rows a text is broken."""
     return math.ceil(TEXT * len(text) / room)

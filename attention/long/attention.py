@@ -33,7 +33,7 @@ from attention.core.mods import MaskMod, ScoreMod
 from attention.core.norms import RMSNorm
 from attention.core.rotary import Rotary
 from attention.core.scores import SIGMOID, check_sinks
-from attention.long.cuts import Gathered, Source, Where, blocks_of, cell_of, edges_of, named_in
+from attention.long.cuts import Gathered, LongArrays, Where, blocks_of, cell_of, edges_of, named_in
 from attention.long.places import Allowed
 from attention.long.sums import RESULTS, Asked, computed
 from attention.long.tiles import ROWS, Formula, Window, chosen_weights, pooled_weights
@@ -84,7 +84,7 @@ class LongAttention:
     distance: np.ndarray | None = None  # (…, n_q)  Σ w · |query − key|
     profile: np.ndarray | None = None  # (…, n_q + n_k − 1)  the mean weight at each of distances
     sinks: np.ndarray | None = None
-    _source: Any = None  # the Source that rows and windows are cut from
+    _source: Any = None  # the arrays that rows and windows are cut from
 
     def __repr__(self) -> str:
         *lead, n_q, n_k = self.shape
@@ -335,7 +335,7 @@ def long_attention(
     wanted = _results(results, bool(values))
     shape = _shape(Q, K, values[0] if values else K)
     Q, K = last(prepared(Q, K, norm, rotary, Q.ndim > 2))
-    source = Source(
+    source = LongArrays(
         Q=Q,
         K=K,
         V=values[0] if "output" in wanted else None,

@@ -12,7 +12,7 @@ import numpy as np
 from attention.arrays.blocks import pieces
 from attention.arrays.conversion import locked
 from attention.long.sums import LARGE, Asked, Found
-from attention.long.tiles import ROWS, Formula, Part
+from attention.long.tiles import ROWS, Cut, Formula
 
 Where = tuple[int, ...]  # a place on the leading axes
 
@@ -37,10 +37,10 @@ def blocks_of(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[Where,
         yield from ((at, rows) for rows in pieces(n_q, most))
 
 
-def named_in(shape: tuple[int, ...]) -> Callable[[Part], str]:
+def named_in(shape: tuple[int, ...]) -> Callable[[Cut], str]:
     """Return a function that describes a block in error messages."""
 
-    def named(part: Part) -> str:
+    def named(part: Cut) -> str:
         first, final = part.queries[0], part.queries[-1]
         head = f" of head {part.h}" if len(shape) > 2 else ""
         item = f" of item {part.b}" if len(shape) > 3 else ""
@@ -50,7 +50,7 @@ def named_in(shape: tuple[int, ...]) -> Callable[[Part], str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class LongArrays:
     """The arrays that blocks are cut from."""
 
     Q: np.ndarray
@@ -67,7 +67,7 @@ class Source:
     def dtype(self) -> np.dtype:
         return self.Q.dtype
 
-    def part(self, at: Where, queries: np.ndarray, keys: tuple[int, int] | None = None) -> Part:
+    def part(self, at: Where, queries: np.ndarray, keys: tuple[int, int] | None = None) -> Cut:
         """Return these queries of an item and head, with the keys that some of them see."""
         *items, head = at or (0,)
         b = int(np.ravel_multi_index(items, self.shape[:-3])) if items else 0
@@ -84,12 +84,12 @@ class Source:
         allowed, bias = (self._cells(M, at, queries, seen) for M in (self.allowed, self.bias))
         sink = None if self.sinks is None else float(self.sinks[self._index(self.sinks.shape, at)])
         reach, finite = self._reach(at, sink)
-        return Part(
+        return Cut(
             formula=self.formula,
             b=b,
             h=head,
             queries=queries,
-            q=Q[_rows(queries)],
+            q=Q[_row_index(queries)],
             K=K[seen],
             V=None if V is None else V[seen],
             first=some[0],
@@ -101,7 +101,7 @@ class Source:
             finite=finite,
         )
 
-    def try_functions(self, parts: Iterable[Part]) -> None:
+    def try_functions(self, parts: Iterable[Cut]) -> None:
         """Call the caller's functions once here, where an error of theirs is easily read."""
         for part in parts:
             if len(part.K):
@@ -135,7 +135,7 @@ class Source:
             return None
         M = M.reshape((1,) * (2 - M.ndim) + M.shape)
         M = self._of(M, at)
-        M = M[_rows(queries)] if M.shape[0] > 1 else M
+        M = M[_row_index(queries)] if M.shape[0] > 1 else M
         return M[:, keys] if M.shape[1] > 1 else M
 
     def _reach(self, at: Where, sink: float | None) -> tuple[float, bool]:
@@ -157,7 +157,7 @@ class Source:
         return self._known[at]  # type: ignore[no-any-return]
 
 
-def _rows(queries: np.ndarray) -> slice | np.ndarray:
+def _row_index(queries: np.ndarray) -> slice | np.ndarray:
     """Return a slice for consecutive indices, to avoid a copy."""
     first, count = int(queries[0]) if len(queries) else 0, len(queries)
     if np.array_equal(queries, np.arange(first, first + count)):
@@ -168,7 +168,7 @@ def _rows(queries: np.ndarray) -> slice | np.ndarray:
 class Gathered:
     """Room for all results, and blocks put into their places."""
 
-    def __init__(self, asked: Asked, source: Source, edges: Sequence[np.ndarray]) -> None:
+    def __init__(self, asked: Asked, source: LongArrays, edges: Sequence[np.ndarray]) -> None:
         self.source, self.edges, self.next = source, edges, 0
         *lead, n_q, n_k = source.shape
         dtype = source.dtype
@@ -190,7 +190,7 @@ class Gathered:
             else:
                 self.rows[name] = np.empty((*lead, n_q), dtype)
 
-    def take(self, number: int, at: Where, part: Part, found: Found) -> None:
+    def take(self, number: int, at: Where, part: Cut, found: Found) -> None:
         """Store results by row; add shared sums in block order, so that they are deterministic."""
         sums = self.waiting[number] = []
         for name, some in found.items():

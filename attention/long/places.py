@@ -53,11 +53,11 @@ class Allowed(ABC):
     def __and__(self, other: Allowed) -> Allowed:
         if not isinstance(other, Allowed):
             raise TypeError(f"& joins two masks of attention.places; here is {shown(other)}.")
-        return _Both(self, other)
+        return _AllowedByTwo(self, other)
 
 
 @dataclass(frozen=True, eq=False)
-class _Both(Allowed):
+class _AllowedByTwo(Allowed):
     one: Allowed
     other: Allowed
 
@@ -70,7 +70,7 @@ class _Both(Allowed):
         return _overlap(*some), _overlap(*every)
 
     def fitted(self, shape: tuple[int, ...]) -> Allowed:
-        return _Both(self.one.fitted(shape), self.other.fitted(shape))
+        return _AllowedByTwo(self.one.fitted(shape), self.other.fitted(shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +248,8 @@ def sliding_window(
             raise ValueError(
                 f"{name} is {shown(bound)}; expected a whole number from 0, or None for no bound."
             ) from None
-    return _Band(before, after, _numbers("past", past, "expected whole numbers of cached keys"))
+    past = _whole_numbers("past", past, "expected whole numbers of cached keys")
+    return _Band(before, after, past)
 
 
 def window(seen: int, past: ArrayLike = 0) -> Allowed:
@@ -303,7 +304,7 @@ def prefix(length: int, past: ArrayLike = 0) -> Allowed:
            [1, 1, 0],
            [1, 1, 1]])
     """
-    wanted = _numbers("past", past, "expected whole numbers of cached keys")
+    wanted = _whole_numbers("past", past, "expected whole numbers of cached keys")
     return _Band(None, 0, wanted, check_count("length", length, 0))
 
 
@@ -351,7 +352,7 @@ def real_tokens(lengths: ArrayLike) -> Allowed:
     array([[1, 0],
            [1, 0]])
     """
-    known = _numbers("lengths", lengths, "expected numbers of tokens")
+    known = _whole_numbers("lengths", lengths, "expected numbers of tokens")
     check_lengths(lengths, known)
     return _Lengths(known)
 
@@ -381,8 +382,8 @@ def documents(ids: ArrayLike, key_ids: ArrayLike | None = None) -> Allowed:
            [1, 1, 0],
            [0, 0, 1]])
     """
-    found = _numbers("ids", ids, wanted := "expected a whole number for each token", least=1)
-    keys = found if key_ids is None else _numbers("key_ids", key_ids, wanted, least=1)
+    found = _whole_numbers("ids", ids, wanted := "expected a whole number for each token", least=1)
+    keys = found if key_ids is None else _whole_numbers("key_ids", key_ids, wanted, least=1)
     return _Documents(*(each.reshape(-1, each.shape[-1]) for each in (found, keys)))
 
 
@@ -429,7 +430,7 @@ def of_queries(allowed: Allowed, queries: ArrayLike, n_q: int) -> Allowed:
     array([[1, 0, 0],
            [1, 1, 1]])
     """
-    chosen = _numbers("queries", queries, "expected numbers of queries", least=1)
+    chosen = _whole_numbers("queries", queries, "expected numbers of queries", least=1)
     rising = chosen.ndim == 1 and (np.diff(chosen) > 0).all()
     if not rising or chosen[0] < 0 or chosen[-1] >= n_q:
         raise ValueError(f"queries is {shown(queries)}; expected rising numbers below {n_q}.")
@@ -487,7 +488,7 @@ def alibi(heads: int, past: ArrayLike = 0) -> Bias:
            [-0.00390625, -0.        ]])
     """
     return _Alibi(
-        alibi_slopes(heads), _numbers("past", past, "expected whole numbers of cached keys")
+        alibi_slopes(heads), _whole_numbers("past", past, "expected whole numbers of cached keys")
     )
 
 
@@ -524,7 +525,7 @@ def relative_bias(
     """
     table = kept(check_table(table, bidirectional))
     _, both, most = check_buckets(len(table), bidirectional, max_distance)
-    past = _numbers("past", past, "expected whole numbers of cached keys")
+    past = _whole_numbers("past", past, "expected whole numbers of cached keys")
     return _Relative(table, both, most, past)
 
 
@@ -543,7 +544,7 @@ def _of_item(given: Any, b: Any) -> Any:
     return given[b if len(given) > 1 else 0]
 
 
-def _numbers(name: str, given: ArrayLike, wanted: str, least: int = 0) -> np.ndarray:
+def _whole_numbers(name: str, given: ArrayLike, wanted: str, least: int = 0) -> np.ndarray:
     """Return integers: one, or one for each item, or for each token of each item."""
     found = as_numbers(name, given, wanted)
     if found.dtype.kind not in "iu" or found.ndim < least or not found.size:

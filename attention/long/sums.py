@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from attention.arrays.checks import weighted_sum
-from attention.long.tiles import LogSum, Part, cells_of, exponentials, over_keys, over_queries
+from attention.long.tiles import Cut, LogSum, cells_of, exponentials, over_keys, over_queries
 
 SAFE = 32.0  # scores that stay within it need no maximum taken off before exp
 LARGE = 1e12  # values beyond it could overflow all the same
@@ -33,7 +33,7 @@ class Asked:
 class Result:
     """One result of a block, as it grows tile by tile."""
 
-    def __init__(self, asked: Asked, part: Part) -> None:
+    def __init__(self, asked: Asked, part: Cut) -> None:
         self.asked, self.part = asked, part
 
     def scores(self, scores: np.ndarray, begin: int) -> None:
@@ -59,7 +59,7 @@ class Result:
 
 
 class Output(Result):
-    def __init__(self, asked: Asked, part: Part) -> None:
+    def __init__(self, asked: Asked, part: Cut) -> None:
         super().__init__(asked, part)
         assert part.V is not None
         self.V = part.V
@@ -91,7 +91,7 @@ class MeanMap(Result):
 
 
 class Largest(Result):
-    def __init__(self, asked: Asked, part: Part) -> None:
+    def __init__(self, asked: Asked, part: Cut) -> None:
         super().__init__(asked, part)
         self.most = np.full(len(part.q), -np.inf, part.q.dtype)
 
@@ -105,7 +105,7 @@ class Largest(Result):
 class Entropy(Result):
     """−Σ w ln w = lse · Σ w − Σ w · score, all minus the maximum."""
 
-    def __init__(self, asked: Asked, part: Part) -> None:
+    def __init__(self, asked: Asked, part: Cut) -> None:
         super().__init__(asked, part)
         self.sum = np.zeros(len(part.q), part.q.dtype)
 
@@ -138,7 +138,7 @@ class First(Result):
 class Distance(Result):
     """The mean distance of the keys from the query, by weight."""
 
-    def __init__(self, asked: Asked, part: Part) -> None:
+    def __init__(self, asked: Asked, part: Cut) -> None:
         super().__init__(asked, part)
         self.sum = np.zeros(len(part.q), part.q.dtype)
 
@@ -200,7 +200,7 @@ RESULTS: dict[str, type[Result]] = {
 class Running:
     """The sums of a block's softmax, and its results, which read them."""
 
-    def __init__(self, asked: Asked, part: Part) -> None:
+    def __init__(self, asked: Asked, part: Cut) -> None:
         r, dtype = len(part.q), part.q.dtype
         self.part, self.columns = part, part.columns()
         self.is_safe = part.reach < SAFE or part.formula.sigmoid  # whose logs are below 0
@@ -262,7 +262,7 @@ class Running:
         self.log_sum = LogSum.of(self.lse, self.total.dtype)
 
 
-def computed(asked: Asked, part: Part) -> Found:
+def computed(asked: Asked, part: Cut) -> Found:
     """Return a block's results by name, with each row's log-sum and which rows have no key."""
     with np.errstate(all="ignore"):
         return Running(asked, part).run()

@@ -35,7 +35,7 @@ class Formula:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Cut:
     """Queries of one item and head, and the keys that some of them see."""
 
     formula: Formula
@@ -161,7 +161,7 @@ def over_queries(sums: np.ufunc, M: np.ndarray, begin: int, cell: int) -> tuple[
     return slice(begin // cell, begin // cell + len(cells)), cells
 
 
-def cells_of(part: Part, cell: int) -> slice:
+def cells_of(part: Cut, cell: int) -> slice:
     """Return the cells that the part's keys are in."""
     return slice(part.first // cell, -(-(part.first + len(part.K)) // cell))
 
@@ -197,7 +197,7 @@ class LogSum:
 
 
 def exponentials(
-    part: Part, span: Span, columns: np.ndarray, lse: LogSum, out: np.ndarray
+    part: Cut, span: Span, columns: np.ndarray, lse: LogSum, out: np.ndarray
 ) -> np.ndarray:
     """Return exp(score − high) of a tile, (keys, r); times ``rest`` these are its weights."""
     scores, seen = part.scores(span, columns, out)
@@ -219,7 +219,7 @@ class Window:
     sums: str  # "add" or "maximum"
 
 
-def pooled_weights(window: Window, part_and_lse: tuple[Part, np.ndarray]) -> tuple[slice, Any]:
+def pooled_weights(window: Window, part_and_lse: tuple[Cut, np.ndarray]) -> tuple[slice, Any]:
     """Return the cells of a window that a block's queries are in, and their sums or maxima."""
     part, lse = part_and_lse
     sums = getattr(np, window.sums)
@@ -237,7 +237,7 @@ def pooled_weights(window: Window, part_and_lse: tuple[Part, np.ndarray]) -> tup
         return over_queries(sums, pooled, first, window.query_cell)
 
 
-def chosen_weights(part_and_lse: tuple[Part, np.ndarray]) -> np.ndarray:
+def chosen_weights(part_and_lse: tuple[Cut, np.ndarray]) -> np.ndarray:
     """Return the weights of any queries, (r, m)."""
     part, lse = part_and_lse
     with np.errstate(all="ignore"):

@@ -16,7 +16,7 @@ FOLDER = Path(__file__).with_name("captures")
 
 
 @dataclass(frozen=True)
-class Example:
+class ExampleCapture:
     """A capture: its title, what the model read, and where something is to be seen."""
 
     title: str
@@ -25,14 +25,14 @@ class Example:
 
 
 CAPTURES = {
-    "pronoun": Example(
+    "pronoun": ExampleCapture(
         "MiniLM: what “it” is",
         ("The animal did not cross the street because it was too tired.",),
         "Layer 0, head 2: each token but the first looks at the one before it; layer 1, head 8,"
         " mostly at the one after it. Layer 3, head 1, and layer 5, head 11: “it” looks most at"
         " “animal”. Layer 4, head 5: nine tenths go to the first token, [CLS].",
     ),
-    "verbs": Example(
+    "verbs": ExampleCapture(
         "MiniLM: a verb and its subject",
         ("The keys to the house are on the table.", "The cats on the mat are tired."),
         "A batch of two, the second padded with [PAD], which the mask hides. Layer 3, head 1:"

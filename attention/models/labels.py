@@ -102,7 +102,7 @@ class Before:
 
 def sides_of(taken: Taken, call: Call) -> tuple[Side, Side]:
     """Return the queries and the keys of a call."""
-    if (known := _table(taken).get(id(call))) is not None:
+    if (known := _sides_by_call(taken).get(id(call))) is not None:
         return known
     before = Before()  # a call that was changed
     for each in taken:
@@ -111,7 +111,7 @@ def sides_of(taken: Taken, call: Call) -> tuple[Side, Side]:
     return _sides_at(call, *_positions(call, before))
 
 
-def _table(taken: Taken) -> dict[int, tuple[Side, Side]]:
+def _sides_by_call(taken: Taken) -> dict[int, tuple[Side, Side]]:
     """The sides of all calls by the call's id, which are made once."""
     calls = tuple(map(id, taken.calls))
     known = _TABLES.get(taken)
@@ -239,11 +239,11 @@ def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tupl
     >>> words_of(load("verbs"), load("verbs")[0], 1)[0][:4]
     ('[CLS]', 'the', 'cats', 'on')
     """
-    queries, keys = (_labels(taken, side, item) for side in sides_of(taken, call))
+    queries, keys = (_labels_at(taken, side, item) for side in sides_of(taken, call))
     return queries, keys
 
 
-def _labels(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
+def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     words, rivals = _given(taken, side)
     mine = tuple(map(plain_word, _of_item(words, item, len(side.call.Q))))
     known = _known_until(taken, side, item, words, rivals) if mine else 0
@@ -293,7 +293,7 @@ def _given(taken: Taken, side: Side) -> tuple[list[Any], list[Side]]:
 
 def _sides(taken: Taken) -> list[Side]:
     """The queries and keys of all calls."""
-    return [side for both in _table(taken).values() for side in both]
+    return [side for both in _sides_by_call(taken).values() for side in both]
 
 
 def _text_stacks(taken: Taken) -> list[str]:

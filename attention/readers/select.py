@@ -64,7 +64,7 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
     selected = SelectedArray(values, tokens, remarks=(entry.remark,) if entry.remark else ())
     selected = _ranked(selected, role, place, asked.axis)
     if role == MASK:
-        return _mask(selected, asked.true_means, place)
+        return _as_mask(selected, asked.true_means, place)
     if values.dtype == bool:
         raise BadInput(f"{place} holds bool; that is a mask, and {role} needs numbers.")
     selected = replace(selected, values=_finite(selected.values, place))
@@ -102,9 +102,9 @@ def _part(
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the rows or the part that is wanted, with its labels."""
     if asked.words.strip():
-        rows, tokens = _rows(entry, place, asked.words)
+        rows, tokens = _labelled_rows(entry, place, asked.words)
         cut = rows[_index(rows.shape, asked.cut, place)]
-        return cut, _labels(tokens, rows.shape, asked.cut)
+        return cut, _sliced_labels(tokens, rows.shape, asked.cut)
     if entry.pick and entry.shape[0] > MAX_TOKENS:
         raise BadInput(
             f"{place} holds {entry.shape[0]:,} words; type those you want, at most {MAX_TOKENS:,}."
@@ -114,7 +114,7 @@ def _part(
     large = math.prod(shape) > MAX_ELEMENTS or min(shape, default=0) > MAX_DIMENSION
     if role in WEIGHTS and len(shape) == 2 and large:
         raise too_wide(f"{place}: {role} would be {sides(shape)}")
-    return entry.of_part(index), _labels(entry.rows, entry.shape, asked.cut)
+    return entry.of_part(index), _sliced_labels(entry.rows, entry.shape, asked.cut)
 
 
 def _ranked(selected: SelectedArray, role: str, place: str, axis: str) -> SelectedArray:
@@ -171,7 +171,7 @@ def _source(place: str, name: str, role: str, asked: Selection) -> str:
     return (f"{place}, {part}" if part else place) + turned
 
 
-def _mask(selected: SelectedArray, true_means: str, place: str) -> SelectedArray:
+def _as_mask(selected: SelectedArray, true_means: str, place: str) -> SelectedArray:
     values = selected.values.astype(np.float64)
     said = "0 and −∞ are added" if is_added(values) else f"True and 1 mean {true_means}"
     if is_added(values) and np.isfinite(values[values != 0]).any():
@@ -181,7 +181,7 @@ def _mask(selected: SelectedArray, true_means: str, place: str) -> SelectedArray
     )
 
 
-def _rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:
+def _labelled_rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """The rows of a table with these labels, in that order."""
     chosen = wanted(entry, words, place)
     values = entry.pick(chosen) if entry.pick else entry.read()[..., chosen, :]
@@ -215,7 +215,7 @@ def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
     return chosen
 
 
-def _labels(labels: tuple[str, ...], shape: Sequence[int], text: str) -> tuple[str, ...]:
+def _sliced_labels(labels: tuple[str, ...], shape: Sequence[int], text: str) -> tuple[str, ...]:
     """The labels of the rows that a slice leaves; none where it takes one row."""
     parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
     row = len(shape) - 2

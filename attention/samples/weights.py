@@ -139,15 +139,15 @@ def _rows_and_columns(shape: Sequence[int]) -> Shape:
 def _seed(given: int | list[int]) -> int | list[int]:
     try:
         if isinstance(given, (list, tuple)) and given:
-            return [_whole(number) for number in given]
-        return _whole(given)
+            return [_checked_seed(number) for number in given]
+        return _checked_seed(given)
     except TypeError:
         raise ValueError(
             f"seed is {shown(given)}; expected a whole number from 0, or a list of them."
         ) from None
 
 
-def _whole(given: Any) -> int:
+def _checked_seed(given: Any) -> int:
     """Return a whole number from 0, however large."""
     if isinstance(given, (bool, np.bool_)) or operator.index(given) < 0:
         raise TypeError

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 from attention.frameworks.records import CONVENTIONS, Answer
 from attention.html.frameworks import arguments, facts, sentences
-from attention.session.compare.compare_frameworks import Compared
+from attention.session.compare.compare_frameworks import FrameworkAnswer
 
 
 def cells(text: str) -> list[list[str]]:
@@ -51,7 +51,7 @@ def test_each_framework_has_a_line_of_the_arguments_for_parts():
 
 
 def test_a_sentence_with_a_token_in_it_is_text():
-    text = sentences([Compared("torch_mha", Answer(), "Row <b>x</b> sees no key.")])
+    text = sentences([FrameworkAnswer("torch_mha", Answer(), "Row <b>x</b> sees no key.")])
     assert escape("<b>x</b>") in text
     name = "nn.MultiheadAttention, need_weights=True (torch 2.13.0)"
     assert cells(text)[1] == [name, "Row <b>x</b> sees no key."]

@@ -112,7 +112,7 @@ def middling(kind: str) -> Settings:
 
 
 @pytest.mark.parametrize("kind", ["typed", "rolled"])
-@pytest.mark.parametrize("wanted", [links._kept, links._file])
+@pytest.mark.parametrize("wanted", [links._kept, links._state_file])
 def test_the_largest_state_written_is_read_and_one_beyond_is_refused(monkeypatch, kind, wanted):
     """Limits just at and below what a small comparison takes, in place of those it cannot reach."""
     both, is_kept = compared(middling(kind)), wanted is links._kept

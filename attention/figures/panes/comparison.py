@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.arrays.distance import largest_finite
 from attention.core.trace import AttentionTrace
-from attention.explain.beside import Both
+from attention.explain.beside import StagePair
 from attention.explain.captions import describe
 from attention.explain.colours import around_zero, hidden_cells
 from attention.explain.differing import limits_of
@@ -25,7 +25,7 @@ Labels = tuple[Sequence[str], ...]  # of rows and of columns
 ALIKE = "alike"  # the group of stages that are the same in A and B
 
 
-class Compared(NamedTuple):
+class ComparedMatrix(NamedTuple):
     """One matrix of a comparison."""
 
     key: str
@@ -51,11 +51,11 @@ def compared(
     """
     both, _, *apart = limits_of(name, [M for M in (ours, theirs, difference) if M is not None])
     matrices = [
-        Compared("ours", ours, both, np.isneginf(ours)),
-        Compared("theirs", theirs, both, np.isneginf(theirs)),
+        ComparedMatrix("ours", ours, both, np.isneginf(ours)),
+        ComparedMatrix("theirs", theirs, both, np.isneginf(theirs)),
     ]
     if difference is not None:
-        matrices.append(Compared("difference", difference, apart[0], None))
+        matrices.append(ComparedMatrix("difference", difference, apart[0], None))
     panes = []
     for (key, matrix, limits, hidden), (symbol, sentence) in zip(matrices, words, strict=False):
         rows, columns = labels(matrix)
@@ -114,7 +114,7 @@ def beside_ours(
 
 
 def apart(
-    both: Both,
+    both: StagePair,
     a: View,
     b: View,
     *,

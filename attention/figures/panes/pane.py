@@ -23,7 +23,7 @@ Place = tuple[int, int]  # row, column
 Mark = tuple[str, int, int | None]  # what the frame is for, a row and, for one cell, a column
 
 
-class Kind(IntEnum):
+class CellKind(IntEnum):
     """What a cell is."""
 
     SHOWN = 0  # in the colour of its number
@@ -136,13 +136,13 @@ class Pane:
 
     @cached_property
     def kinds(self) -> np.ndarray:
-        """Return (r, c) of :class:`Kind`, as small integers."""
-        kinds = np.full(self.values.shape, Kind.SHOWN, np.uint8)
-        kinds[~np.isfinite(self.values)] = Kind.BROKEN
+        """Return (r, c) of :class:`CellKind`, as small integers."""
+        kinds = np.full(self.values.shape, CellKind.SHOWN, np.uint8)
+        kinds[~np.isfinite(self.values)] = CellKind.BROKEN
         if self.hidden is not None:
-            kinds[self.hidden] = Kind.HIDDEN
+            kinds[self.hidden] = CellKind.HIDDEN
         for place, text in self.blanks.items():
-            kinds[place] = Kind.WAITS if text == WAITS else Kind.BLANK
+            kinds[place] = CellKind.WAITS if text == WAITS else CellKind.BLANK
         return kinds
 
     @cached_property

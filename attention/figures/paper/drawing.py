@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 
-from attention.figures.paper.layout import BAR, Block, Layout, ticks_of
+from attention.figures.paper.layout import BAR, Layout, PanelBox, ticks_of
 from attention.figures.paper.panels import OnPanel, Panel, headings_of
 from attention.figures.paper.sheet import INK, MARGIN, THIN, PaperFigure, Sheet, settings
 from attention.figures.paper.text import subscripted
@@ -56,7 +56,7 @@ def draw(panels: list[Panel], paper: Paper, on_panel: OnPanel | None = None) -> 
     return figure
 
 
-def _number_sizes(blocks: list[Block], sheet: Sheet) -> dict[str, float]:
+def _number_sizes(blocks: list[PanelBox], sheet: Sheet) -> dict[str, float]:
     """Return the size at which the numbers of a stage fit into its cells, one for all its panels.
 
     Where there is no room for tiny numbers in e-notation, they are rounded, as on the screen.
@@ -72,7 +72,7 @@ def _number_sizes(blocks: list[Block], sheet: Sheet) -> dict[str, float]:
     return sizes
 
 
-def _fitting(block: Block, sheet: Sheet) -> float:
+def _fitting(block: PanelBox, sheet: Sheet) -> float:
     """The size at which the numbers of a panel fit into its cells."""
     (wide, tall), texts = block.cell, block.panel.texts
     size = min(wide / 2, 0.7 * tall, sheet.paper.tick_size)
@@ -81,7 +81,7 @@ def _fitting(block: Block, sheet: Sheet) -> float:
     return min(size, FILLED * wide / sheet.letters.widest(set(texts.ravel()), 1.0))
 
 
-def _notes(blocks: list[Block], paper: Paper, small: dict[str, float]) -> Iterator[str]:
+def _notes(blocks: list[PanelBox], paper: Paper, small: dict[str, float]) -> Iterator[str]:
     """What could not be shown: of numbers, labels, colours, and words without room."""
     if small:
         size = math.floor(10 * min(small.values())) / 10
@@ -127,7 +127,7 @@ def colour_map(name: str) -> Colormap:
     return matplotlib.colormaps[name]
 
 
-def _cells(axes: Axes, block: Block, letters: float) -> QuadMesh:
+def _cells(axes: Axes, block: PanelBox, letters: float) -> QuadMesh:
     """The cells of a panel, its labels and heading; ``letters``: the size of its numbers."""
     panel, (rows, columns) = block.panel, block.panel.values.shape
     norm = (LogNorm if panel.scale.logarithmic else Normalize)(*panel.scale[:2], clip=True)
@@ -158,7 +158,7 @@ def _contrasting(rgb: np.ndarray) -> np.ndarray:
     return np.where((luminance + 0.05) ** 2 < 1.05 * 0.05, "#ffffff", INK)
 
 
-def _bar(figure: PaperFigure, cells: QuadMesh, block: Block, layout: Layout) -> None:
+def _bar(figure: PaperFigure, cells: QuadMesh, block: PanelBox, layout: Layout) -> None:
     """A colour bar of lines, since Matplotlib's own becomes an image in PDF and SVG."""
     axes = figure.add_axes(layout.share(block.x + block.wide + block.gap, block.y, BAR, block.bar))
     scale, paper, letters = block.panel.scale, layout.paper, layout.letters

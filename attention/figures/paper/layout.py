@@ -47,7 +47,7 @@ class Ticks(NamedTuple):
     left_out: int = 0  # how many words there is no room for
 
 
-class Block:
+class PanelBox:
     """A panel with cells of one side, and the room around these for labels, heading and bar."""
 
     x = y = 0.0  # of the upper left corner of the cells
@@ -82,7 +82,7 @@ class Block:
             self.under = max(self.under, self.bar - self.tall + tick * under)
 
 
-Line = list[Block]
+Line = list[PanelBox]
 
 
 class Layout(Sheet):
@@ -103,9 +103,9 @@ class Layout(Sheet):
         cut = partial(self.letters.cut, size=paper.tick_size, room=LABELS * self.width)
         self.words = {words: tuple(map(cut, words)) for words in labels}
         self.least = SEEN if all(map(_counts, labels)) else LABEL
-        self.block, self.bar_room = cache(partial(Block, self)), cache(self._bar_room)
+        self.block, self.bar_room = cache(partial(PanelBox, self)), cache(self._bar_room)
 
-    def blocks(self) -> tuple[list[Block], float]:
+    def blocks(self) -> tuple[list[PanelBox], float]:
         """All panels in their places, and the height they take; or one sentence."""
         apart = [list(panels) for _, panels in groupby(self.panels, lambda panel: panel.group)]
         tried = (self._lines(way, side) for side in SIDES for way in ([self.panels], apart))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention.explain.colours import FAINTEST, around_zero
-from attention.figures.panes.pane import Kind, Pane
+from attention.figures.panes.pane import CellKind, Pane
 from attention.figures.paper.text import clean, subscripted
 from attention.figures.plotly.charts import Chart
 from attention.paper import DIVERGING, Paper
@@ -37,8 +37,8 @@ class Panel:
         self.group = pane.group  # panels of one stand in a line where there is room
         self.is_attention = self.group.endswith("attention")
         # (rows, columns), masked where the colour does not say the number
-        self.values = np.ma.array(pane.values, mask=pane.kinds != Kind.SHOWN)
-        self.hidden = pane.kinds == Kind.HIDDEN
+        self.values = np.ma.array(pane.values, mask=pane.kinds != CellKind.SHOWN)
+        self.hidden = pane.kinds == CellKind.HIDDEN
         # (rows, columns), the numbers as the screen prints them; empty for very many
         self.texts = np.array(pane.texts or [[]], dtype=object)
         self.numbers = pane.values  # of texts

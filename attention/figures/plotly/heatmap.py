@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attention.explain.colours import LIGHT
-from attention.figures.panes.pane import Kind, Pane
+from attention.figures.panes.pane import CellKind, Pane
 from attention.figures.plotly.theme import layout
 from attention.vocabulary.sentences import shortened
 
@@ -35,11 +35,11 @@ def to_plotly(pane: Pane) -> dict[str, Any]:
     """
     texts, kinds = pane.texts, pane.kinds
     values = np.asarray(pane.values, float)
-    there = np.where(np.isfinite(values) & (kinds < Kind.BLANK), values, 0.0)
+    there = np.where(np.isfinite(values) & (kinds < CellKind.BLANK), values, 0.0)
     data = []
-    for kind in Kind:
+    for kind in CellKind:
         here = kinds == kind
-        if kind != Kind.SHOWN and not here.any():
+        if kind != CellKind.SHOWN and not here.any():
             continue
         trace = {
             "type": "heatmap",

@@ -73,8 +73,8 @@ def long_map(
         query_ticks=ticks(rows),
         key_ticks=ticks(columns),
         measure=measure_of(cells, of),
-        query_words=_words(words[0], rows),
-        key_words=_words(words[1], columns),
+        query_words=_words_at(words[0], rows),
+        key_words=_words_at(words[1], columns),
         says=f"Attention weights of {first} for {last}; the largest is {number(most, 3)}. Arrow"
         " keys read cells, Enter zooms in, Escape out, Space chooses a query.",
     )
@@ -84,7 +84,7 @@ def _range(edges: np.ndarray) -> str:
     return f"{edges[0]:,} to {edges[-1] - 1:,}"
 
 
-def _words(words: Sequence[str], edges: np.ndarray) -> tuple[str, ...] | None:
+def _words_at(words: Sequence[str], edges: np.ndarray) -> tuple[str, ...] | None:
     if not len(words) or edges[-1] - edges[0] > MOST_WORDS:
         return None
     return tuple(words[edges[0] : edges[-1]])

@@ -113,7 +113,7 @@ def whole_figure(panes: Sequence[Pane], title: str = "") -> go.Figure:
     """
     import plotly.graph_objects as go
 
-    lines = _lines([_slot(pane, alone=len(panes) == 1) for pane in panes])
+    lines = _lines_of_slots([_slot(pane, alone=len(panes) == 1) for pane in panes])
     top = EDGE + (34 if title else 0)
     width = 2 * EDGE + max(sum(s.width for s in line) + GAP * (len(line) - 1) for line in lines)
     height = top + sum(max(s.height for s in line) + GAP for line in lines) - GAP + EDGE
@@ -200,7 +200,7 @@ def _length(labels: Iterable[str]) -> int:
     return int(max(letters, default=0) * CHARACTER[11]) + 10
 
 
-def _lines(slots: Iterable[_Slot]) -> list[list[_Slot]]:
+def _lines_of_slots(slots: Iterable[_Slot]) -> list[list[_Slot]]:
     """The slots by their groups; a new line where one would become too wide."""
     lines: list[list[_Slot]] = []
     for slot in slots:

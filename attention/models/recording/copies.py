@@ -21,7 +21,7 @@ def copied(tensor: Any) -> np.ndarray:
     return np.ascontiguousarray(M)
 
 
-class Rows:
+class GrowingRows:
     """The keys or the values of a layer, from call to call.
 
     Each step of a generation hands over all rows of the one before and a few behind them, and

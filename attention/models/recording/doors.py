@@ -280,7 +280,7 @@ def _transformers(
             name = recorder.names.get(id(module))
             sizes = query.shape[-2], key.shape[-2]
             at = None if name is None else recorder.wanted(name, *sizes)
-            given = Given(recorder, at, module, query, key, value, mask, more) if at else None
+            given = HandedOver(recorder, at, module, query, key, value, mask, more) if at else None
             with _paused(mode) if hidden else mode.inside():
                 answer = attend(module, query, key, value, mask, *args, **more)
             if given is not None:
@@ -309,7 +309,7 @@ def _transformers(
             )
 
 
-class Given:
+class HandedOver:
     """What an implementation of transformers was handed, copied before it runs."""
 
     def __init__(
@@ -476,7 +476,7 @@ def _keep_attention(recorder: Recorder, at: At, given: dict[str, Any], answer: A
             inputs, answered = [each[None] for each in inputs], answered[None]
         elif not module.batch_first:
             inputs, answered = [each.transpose(0, 1) for each in inputs], answered.transpose(0, 1)
-        parts = _weights(module)
+        parts = _projections(module)
         Q, K, V = (F.linear(M, *part) for M, part in zip(inputs, parts, strict=True))
         masks = _masks_of(module, given, Q)
         for extra in (module.bias_k is not None, module.add_zero_attn):
@@ -518,7 +518,7 @@ def _keep_attention(recorder: Recorder, at: At, given: dict[str, Any], answer: A
         )
 
 
-def _weights(module: Any) -> list[tuple[Any, Any]]:
+def _projections(module: Any) -> list[tuple[Any, Any]]:
     """Weight and bias for Q, K and V."""
     if module._qkv_same_embed_dim:
         weights = module.in_proj_weight.chunk(3)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.models.recording.copies import Rows, copied
+from attention.models.recording.copies import GrowingRows, copied
 from attention.models.recording.following import At, Following
 from attention.models.taken import Call, Taken, visible_and_added
 
@@ -34,7 +34,7 @@ class Recorder:
         self.steps = steps
         self.unknown: dict[str, None] = {}  # modules that took a softmax by themselves
         # keys and values, by thread and module
-        self.rows: dict[tuple[int, str], tuple[Rows, Rows]] = {}
+        self.rows: dict[tuple[int, str], tuple[GrowingRows, GrowingRows]] = {}
 
     def wanted(self, module: str, n_q: int, n_k: int, cross: bool | None = None) -> At | None:
         """Follow a call with so many queries and keys; return what it is where it was chosen.
@@ -53,7 +53,7 @@ class Recorder:
         """Return copies of tensors (b, g, n, d), which share what the call before handed over."""
         if self.heads is not None or self.queries is not None:
             return copied(K), copied(V)  # of which a part is kept, and the rest is not held
-        rows = self.rows.setdefault((get_ident(), at.module.name), (Rows(), Rows()))
+        rows = self.rows.setdefault((get_ident(), at.module.name), (GrowingRows(), GrowingRows()))
         known = [
             before if given is after else None
             for given, (before, after) in zip((K, V), at.grown, strict=True)

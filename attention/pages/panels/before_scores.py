@@ -36,7 +36,7 @@ def biases(s: Settings) -> None:
         lambda s, kind: prepared.filled_biases(s, kind),
     )
     if seed is not None:
-        _whole("Seed of the biases", "bias_seed", seed, prepared.draw_biases, MAX_SEED)
+        _whole_box("Seed of the biases", "bias_seed", seed, prepared.draw_biases, MAX_SEED)
 
 
 def norm(s: Settings) -> None:
@@ -92,7 +92,7 @@ def rotary(s: Settings) -> None:
             format="%.6g",
         )
         st.caption("For each position pair k of w columns turns by base^(−2k / w).")
-    _whole(
+    _whole_box(
         "Position of the first query",
         "rotary_offset",
         s.rotary.offset,
@@ -134,7 +134,7 @@ def relative(s: Settings) -> None:
     )
     seed = prepared.seed_of_relative(s)
     if seed is not None:
-        _whole("Seed of the table", "relative_seed", seed, prepared.draw_relative, MAX_SEED)
+        _whole_box("Seed of the table", "relative_seed", seed, prepared.draw_relative, MAX_SEED)
 
 
 def _choice(label: str, name: str, value: Any, labels: dict[Any, str], apply: Any) -> None:
@@ -149,7 +149,7 @@ def _choice(label: str, name: str, value: Any, labels: dict[Any, str], apply: An
     )
 
 
-def _whole(label: str, name: str, value: int, apply: Any, most: int, **options: Any) -> None:
+def _whole_box(label: str, name: str, value: int, apply: Any, most: int, **options: Any) -> None:
     state.setting_control(
         st.number_input,
         label,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from attention.explain.card import Card, card_of
-from attention.explain.play import Step, play_of
+from attention.explain.play import PlayStep, play_of
 from attention.explain.strip import Strip, strip_of, strongest
 from attention.explain.view import View
 from attention.figures.panes.pane import Pane
@@ -86,7 +86,7 @@ def strip(s: Settings, shown: View) -> Strip:
     return strip_of(shown, s.query, s.digits)
 
 
-def play(s: Settings, shown: View) -> tuple[Step, ...]:
+def play(s: Settings, shown: View) -> tuple[PlayStep, ...]:
     """Return the steps of the chosen query."""
     return play_of(shown, s.query, s.digits)
 

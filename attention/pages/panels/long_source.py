@@ -204,7 +204,7 @@ def _pattern(s: Settings) -> None:
 # ---- a file --------------------------------------------------------------------------------------
 
 
-def _file(s: Settings) -> None:
+def _source_file(s: Settings) -> None:
     """Tensors of any names, or a capture; its bytes are forgotten once it is read."""
     says = (
         ".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
@@ -397,6 +397,6 @@ def _look(taken: Taken, place: int, item: int) -> None:
 LABELS = {"pattern": "a pattern", "file": "a file", "model": "a captured model"}
 SOURCES: dict[str, Callable[[Settings], None]] = {
     "pattern": _pattern,
-    "file": _file,
+    "file": _source_file,
     "model": _model,
 }

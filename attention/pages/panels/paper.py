@@ -204,7 +204,7 @@ def _show(name: str, seen: Any, draw: Callable[..., PaperFigure]) -> None:
     state.set_page_value("paper_saved", (figure, kept))
     too_many = capital(too_many_dots(figure, kept["dpi"]))
     for form, label in FILES.items():
-        write = partial(_file, state.page_values_at_rest(), form)
+        write = partial(_figure_at_rest, state.page_values_at_rest(), form)
         options: dict[str, Any] = {"key": f"take_{form}", "on_click": "ignore"}
         options["disabled"] = form == "png" and bool(too_many)
         with buttons:
@@ -223,7 +223,7 @@ def _resolution() -> dict[str, Any]:
     return {"dpi": dpi, "outlines": outlines}
 
 
-def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
+def _figure_at_rest(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
     """The figure that is seen in the end, where the press follows a change at once."""
     kept = values_at_rest()["paper_saved"]
     if kept is None:  # the page says why

@@ -45,7 +45,7 @@ def row(s: Settings, stage: str = "", widened: state.Widening = state.as_it_is) 
         if s.memory_tokens:
             _sentence(s, widened, memory=True)
         if not s.weights_alone:
-            _numbers(s, widened)
+            _numbers_behind_a_button(s, widened)
             state.button(
                 "Randomize",
                 "randomize",
@@ -73,7 +73,7 @@ def _sentence(s: Settings, widened: state.Widening, memory: bool) -> None:
         )
 
 
-def _numbers(s: Settings, widened: state.Widening) -> None:
+def _numbers_behind_a_button(s: Settings, widened: state.Widening) -> None:
     """What the word vectors and the weights are drawn from, behind a button.
 
     It is made once it is open: what is closed hears of nothing, and would send what it last held.

@@ -51,7 +51,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
     state.set_page_value("worksheet", (wanted, s))
     st.download_button(
         "Download worksheet (HTML)",
-        partial(_file, state.page_values_at_rest()),
+        partial(_sheet_at_rest, state.page_values_at_rest()),
         f"{'attention_class_set' if is_class else name}_worksheet.html",
         MIME,
         on_click="ignore",
@@ -76,7 +76,7 @@ def of_exercise(s: Settings, shown: View, stage: str) -> None:
     why = refusal(shown, first)
     st.download_button(
         "Download worksheet (HTML)",
-        partial(_file, state.page_values_at_rest()),
+        partial(_sheet_at_rest, state.page_values_at_rest()),
         "attention_exercise.html",
         MIME,
         on_click="ignore",
@@ -126,7 +126,7 @@ def _set() -> tuple[int, int]:
     return count, seed
 
 
-def _file(values_at_rest: Callable[[], dict[str, Any]]) -> bytes:
+def _sheet_at_rest(values_at_rest: Callable[[], dict[str, Any]]) -> bytes:
     """What is chosen in the end, where the press follows a change at once."""
     wanted, settings = values_at_rest()["worksheet"]
     return to_bytes(wanted, settings)

@@ -102,7 +102,7 @@ def panel(s: Settings) -> None:
     with right:
         try:
             if file:
-                _file(s, file)
+                _uploaded_file(s, file)
             elif text.strip():
                 _content(s, PASTED, text.encode(), typed=True)
             else:
@@ -122,7 +122,7 @@ def panel(s: Settings) -> None:
             problem.bare()  # it may be kept, to be said again by the next run
 
 
-def _file(s: Settings, file: UploadedFile) -> None:
+def _uploaded_file(s: Settings, file: UploadedFile) -> None:
     """What a file holds."""
     if zipped := own_files.state_in(file.whole):
         _saved_state(zipped, "This is a zip from this page; it contains a saved state.")

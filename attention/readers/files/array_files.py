@@ -118,7 +118,7 @@ def npy(
     if size < start or not header:
         raise BadInput(f"{where}: its .npy header is damaged.")
     descr, fortran, lengths = header.groups()
-    dtype = _numbers(descr, where)
+    dtype = _number_type(descr, where)
     sides_said = lengths.replace(" ", "").split(",")
     shape = tuple(int(side) for side in sides_said if side)
     _fits(size - start, shape, dtype.itemsize, where)
@@ -182,7 +182,7 @@ def _check_axes(shape: tuple[int, ...], where: str, most: int) -> None:
         )
 
 
-def _numbers(descr: str, where: str) -> np.dtype:
+def _number_type(descr: str, where: str) -> np.dtype:
     """The type of plain numbers that the header names; nothing else is ever built from a file."""
     other = _OTHER.get("[" if descr[0] == "[" else descr.strip("'<>|=")[0])
     try:
@@ -330,12 +330,12 @@ def _member(
     if member.file_size > most:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
     whole = partial(_inflated, archive, member, most + 1, place)
-    if name in ("tokens", "memory_tokens", "about") and (words := _words(whole())):
+    if name in ("tokens", "memory_tokens", "about") and (words := _labels_in(whole())):
         return ArrayEntry(name, (len(words),), WORDS, lambda: np.array(words), words)
     return npy(head, member.file_size, whole, place, name, bounds)
 
 
-def _words(content: bytes) -> tuple[str, ...]:
+def _labels_in(content: bytes) -> tuple[str, ...]:
     """The labels in a .npy of text, 4 bytes for each character; () for anything else."""
     start, header = _header(content)
     text = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])

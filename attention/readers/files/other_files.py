@@ -23,7 +23,7 @@ class OtherKind(BadInput):
         self.code = code
 
 
-class Kind(NamedTuple):
+class OtherFile(NamedTuple):
     """A kind of file: how it is told, what is said of it, and what turns it into another."""
 
     endings: tuple[str, ...]
@@ -116,78 +116,80 @@ import numpy as np
 np.save({out[.npy]}, np.fromfile({file}, "<f4").reshape(-1, 768))  # its type and columns"""
 
 _RUNS = "is a pickle, which runs code when it is opened,"
-PICKLE = Kind((".pkl", ".pickle"), (), "", f"{_RUNS} {_SAFE}", _PICKLE)
+PICKLE = OtherFile((".pkl", ".pickle"), (), "", f"{_RUNS} {_SAFE}", _PICKLE)
 ARRAYS = (".npy", ".npz", ".safetensors")  # whose own reader says what is wrong
 KINDS = (
-    Kind((".pt", ".pth", ".bin", ".ckpt"), (), r".*/?data\.pkl", f"{_RUNS} {_SAFE}", _TORCH),
+    OtherFile((".pt", ".pth", ".bin", ".ckpt"), (), r".*/?data\.pkl", f"{_RUNS} {_SAFE}", _TORCH),
     PICKLE,
-    Kind(
+    OtherFile(
         (".xlsx", ".xlsm", ".xls", ".ods", ".numbers"),
         (b"\xd0\xcf\x11\xe0",),
         r"\[Content_Types\]\.xml|xl/.*|mimetype",
         "is a spreadsheet; save its sheet as CSV (UTF-8), or copy the cells and paste them.",
     ),
-    Kind(
+    OtherFile(
         (".docx", ".pptx", ".doc", ".ppt", ".odt"),
         (b"\xd0\xcf\x11\xe0",),
         r"\[Content_Types\]\.xml|mimetype",
         "is a document; copy the numbers out of it and paste them.",
     ),
-    Kind(
+    OtherFile(
         (".keras",),
         (),
         r"(?:metadata|config)\.json",
         "is a model of Keras; these lines save its arrays as .npz.",
         _KERAS,
     ),
-    Kind(
+    OtherFile(
         (".kv", ".wordvectors", ".model"),
         (),
         "",
         f"{_RUNS} so it is not opened here; by gensim these lines cut out the words you want.",
         _GENSIM,
     ),
-    Kind(
+    OtherFile(
         (".h5", ".hdf5", ".hdf"),
         (b"\x89HDF\r\n", b"MATLAB 7.3 MAT"),
         "",
         "is an HDF5 file; these lines save its arrays as .npz.",
         _HDF,
     ),
-    Kind(
+    OtherFile(
         (".mat",), (b"MATLAB 5.0 MAT",), "", "is a file of MATLAB; these lines make it .npz.", _MAT
     ),
-    Kind(
+    OtherFile(
         (".mtx",),
         (b"%%MatrixMarket",),
         "",
         "is a file of Matrix Market; these lines make it .npy.",
         _MARKET,
     ),
-    Kind(
+    OtherFile(
         (".parquet",),
         (b"PAR1",),
         "",
         "is a table in Parquet; these lines of pandas save it as CSV.",
         _FRAME.replace("{form}", "parquet"),
     ),
-    Kind(
+    OtherFile(
         (".feather",),
         (b"ARROW1", b"FEA1"),
         "",
         "is a table in Feather; these lines of pandas save it as CSV.",
         _FRAME.replace("{form}", "feather"),
     ),
-    Kind(
+    OtherFile(
         (),
         (b"<!DOCTYPE html", b"<!doctype html", b"<html", b"<table", b"<?xml"),
         "",
         "is a web page or XML; copy its table out of a browser and paste it, or save it as CSV.",
     ),
-    Kind((".onnx",), (), "", "is an ONNX model; these lines save its weights as .npz.", _ONNX),
-    Kind((".gguf",), (b"GGUF",), "", "is a GGUF model; these lines save a layer as .npz.", _GGUF),
-    Kind((".pdf",), (b"%PDF",), "", "is a PDF; copy the numbers out of it and paste them."),
-    Kind(
+    OtherFile((".onnx",), (), "", "is an ONNX model; these lines save its weights as .npz.", _ONNX),
+    OtherFile(
+        (".gguf",), (b"GGUF",), "", "is a GGUF model; these lines save a layer as .npz.", _GGUF
+    ),
+    OtherFile((".pdf",), (b"%PDF",), "", "is a PDF; copy the numbers out of it and paste them."),
+    OtherFile(
         (".png", ".jpg", ".jpeg", ".gif", ".webp"),
         (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
         "",
@@ -238,7 +240,7 @@ def _is_bare(head: bytes) -> bool:
     return head[:1] != b"\x80" and head[:2] != b"PK"
 
 
-def _kind(lower: str, head: bytes) -> Kind | None:
+def _kind(lower: str, head: bytes) -> OtherFile | None:
     """Which kind a file is: by its first bytes, then by the end of its name, if it is no text."""
     first = _first_member(head)
     fitting = [
@@ -256,7 +258,7 @@ def _kind(lower: str, head: bytes) -> Kind | None:
     return PICKLE if head[:1] == b"\x80" and not lower.endswith(ARRAYS) else None
 
 
-class _Made(dict):
+class _MadeFiles(dict):
     """The names of files that are made, as Python text, by how they end."""
 
     def __missing__(self, ending: str) -> str:
@@ -267,7 +269,7 @@ def _names(filename: str) -> dict[str, Any]:
     """The file's own name as Python text, and the names of files made of it."""
     own = re.sub(r"[\x00-\x1f\x7f]", "", filename.replace("\\", "/").rpartition("/")[2])[:200]
     stem = own.rpartition(".")[0] or own
-    return {"file": json.dumps(own, ensure_ascii=False), "out": _Made(stem=stem)}
+    return {"file": json.dumps(own, ensure_ascii=False), "out": _MadeFiles(stem=stem)}
 
 
 def _vectors(where: str, what: str, code: str) -> OtherKind:

@@ -30,7 +30,7 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
     except RecursionError:
         raise BadInput(f"{where}: its brackets are nested too deeply.") from None
     except ValueError as problem:
-        if must and (records := _lines(text)) is not None:
+        if must and (records := _records(text)) is not None:
             return {ALONE: _of_records(records, where)}
         if must and isinstance(problem, json.JSONDecodeError):
             place = f"line {problem.lineno}, column {problem.colno}: {problem.msg.lower()}"
@@ -69,7 +69,7 @@ def _are_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
-def _lines(text: str) -> list[dict] | None:
+def _records(text: str) -> list[dict] | None:
     """A record on each line, as pandas and many programs write them; None for anything else."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
@@ -103,10 +103,10 @@ def _of_records(records: list[dict], where: str) -> ArrayEntry:
             verb = "has no" if odd in names else "has an extra"
             raise BadInput(f"{where}, record {number} {verb} “{short(odd, 24)}”.")
     cells = [[record[name] for name in names] for record in records]
-    return _table(names, cells, where, "Each record is a row, with {}.")
+    return _columns_table(names, cells, where, "Each record is a row, with {}.")
 
 
-def _table(
+def _columns_table(
     names: list[str], cells: list[list], where: str, said: str, labels: tuple[str, ...] = ()
 ) -> ArrayEntry:
     """The columns of numbers as a matrix, or one that holds a vector in each row.
@@ -152,9 +152,9 @@ def _of_columns(value: dict, where: str) -> ArrayEntry:
     if _are_rows(value, outer, inner):
         rows = [[row[name] for name in inner] for row in value.values()]
         said = "Each number is a row." if _from_zero(outer) else "Each name is a row."
-        return _table(inner, rows, where, said, _labels(outer))
+        return _columns_table(inner, rows, where, said, _row_names(outer))
     cells = [[column[label] for column in value.values()] for label in inner]
-    return _table(outer, cells, where, "Each name is a column.", _labels(inner))
+    return _columns_table(outer, cells, where, "Each name is a column.", _row_names(inner))
 
 
 def _are_rows(value: dict, outer: list[str], inner: list[str]) -> bool:
@@ -166,7 +166,7 @@ def _are_rows(value: dict, outer: list[str], inner: list[str]) -> bool:
     return ids == [False, True] or mixed
 
 
-def _labels(names: list) -> tuple[str, ...]:
+def _row_names(names: list) -> tuple[str, ...]:
     """Names of rows; none where they only count."""
     found = tuple(map(str, names))
     return () if _from_zero(list(found)) else found
@@ -183,8 +183,8 @@ def _is_split(value: dict) -> bool:
 def _of_split(value: dict, where: str) -> ArrayEntry:
     index = value.get("index")
     fits = isinstance(index, list) and len(index) == len(value["data"])
-    labels = _labels(index) if fits and isinstance(index, list) else ()
-    return _table(list(map(str, value["columns"])), value["data"], where, "", labels)
+    labels = _row_names(index) if fits and isinstance(index, list) else ()
+    return _columns_table(list(map(str, value["columns"])), value["data"], where, "", labels)
 
 
 def _from_zero(names: list[str]) -> bool:
@@ -206,7 +206,7 @@ def _number(text: str) -> int | float | _Typed:
 
 def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     """The lists of rows in an object, bare or as ``{"values": …, "rows": labels}``."""
-    tokens = _words(value.get("tokens"))
+    tokens = _texts_of(value.get("tokens"))
     records = {
         name: inner if isinstance(inner, dict) else {"values": inner}
         for name, inner in value.items()
@@ -229,14 +229,14 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
             name,
             r["values"],
             where if name == ALONE else f"{where}, {shown(name)}",
-            _words(r.get("rows")) or tokens,
+            _texts_of(r.get("rows")) or tokens,
             remark,
         )
         for name, r in arrays.items()
     }
 
 
-def _words(value: object) -> tuple[str, ...]:
+def _texts_of(value: object) -> tuple[str, ...]:
     if isinstance(value, list) and all(type(word) is str for word in value):
         return tuple(value)
     return ()
@@ -296,7 +296,7 @@ def _cells(level: list, shape: list[int], place: str, of_truth: bool) -> Iterato
     for number, inner in enumerate(level, 1):
         here = f"{place}, {word} {number}"
         if len(shape) == 1:
-            yield _cell(inner, here, of_truth)
+            yield _number_in(inner, here, of_truth)
         elif isinstance(inner, list) and len(inner) == shape[1]:
             yield from _cells(inner, shape[1:], here, of_truth)
         else:
@@ -308,7 +308,7 @@ def _cells(level: list, shape: list[int], place: str, of_truth: bool) -> Iterato
             )
 
 
-def _cell(inner: object, here: str, of_truth: bool) -> float | bool:
+def _number_in(inner: object, here: str, of_truth: bool) -> float | bool:
     if isinstance(inner, bool) and of_truth:
         return inner
     if isinstance(inner, (list, dict, bool)) or of_truth:

@@ -47,7 +47,7 @@ def _has_row_per_cell(text: str) -> bool:
     return {name.strip(' "') for name in re.split("[,;\t]", first)} >= _CELLS
 
 
-class Kind(NamedTuple):
+class OtherText(NamedTuple):
     """A kind of text: how it is recognised, and the sentence about it, after the text's name."""
 
     recognised: Callable[[str], object]
@@ -55,32 +55,32 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind(
+    OtherText(
         _LATEX.search,
         "is LaTeX, which is not read; export NPZ or the state instead, or paste the numbers as"
         " plain rows.",
     ),
-    Kind(
+    OtherText(
         _MATLAB.search,
         'is a printout of MATLAB or Octave; save the matrix with writematrix(A, "A.csv"), or in'
         ' Octave csvwrite("A.csv", A), and open that file.',
     ),
-    Kind(
+    OtherText(
         _R.search,
         'is a printout of R; save the matrix with write.csv(A, "A.csv") and open that file.',
     ),
-    Kind(
+    OtherText(
         _JULIA.search,
         "is a printout of Julia; save the matrix with writedlm(\"A.csv\", A, ',') of"
         " DelimitedFiles and open that file.",
     ),
-    Kind(_C.search, "is an array in C; write its rows as lines of CSV, without braces."),
-    Kind(
+    OtherText(_C.search, "is an array in C; write its rows as lines of CSV, without braces."),
+    OtherText(
         _is_wide_frame,
         "is a frame that pandas printed in groups of columns; save it with"
         ' frame.to_csv("frame.csv") and open that file.',
     ),
-    Kind(
+    OtherText(
         _has_row_per_cell,
         "has one row per cell (row, column, value); export “CSV, matrices”, NPZ or the state"
         " instead.",

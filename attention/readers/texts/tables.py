@@ -137,7 +137,7 @@ def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blocks = _blocks(text)
     if len(blocks) == 1:
-        return {ALONE: _table(ALONE, text, 1, where, comma)}
+        return {ALONE: _rows_table(ALONE, text, 1, where, comma)}
     titles = [_title(block) for _, block in blocks]
     named = all(titles)
     arrays = {}
@@ -145,12 +145,14 @@ def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
         name = titles[place] if named else f"{ALONE} {place + 1}"
         if name in arrays:
             raise BadInput(f"{where} holds {name} twice.")
-        arrays[name] = _table(name, block, start, where, comma, corner=named)
+        arrays[name] = _rows_table(name, block, start, where, comma, corner=named)
     if named:
         return arrays
     first, *others = arrays.values()
     if any(entry.rows != first.rows for entry in others):
-        return {ALONE: _table(ALONE, text, 1, where, comma)}  # one table with an empty line in it
+        return {
+            ALONE: _rows_table(ALONE, text, 1, where, comma)
+        }  # one table with an empty line in it
     return (
         {ALONE: _stacked(list(arrays.values()))}
         if len({entry.shape for entry in arrays.values()}) == 1
@@ -193,23 +195,23 @@ def _blocks(text: str) -> list[tuple[int, str]]:
 
 # A table is read in three steps:
 #
-# 1. _lines   cuts the text into lines and finds what separates their cells: first the separator
-#             (a tab, a semicolon, a comma, else spaces), then whether commas are decimal, then
-#             quotation marks are taken off. Where both readings are possible, it asks.
+# 1. _split_lines cuts the text into lines and finds what separates their cells: first the
+#    separator (a tab, a semicolon, a comma, else spaces), then whether commas are decimal, then
+#    quotation marks are taken off. Where both readings are possible, it asks.
 # 2. _dialect looks at the first lines and at the beginning of each for everything else: counts,
-#             names of columns, labels, and how many numbers a row has.
-# 3. _table   compares all lines with that and reads the numbers, all of them or, of word vectors,
-#             the rows that are chosen.
+#    names of columns, labels, and how many numbers a row has.
+# 3. _rows_table compares all lines with that and reads the numbers, all of them or, of word
+#    vectors, the rows that are chosen.
 
 
-def _table(
+def _rows_table(
     name: str, text: str, start: int, where: str, comma: str | None, corner: bool = False
 ) -> ArrayEntry:
     """Rows of numbers, with or without names of columns, labels, or word2vec's two counts.
 
     ``corner``: whether ``name`` stands in the upper left corner.
     """
-    lines, over = _lines(text, start, where, comma), ""
+    lines, over = _split_lines(text, start, where, comma), ""
     if not corner:
         lines, over = _label_first(lines)
     dialect = _dialect(lines, corner, where)
@@ -292,7 +294,7 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
         yield "The first line counts from 0; if it names the columns, remove it."
 
 
-def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
+def _split_lines(text: str, start: int, where: str, comma: str | None) -> Lines:
     """The lines, and what separates their cells: a tab, a semicolon, a comma or spaces."""
     lines = [
         (number, line)

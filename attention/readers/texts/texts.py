@@ -137,7 +137,7 @@ def _below_shapes(text: str, where: str, comma: str | None) -> dict[str, ArrayEn
     for read in READERS:
         if found := read(text, where):
             return found
-    return _table(text, where, comma)
+    return _text_table(text, where, comma)
 
 
 def _tensors(text: str, where: str) -> dict[str, ArrayEntry] | None:
@@ -173,7 +173,7 @@ READERS: tuple[Callable[[str, str], dict[str, ArrayEntry] | None], ...] = (
 )
 
 
-def _table(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
+def _text_table(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
     """Read rows of numbers, with or without names of columns and labels."""
     text = frames.as_table(text, where)
     table, of_truth = counted(without_comments(text))

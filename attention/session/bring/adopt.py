@@ -324,12 +324,12 @@ def _embedded(
         memory = ()
         remarks.append("The second sentence does not fit X and is removed.")
     check_columns("X", m["X"].shape[-1])  # before weights of that width are drawn
-    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, heads)
+    m |= _adopt_weights(m, m["X"].shape[-1], s, brought, remarks, heads)
     m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
 
-def _weights(
+def _adopt_weights(
     m: dict[str, Matrix],
     d: int,
     s: Settings,

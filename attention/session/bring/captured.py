@@ -72,7 +72,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         tokens = distinct(keys)[own] if keys[own] == tokens else tokens
     brought = {"Q": trace.Q, "K": trace.K, "V": trace.V}
     root = 1 / math.sqrt(trace.Q.shape[1])
-    mask, drawn = _mask(trace.allowed)
+    mask, drawn = _named_mask(trace.allowed)
     table, bidirectional, max_distance = by_distance(one(call.bias, item, head), trace.allowed)
     if table is not None:
         brought["R"] = table
@@ -159,7 +159,7 @@ def by_distance(
         for both in (False, True):
             if seen is None or buckets > MAX_SIDE:
                 continue
-            rows = _rows(*allowed.shape, buckets, both, furthest)[allowed]
+            rows = _bucket_rows(*allowed.shape, buckets, both, furthest)[allowed]
             table = np.zeros(buckets)
             table[rows] = seen
             if np.array_equal(table[rows], seen):
@@ -168,7 +168,7 @@ def by_distance(
 
 
 @lru_cache(16)  # a capture's layers are alike
-def _rows(n_q: int, n_k: int, buckets: int, both: bool, furthest: int) -> np.ndarray:
+def _bucket_rows(n_q: int, n_k: int, buckets: int, both: bool, furthest: int) -> np.ndarray:
     return relative_buckets(n_q, n_k, buckets, bidirectional=both, max_distance=furthest)
 
 
@@ -268,7 +268,7 @@ def times(share: float) -> str:
     return f"{least:g} times" if least > 1 else "just"
 
 
-def _mask(allowed: np.ndarray) -> tuple[str, tuple[tuple[bool, ...], ...]]:
+def _named_mask(allowed: np.ndarray) -> tuple[str, tuple[tuple[bool, ...], ...]]:
     """Its name where it has one, else its cells."""
     for name, choice in MASKS.items():
         if np.array_equal(choice(*allowed.shape), allowed):

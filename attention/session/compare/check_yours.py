@@ -29,7 +29,7 @@ from attention.vocabulary.stages import BIASES, STAGES
 PASTED = "pasted"
 
 
-class Source(NamedTuple):
+class InputSource(NamedTuple):
     """Where the inputs of both sides come from, and the matrices a person pastes for it."""
 
     label: str
@@ -37,9 +37,9 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "explore": Source("from Explore", ()),
-    "qkv": Source("Q, K and V", ("Q", "K", "V")),
-    "weights": Source("X and the weights", ("X", "W_Q", "W_K", "W_V")),
+    "explore": InputSource("from Explore", ()),
+    "qkv": InputSource("Q, K and V", ("Q", "K", "V")),
+    "weights": InputSource("X and the weights", ("X", "W_Q", "W_K", "W_V")),
 }
 
 

@@ -20,7 +20,7 @@ HANDED = {"array": "as a boolean array", "switch": "as the framework's look-ahea
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class FrameworkAnswer:
     """One framework's answer to Explore's item and head, and where it differs from ours."""
 
     name: str
@@ -33,7 +33,7 @@ def has_switch(s: Settings) -> bool:
     return s.mask in LOOK_AHEAD and not s.window
 
 
-def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[Compared]]:
+def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[FrameworkAnswer]]:
     """Ours for the chosen item and head, and every convention's answer to the same inputs.
 
     A window goes over by the argument that a framework has for it, else as a part of the mask.
@@ -44,12 +44,12 @@ def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[Compared]]:
     compared = []
     for name, convention in CONVENTIONS.items():
         by_argument = "window" in convention.takes or name == CORNER
-        options = _mask(_without_window(s) if by_argument else s, handed)
+        options = _mask_arguments(_without_window(s) if by_argument else s, handed)
         parts = _parts(s, bool(s.window) and by_argument)
         theirs = answer(name, ours.Q, ours.K, ours.V, **options, **parts)
         handed_over = checked_parts(ours.scores.shape, ours.Q.dtype, **parts)
         said = differs(name, ours, theirs, rows=rows, parts=handed_over, **options)
-        compared.append(Compared(name, theirs, said))
+        compared.append(FrameworkAnswer(name, theirs, said))
     return ours, compared
 
 
@@ -73,7 +73,7 @@ def left_out(s: Settings) -> tuple[str, ...]:
     return tuple(name for name in s.parts if name == SIGMOID)
 
 
-def _mask(s: Settings, handed: str) -> dict:
+def _mask_arguments(s: Settings, handed: str) -> dict:
     seen = allowed(s)
     if handed == "switch" and has_switch(s):
         real = real_keys(s)

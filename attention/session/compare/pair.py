@@ -183,7 +183,7 @@ def differing(pair: Pair) -> list[str]:
     if is_step(a, b):
         lines = [f"A: the last row of {_sentence(a.tokens)}", _alone(b), *_choices(a, b)]
     else:
-        lines = [*_words(a, b), *_matrices(a, b), *_choices(a, b)]
+        lines = [*_changed_words(a, b), *_matrices(a, b), *_choices(a, b)]
     if pair.mistake:
         lines.append(f"in B {_known(pair.mistake).title}")
     return lines
@@ -193,7 +193,7 @@ def _alone(step: Settings) -> str:
     return f"B: {_sentence(step.tokens)} alone, with the cached keys and values of all words"
 
 
-def _words(a: Settings, b: Settings) -> Iterator[str]:
+def _changed_words(a: Settings, b: Settings) -> Iterator[str]:
     for what, mine, other in (
         ("words", a.tokens, b.tokens),
         ("second sentence", a.memory_tokens, b.memory_tokens),

@@ -148,7 +148,7 @@ def _inside(stage: str, op: Operation, shape: tuple[int, ...]) -> None:
 # ---- the mask -----------------------------------------------------------------------------------
 
 
-def _mask(
+def _edit_mask(
     s: Settings, stage: str, operations: list[Operation], refusals: list[Refusal]
 ) -> Settings:
     may, padding = allowed(replace(s, padding=())), set(s.padding)
@@ -171,7 +171,7 @@ def _mask(
 # ---- tokens and rows ----------------------------------------------------------------------------
 
 
-def _rows(
+def _edit_rows(
     s: Settings, stage: str, operations: list[Operation], refusals: list[Refusal]
 ) -> Settings:
     for op in operations:
@@ -215,9 +215,9 @@ def _brief(stage: str) -> str:
 
 KINDS: dict[str, Callable[[Settings, str, list[Operation], list[Refusal]], Settings]] = {
     "cell": _cells,
-    "mask": _mask,
-    "token": _rows,
-    "add": _rows,
-    "delete": _rows,
+    "mask": _edit_mask,
+    "token": _edit_rows,
+    "add": _edit_rows,
+    "delete": _edit_rows,
     "end": _nothing,
 }

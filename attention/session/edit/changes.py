@@ -22,7 +22,14 @@ from attention.samples.words import sentence_from, tokens_of, vocabulary, word_k
 from attention.session.edit.parts import positions_for
 from attention.session.state.about import on_its_own, source_of
 from attention.session.state.examples import EXAMPLES, OWN, second_sentence
-from attention.session.state.matrix import WORDS, Matrix, Recipe, Rows, captured_head, check_numbers
+from attention.session.state.matrix import (
+    WORDS,
+    Matrix,
+    Recipe,
+    WordRows,
+    captured_head,
+    check_numbers,
+)
 from attention.session.state.origin import Origin
 from attention.session.state.settings import (
     DRAWN,
@@ -132,7 +139,7 @@ def set_tokens(
     if s.mask == DRAWN:
         check_drawn(len(new.tokens), len(new.key_tokens))  # before its cells are made
     matrices = {
-        n: _rows(m, keep, new.rows_of(n)) if n in names else m for n, m in s.matrices.items()
+        n: _kept_rows(m, keep, new.rows_of(n)) if n in names else m for n, m in s.matrices.items()
     }
     if not memory and not s.typed_qkv:
         matrices |= _positions(matrices, len(tokens), s.shape("X")[1])
@@ -156,7 +163,7 @@ def set_tokens(
     return replace(new, matrices=matrices, padding=padding, drawn=drawn)
 
 
-def _rows(matrix: Matrix, keep: list[int | None], of: Rows | None) -> Matrix:
+def _kept_rows(matrix: Matrix, keep: list[int | None], of: WordRows | None) -> Matrix:
     *lead, _, d = matrix.shape
     check_numbers(math.prod(lead) * len(keep) * d)
     values = np.zeros((*lead, len(keep), d))

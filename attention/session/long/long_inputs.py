@@ -151,7 +151,7 @@ class LongInputs:
         if isinstance(allowed, places.Allowed):
             allowed = places.of_queries(allowed, queries, self.n_q)
         else:
-            allowed = _rows(allowed, queries)
+            allowed = _rows_of_queries(allowed, queries)
         return long_attention(
             np.ascontiguousarray(self.Q[:, queries]),
             self.K,
@@ -220,7 +220,7 @@ class Sum:
         return np.asarray(sum(bias(b, h, q, k) for bias in self.biases))
 
 
-def _rows(M: np.ndarray | None, queries: np.ndarray) -> np.ndarray | None:
+def _rows_of_queries(M: np.ndarray | None, queries: np.ndarray) -> np.ndarray | None:
     """Those of some queries, of what broadcasts to (h, n_q, n_k)."""
     return M if M is None or M.shape[-2] == 1 else M[..., queries, :]
 

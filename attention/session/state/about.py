@@ -29,12 +29,12 @@ UNSAID = "given; source not recorded"  # as by a link that somebody wrote
 
 
 @dataclass(frozen=True)
-class Part:
+class Selection:
     """Which items or heads a file holds, counted from 0, and how many there are.
 
-    >>> [Part("head", which, 3).words for which in ((1,), (0, 2), (0, 1, 2))]
+    >>> [Selection("head", which, 3).words for which in ((1,), (0, 2), (0, 1, 2))]
     ['head 1 of 0–2', 'heads 0, 2 of 0–2', 'all 3 heads']
-    >>> [Part("head", which, 3).suffix for which in ((1,), (0, 2), (0, 1, 2))]
+    >>> [Selection("head", which, 3).suffix for which in ((1,), (0, 2), (0, 1, 2))]
     ['_head1', '_heads0-2', '_all_heads']
     """
 
@@ -44,7 +44,7 @@ class Part:
     recorded: Recorded | None = None  # whose heads these are, by their numbers in a model
 
     @classmethod
-    def all(cls, word: str, count: int) -> Part:
+    def all(cls, word: str, count: int) -> Selection:
         return cls(word, tuple(range(count)), count)
 
     @property
@@ -70,15 +70,15 @@ class About:
 
     Two files of one state differ in the date alone, :func:`attention.program.today`.
 
-    >>> about = About({"Q": "typed", "K": "typed", "V": "drawn"}, head=Part("head", (1,), 4))
+    >>> about = About({"Q": "typed", "K": "typed", "V": "drawn"}, head=Selection("head", (1,), 4))
     >>> about.lines()[1:]
     ['head 1 of 0–3', 'Q, K: typed', 'V: drawn']
     """
 
     inputs: Mapping[str, str] = field(default_factory=dict)  # where each came from
     behind: tuple[str, ...] = ()  # what of their model the formula has not
-    item: Part = Part("item", (0,), 1)
-    head: Part = Part("head", (0,), 1)
+    item: Selection = Selection("item", (0,), 1)
+    head: Selection = Selection("head", (0,), 1)
 
     @property
     def part(self) -> str:
@@ -91,10 +91,10 @@ class About:
         return self._item.suffix + self.head.suffix
 
     @property
-    def _item(self) -> Part:
+    def _item(self) -> Selection:
         """The item, where the words of the head do not say it, as those of a captured one do."""
         said = self.item.words and self.item.words in self.head.words
-        return Part("item", (0,), 1) if said else self.item
+        return Selection("item", (0,), 1) if said else self.item
 
     def sources(self) -> dict[str, str]:
         """Where the inputs came from, by their names; those from the same place together."""
@@ -138,12 +138,12 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     inputs |= prepared_by(s)
     inputs |= {} if s.weights_alone else weighted_by(s.softcap, s.sinks, s.softmax)
     if of := recorded(s):
-        item, head = Part("item", of.items, of.batch), Part("head", of.heads, 1, of)
+        item, head = Selection("item", of.items, of.batch), Selection("head", of.heads, 1, of)
         return About(inputs, behind(s), item, head)
     if whole:
-        parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
+        parts = Selection.all("item", max(s.batch, 1)), Selection.all("head", s.heads)
     else:
-        parts = Part("item", (s.item,), max(s.batch, 1)), Part("head", (s.head,), s.heads)
+        parts = Selection("item", (s.item,), max(s.batch, 1)), Selection("head", (s.head,), s.heads)
     return About(inputs, behind(s), *parts)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from attention.core.positions import sinusoidal
 from attention.core.rotary import Rotary
-from attention.session.state.matrix import WORDS, Matrix, Recipe, Rows
+from attention.session.state.matrix import WORDS, Matrix, Recipe, WordRows
 from attention.session.state.settings import DRAWN, PARTS, PUSHED, Settings
 
 Build = Callable[[str], Settings]  # from the name of an example to its settings
@@ -98,7 +98,7 @@ def _settings(
 )
 def cat_sat(name: str) -> Settings:
     tokens = ("the", "cat", "sat", "on", "the", "mat")
-    X = Matrix.rolled((6, 4), Recipe("integers", 56, -2, 3, WORDS), Rows(tokens, tokens))
+    X = Matrix.rolled((6, 4), Recipe("integers", 56, -2, 3, WORDS), WordRows(tokens, tokens))
     weights = {
         key: Matrix.rolled((4, 4), Recipe("integers", seed, -1, 2, key))
         for key, seed in (("W_Q", 175), ("W_K", 263), ("W_V", 1190))
@@ -285,11 +285,11 @@ def batch(name: str) -> Settings:
     return _settings(name, ("t1", "t2", "t3", "t4", "t5"), {"Q": Q, "K": K, "V": V}, digits=3)
 
 
-def _words(words: str, seed: int, d_model: int = 4) -> tuple[tuple[str, ...], Matrix]:
+def _words_and_vectors(words: str, seed: int, d_model: int = 4) -> tuple[tuple[str, ...], Matrix]:
     """Tokens, and small whole numbers for each word."""
     tokens = tuple(words.split())
     recipe = Recipe("integers", seed, -2, 3, WORDS)
-    return tokens, Matrix.rolled((len(tokens), d_model), recipe, Rows(tokens, tokens))
+    return tokens, Matrix.rolled((len(tokens), d_model), recipe, WordRows(tokens, tokens))
 
 
 def _small(name: str, seed: int, rows: int = 4, columns: int = 4) -> Matrix:
@@ -319,7 +319,7 @@ def biases(name: str) -> Settings:
     " looks at the second most, and the second at the first. Without P both look at “man”.",
 )
 def positions(name: str) -> Settings:
-    tokens, X = _words("dog bites man and dog sleeps", 30)
+    tokens, X = _words_and_vectors("dog bites man and dog sleeps", 30)
     weights = {W: _small(W, seed) for seed, W in enumerate(("W_Q", "W_K", "W_V"), 30)}
     return _settings(name, tokens, {"X": X, **weights, "P": sinusoidal(6, 4)})
 
@@ -361,7 +361,7 @@ def alibi(name: str) -> Settings:
     " changes each time, K and V only from head 1 to head 2. W_K and W_V are half as wide as W_Q.",
 )
 def grouped(name: str) -> Settings:
-    tokens, X = _words("she sells sea shells", 3)
+    tokens, X = _words_and_vectors("she sells sea shells", 3)
     weights = {"W_Q": _small("W_Q", 3, columns=8), "W_K": _small("W_K", 4), "W_V": _small("W_V", 5)}
     return _settings(name, tokens, {"X": X, **weights}, heads=4)
 
@@ -375,7 +375,7 @@ def grouped(name: str) -> Settings:
 )
 def sliding(name: str) -> Settings:
     cat = EXAMPLES[FIRST].build()
-    tokens, X = _words("the cat sat on the mat and slept", 56)
+    tokens, X = _words_and_vectors("the cat sat on the mat and slept", 56)
     matrices = {**cat.matrices, "X": X}
     return _settings(name, tokens, matrices, mask="causal", window=3, query=7)
 

@@ -9,7 +9,7 @@ import hashlib
 
 from attention.limits import MAX_STATE, BadInput
 from attention.session.state import links
-from attention.session.state.matrix import Matrix, Rows
+from attention.session.state.matrix import Matrix, WordRows
 from attention.session.state.settings import Settings, TooManyTokens
 
 OTHER = (
@@ -30,7 +30,7 @@ def pack(settings: Settings) -> tuple[dict[str, str], dict[str, Matrix]]:
     """
     matrices = {}
 
-    def name(matrix: Matrix, rows: Rows | None) -> str:
+    def name(matrix: Matrix, rows: WordRows | None) -> str:
         if matrix.follows(rows):
             return links.write_matrix(matrix, rows)
         digest = hashlib.blake2b(links.identity(matrix), digest_size=12).hexdigest()

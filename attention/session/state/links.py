@@ -50,7 +50,7 @@ from attention.session.state.long_context import LongContext
 from attention.session.state.matrix import (
     Matrix,
     Recipe,
-    Rows,
+    WordRows,
     are_waves,
     check_numbers,
     packed_text,
@@ -110,7 +110,7 @@ class Codec:
     read: Callable[[str], object]
 
 
-def _whole(text: str) -> int:
+def _read_whole(text: str) -> int:
     number = re.fullmatch(r"-?([0-9]+)", text)
     if not number:
         raise BadInput("expected a whole number")
@@ -162,11 +162,11 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def _cell(text: str) -> tuple[str, int, int] | None:
+def _read_cell(text: str) -> tuple[str, int, int] | None:
     if text == ABSENT:
         return None
     stage, i, j = text.split(",")
-    return stage, _whole(i), _whole(j)
+    return stage, _read_whole(i), _read_whole(j)
 
 
 def _drawn(text: str) -> tuple[tuple[bool, ...], ...]:
@@ -217,7 +217,7 @@ def _record(kind: type, optional: bool = True) -> Codec:
     return Codec(write, read)
 
 
-_INTEGER = Codec(str, _whole)
+_INTEGER = Codec(str, _read_whole)
 _BOOLEAN = Codec(lambda v: str(int(v)), _flag)
 _WORD = Codec(str, str)
 _TOKENS = Codec(
@@ -232,7 +232,7 @@ CODECS: dict[str, Codec] = {
     "mask": _WORD,
     "padding": Codec(
         lambda v: ".".join(map(str, v)),
-        lambda t: tuple(_whole(p) for p in t.split(".")) if t else (),
+        lambda t: tuple(_read_whole(p) for p in t.split(".")) if t else (),
     ),
     "names": Codec(lambda v: json.dumps(dict(v), ensure_ascii=False), _names),
     "drawn": Codec(lambda v: ".".join("".join(str(int(c)) for c in row) for row in v), _drawn),
@@ -252,7 +252,7 @@ CODECS: dict[str, Codec] = {
     "item": _INTEGER,
     "head": _INTEGER,
     "query": _INTEGER,
-    "cell": Codec(lambda v: ABSENT if v is None else ",".join(map(str, v)), _cell),
+    "cell": Codec(lambda v: ABSENT if v is None else ",".join(map(str, v)), _read_cell),
     "digits": _INTEGER,
     "sample_d_k": _INTEGER,
     "samples": _INTEGER,
@@ -264,21 +264,21 @@ CODECS: dict[str, Codec] = {
     "exercise_seed": _INTEGER,
     "asked": Codec(" ".join, lambda t: tuple(t.split())),
     "answers": Codec("~".join, lambda t: tuple(t.split("~")) if t else ()),
-    "tries": Codec(lambda v: "".join(map(str, v)), lambda t: tuple(map(_whole, t))),
+    "tries": Codec(lambda v: "".join(map(str, v)), lambda t: tuple(map(_read_whole, t))),
     "long": _record(LongContext, optional=False),
     "capture": _WORD,
     "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
     "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
     "paper_heads": Codec(
         lambda v: ".".join(map(str, v)),
-        lambda t: tuple(_whole(p) for p in t.split(".")) if t else (),
+        lambda t: tuple(_read_whole(p) for p in t.split(".")) if t else (),
     ),
 }
 
 
 def write(
     settings: Settings,
-    matrix_text: Callable[[Matrix, Rows | None], str] | None = None,
+    matrix_text: Callable[[Matrix, WordRows | None], str] | None = None,
     whole: bool = False,
 ) -> dict[str, str]:
     """The parameters of the link: the example, then each field that differs from it, or the
@@ -303,8 +303,8 @@ def write(
 def _text_of(
     name: str,
     matrix: Matrix,
-    rows: Rows | None,
-    matrix_text: Callable[[Matrix, Rows | None], str] | None,
+    rows: WordRows | None,
+    matrix_text: Callable[[Matrix, WordRows | None], str] | None,
 ) -> str:
     """A matrix as a parameter; sinusoidal positions in a link by their name."""
     if name == "P" and matrix_text is None and are_waves(matrix):
@@ -313,7 +313,7 @@ def _text_of(
 
 
 def _beside(
-    settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str] | None
+    settings: Settings, matrix_text: Callable[[Matrix, WordRows | None], str] | None
 ) -> dict[str, str]:
     """Of what is pinned its example, and each field that differs from these settings."""
     pinned = settings.pinned
@@ -424,7 +424,7 @@ def _changed(
                 matrices[parameter] = read_matrix_text(
                     _raw_or_short(text),
                     parameter,
-                    replace(base, **_words(changes)).rows_of(parameter),
+                    replace(base, **_tokens_of(changes)).rows_of(parameter),
                     beside=numbers,
                 )
                 numbers += matrices[parameter].values.size
@@ -469,7 +469,7 @@ def _placed(
     return {"drawn_from": origins["mask"]} if is_drawn and "mask" in origins else {}
 
 
-def _words(changes: dict[str, Any]) -> dict[str, Any]:
+def _tokens_of(changes: dict[str, Any]) -> dict[str, Any]:
     return {name: changes[name] for name in ("tokens", "memory_tokens") if name in changes}
 
 
@@ -576,7 +576,7 @@ def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
 
 def write_matrix(
     matrix: Matrix,
-    rows: Rows | None = None,
+    rows: WordRows | None = None,
     with_values: bool = False,
     pack: Callable[[Matrix], str] = lambda matrix: packed_text(matrix.values),
 ) -> str:
@@ -607,7 +607,7 @@ def _recipe(r: Recipe, shape: tuple[int, ...]) -> str:
     return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
 
 
-def read_matrix_text(text: str, name: str, rows: Rows | None = None, beside: int = 0) -> Matrix:
+def read_matrix_text(text: str, name: str, rows: WordRows | None = None, beside: int = 0) -> Matrix:
     """Read what :func:`write_matrix` writes; whatever is broken in it is one sentence.
 
     ``rows`` are the words of embeddings. ``beside`` is how many numbers were read before: what is
@@ -696,12 +696,12 @@ def to_file(settings: Settings) -> bytes:
 
     BadInput says why it could not be opened again; :func:`too_large` says it without writing.
     """
-    content = _file(settings, partial(write_matrix, with_values=True))
+    content = _state_file(settings, partial(write_matrix, with_values=True))
     _check_file(content)
     return content
 
 
-def _file(settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str]) -> bytes:
+def _state_file(settings: Settings, matrix_text: Callable[[Matrix, WordRows | None], str]) -> bytes:
     made: dict[str, Any] = {"format": FORMAT, "version": program.VERSION}
     made["saved"] = program.today().isoformat()
     about = what_it_is(settings, whole=True)
@@ -710,7 +710,7 @@ def _file(settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str])
     return json.dumps(STAMP | made | {"link": link}, ensure_ascii=False, indent=1).encode()
 
 
-def _kept(settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str]) -> bytes:
+def _kept(settings: Settings, matrix_text: Callable[[Matrix, WordRows | None], str]) -> bytes:
     """Write a state as the browser that keeps it joins it together."""
     state = STAMP | {"link": write(settings, matrix_text)}
     return json.dumps(state, ensure_ascii=False, separators=(",", ":")).encode()
@@ -728,7 +728,7 @@ def too_large(settings: Settings, kept: bool = False) -> str:
         left.append(matrix)
         return ""
 
-    form = _kept if kept else _file
+    form = _kept if kept else _state_file
     content = form(settings, leave_out)
     try:
         # a recipe has up to four commas

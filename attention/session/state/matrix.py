@@ -44,7 +44,7 @@ def packed_text(values: np.ndarray) -> str:
     return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
-class Rows(NamedTuple):
+class WordRows(NamedTuple):
     """The words behind the rows of embeddings."""
 
     tokens: tuple[str, ...]
@@ -103,7 +103,7 @@ class Recipe:
         """Whether each row is the vector of its token's word."""
         return self.stream == WORDS
 
-    def fill(self, shape: tuple[int, int], rows: Rows | None = None) -> np.ndarray:
+    def fill(self, shape: tuple[int, int], rows: WordRows | None = None) -> np.ndarray:
         """Return the values for a shape; where they go by word, for the tokens of the rows."""
         check_size("the matrix", shape)
         if self.by_word:
@@ -112,7 +112,7 @@ class Recipe:
             return initialise(self.kind, shape, self.seed, self.low, self.high)
         return drawn(self.kind, shape, self.seed, self.stream, self.low, self.high)
 
-    def _vectors(self, shape: tuple[int, int], rows: Rows | None) -> np.ndarray:
+    def _vectors(self, shape: tuple[int, int], rows: WordRows | None) -> np.ndarray:
         if rows is None:
             raise BadInput("only embeddings have vectors by word.")
         if len(rows.tokens) != shape[0]:
@@ -167,10 +167,10 @@ class Matrix:
         return len(packed_text(self.values))
 
     @classmethod
-    def rolled(cls, shape: tuple[int, int], recipe: Recipe, rows: Rows | None = None) -> Matrix:
+    def rolled(cls, shape: tuple[int, int], recipe: Recipe, rows: WordRows | None = None) -> Matrix:
         return cls(recipe.fill(shape, rows), recipe)
 
-    def resized(self, rows: int, columns: int, name: str, of: Rows | None = None) -> Matrix:
+    def resized(self, rows: int, columns: int, name: str, of: WordRows | None = None) -> Matrix:
         """Keep what fits; new cells are drawn the way the others were, from the stream of the
         matrix of this name or of the words ``of`` its rows, or are 0.
         """
@@ -196,13 +196,13 @@ class Matrix:
         """Whether the recipe alone still gives these values, cell for cell."""
         return self.recipe is not None and not self.recipe.by_word and self._is_given(None)
 
-    def follows(self, rows: Rows | None) -> bool:
+    def follows(self, rows: WordRows | None) -> bool:
         """Whether the recipe still gives these values, for embeddings from the words alone."""
         if self.recipe is None or not self.recipe.by_word:
             return self.is_rolled
         return rows is not None and len(rows.tokens) == self.shape[-2] and self._is_given(rows)
 
-    def _is_given(self, rows: Rows | None) -> bool:
+    def _is_given(self, rows: WordRows | None) -> bool:
         return (
             self.recipe is not None
             and len(self.shape) == 2

@@ -25,7 +25,7 @@ from attention.limits import (
 )
 from attention.paper import Paper
 from attention.session.state.long_context import LongContext
-from attention.session.state.matrix import Matrix, Rows
+from attention.session.state.matrix import Matrix, WordRows
 from attention.session.state.origin import Origin
 from attention.vocabulary.parts import PARTS as REAL_PARTS
 from attention.vocabulary.sentences import in_words
@@ -127,10 +127,10 @@ class Settings:
         rows, columns = self.matrices[name].shape[-2:]
         return rows, columns
 
-    def rows_of(self, name: str) -> Rows | None:
+    def rows_of(self, name: str) -> WordRows | None:
         """The words behind the rows of embeddings; None for other matrices."""
         tokens = {"X": self.tokens, "memory": self.memory_tokens}.get(name)
-        return Rows(tokens, self.tokens + self.memory_tokens) if tokens else None
+        return WordRows(tokens, self.tokens + self.memory_tokens) if tokens else None
 
     @property
     def origins(self) -> dict[str, Origin]:

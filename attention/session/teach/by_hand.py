@@ -58,7 +58,7 @@ def made(seed: int) -> Settings:
         scores = _product(Q, _turned(K))
         if not _is_small(X, Q, K, scores):
             continue
-        weights = _weights(scores)
+        weights = _exact_weights(scores)
         if weights is None:
             continue
         for _ in range(20):
@@ -119,7 +119,7 @@ def _is_small(X: Rows, Q: Rows, K: Rows, scores: Rows) -> bool:
     return differs and len(set(scores[2])) == 3 and len(set(scores[1][:2])) == 2
 
 
-def _weights(scores: Rows) -> Floats | None:
+def _exact_weights(scores: Rows) -> Floats | None:
     """The weights behind a look-ahead mask; None where the powers as given lead to others, or they
     do not add up to 1 as they are printed.
     """

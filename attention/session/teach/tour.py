@@ -195,7 +195,7 @@ def remembered(before: Settings, now: Settings) -> Settings:
 
 
 @dataclass(frozen=True)
-class Step:
+class TourStep:
     """One idea on the board, and something to do there."""
 
     title: str
@@ -633,7 +633,7 @@ def _says(text: str) -> Callable[[Now], str]:
     return lambda now: text
 
 
-def _cell(stage: str, rows: str, columns: str) -> Callable[[Now, Now], Cell]:
+def _cell_of_query(stage: str, rows: str, columns: str) -> Callable[[Now, Now], Cell]:
     """The cell of the query, of its strongest key, or the first."""
 
     def cell(before: Now, now: Now) -> Cell:
@@ -655,24 +655,24 @@ def _later(before: Now, now: Now) -> Cell:
 
 
 STEPS = (
-    Step(
+    TourStep(
         "Why attention?",
         ("X", "weights", "output"),
         _why,
         _says("Click another word above the board to see where it looks."),
         _looked,
-        _cell("weights", "query", "key"),
+        _cell_of_query("weights", "query", "key"),
     ),
-    Step(
+    TourStep(
         "Queries: what a word looks for",
         ("X", "W_Q", "Q"),
         _query,
         _ask_query,
         _changed_X,
-        _cell("Q", "query", "first"),
+        _cell_of_query("Q", "query", "first"),
         changes_X=True,
     ),
-    Step(
+    TourStep(
         "Keys: what a word offers",
         ("X", "W_K", "Q", "K"),
         _key,
@@ -680,7 +680,7 @@ STEPS = (
         _chose,
         lambda before, now: ("K", before.plain.strongest, 0),
     ),
-    Step(
+    TourStep(
         "A score is a dot product",
         ("Q", "K", "scores"),
         _score,
@@ -688,15 +688,15 @@ STEPS = (
         _clicked,
         _another_score,
     ),
-    Step(
+    TourStep(
         "Divide by √d_k",
         ("scores", "scaled", "weights"),
         _scale,
         _says("Set Scale in the sidebar to “none (× 1)” and watch the weights."),
         _unscaled,
-        _cell("scaled", "query", "key"),
+        _cell_of_query("scaled", "query", "key"),
     ),
-    Step(
+    TourStep(
         "Hide the future",
         ("masked", "weights"),
         _future,
@@ -704,38 +704,38 @@ STEPS = (
         _masked,
         _later,
     ),
-    Step(
+    TourStep(
         "Softmax turns scores into weights",
         ("masked", "weights"),
         _softmax,
         _ask_softmax,
         _guessed,
-        _cell("weights", "query", "key"),
+        _cell_of_query("weights", "query", "key"),
         asks=True,
         hides=("weights", "output", "joined", "projected", "context"),
     ),
-    Step(
+    TourStep(
         "The output is a weighted mix",
         ("masked", "weights", "V", "output"),
         _output,
         _ask_hide,
         _hidden,
-        _cell("output", "query", "first"),
+        _cell_of_query("output", "query", "first"),
     ),
-    Step(
+    TourStep(
         "Two heads look in two ways",
         ("Q", "K", "V", "weights"),
         _heads,
         _says("Set Heads in the sidebar to 2, then choose 1 under Head there."),
         _two_heads,
-        _cell("weights", "query", "key"),
+        _cell_of_query("weights", "query", "key"),
     ),
-    Step(
+    TourStep(
         "That is the whole formula",
         (),
         _end,
         _says(""),
         _nothing,
-        _cell("weights", "query", "key"),
+        _cell_of_query("weights", "query", "key"),
     ),
 )

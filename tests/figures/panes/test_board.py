@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from attention.figures.panes.board import to_board
-from attention.figures.panes.pane import Kind, Pane
+from attention.figures.panes.pane import CellKind, Pane
 from attention.figures.panes.shades import BLANK, BROKEN, HIDDEN, LAST, MOST_NUMBERED, ROOTS
 from attention.vocabulary.numbers import rounded
 
@@ -50,7 +50,10 @@ def test_a_byte_says_what_each_cell_is():
     pane = made(values, hidden=hidden, blanks={(1, 0): "?", (1, 2): "…"})
     found = received(pane)
     assert found["codes"].tolist() == [[LAST, HIDDEN, BROKEN], [BLANK, HIDDEN, LAST / 2]]
-    kinds = [[Kind.SHOWN, Kind.HIDDEN, Kind.BROKEN], [Kind.BLANK, Kind.HIDDEN, Kind.WAITS]]
+    kinds = [
+        [CellKind.SHOWN, CellKind.HIDDEN, CellKind.BROKEN],
+        [CellKind.BLANK, CellKind.HIDDEN, CellKind.WAITS],
+    ]
     assert pane.kinds.tolist() == kinds
     assert found["texts"] == [["1", "−∞", "NaN"], ["?", "0", "…"]]
     # what is hidden keeps its number, what is blank has none

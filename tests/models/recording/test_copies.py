@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.models.recording.copies import Rows, copied
+from attention.models.recording.copies import GrowingRows, copied
 
 LEAD, WIDTH = (1, 2), 3
 
@@ -50,7 +50,7 @@ MOVES = ["grow", "same", "cut", "anew", "change", "items", "type", "zero", "sign
 
 @given(st.lists(st.sampled_from(MOVES), max_size=12), st.integers(0, 2**31))
 def test_each_copy_stays_what_was_handed_over(moves, seed):
-    rows, rng, M = Rows(), np.random.default_rng(seed), numbers(seed, 3)
+    rows, rng, M = GrowingRows(), np.random.default_rng(seed), numbers(seed, 3)
     seen = [(rows.copied(Tensor(M)), M.copy())]
     for move in moves:
         if move == "grow":
@@ -80,7 +80,7 @@ def test_each_copy_stays_what_was_handed_over(moves, seed):
 
 def test_the_steps_of_a_generation_take_the_room_of_the_last():
     """Room is made for twice as many rows, so all rooms together are below four times the last."""
-    rows, whole = Rows(), numbers(0, 64)
+    rows, whole = GrowingRows(), numbers(0, 64)
     steps = [rows.copied(Tensor(whole[..., :n, :])) for n in range(1, 65)]
     rooms = {
         id(room): room for room in (each if each.base is None else each.base for each in steps)
@@ -89,12 +89,12 @@ def test_the_steps_of_a_generation_take_the_room_of_the_last():
 
 
 def test_cross_attention_keeps_its_keys_once():
-    rows, M = Rows(), numbers(0, 5)
+    rows, M = GrowingRows(), numbers(0, 5)
     first, second = rows.copied(Tensor(M)), rows.copied(Tensor(M.copy()))
     assert np.shares_memory(first, second)
 
 
-@pytest.mark.parametrize("copy", [copied, Rows().copied])
+@pytest.mark.parametrize("copy", [copied, GrowingRows().copied])
 def test_a_narrow_type_is_copied_wider(copy):
     M = numbers(0, 4).astype(np.float16)
     kept = copy(Tensor(M, narrow=True))
@@ -109,7 +109,7 @@ def test_a_copy_is_in_rows_and_its_own():
 
 
 def test_what_a_cache_put_behind_the_last_tensor_is_not_compared():
-    rows, whole = Rows(), numbers(0, 8)
+    rows, whole = GrowingRows(), numbers(0, 8)
     first, second = Tensor(whole[..., :5, :]), Tensor(whole[..., :6, :])
     rows.copied(first)
     second.M = np.where(np.arange(6)[:, None] < 5, np.nan, second.M)  # nobody looks at these
@@ -127,7 +127,7 @@ def test_a_tensor_that_may_be_another_by_now_is_compared(why):
         def _version(self, value):
             pass
 
-    rows, whole, changed = Rows(), numbers(0, 8), numbers(1, 8)
+    rows, whole, changed = GrowingRows(), numbers(0, 8), numbers(1, 8)
     kind = Uncounted if why == "not counted" else Tensor
     first, second = kind(whole[..., :5, :]), kind(changed[..., :6, :])
     rows.copied(first)

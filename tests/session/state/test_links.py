@@ -44,7 +44,7 @@ from attention.session.state.links import (
     write,
     write_matrix,
 )
-from attention.session.state.matrix import WORDS, Matrix, Recipe, Rows
+from attention.session.state.matrix import WORDS, Matrix, Recipe, WordRows
 from attention.session.state.run import run, view
 from attention.session.state.settings import DRAWN, Settings
 from attention.session.state.validate import check
@@ -102,7 +102,7 @@ def states(draw):
     for name, words_of in (("X", tokens), ("memory", memory_tokens)):
         if name in shapes and not batch and draw(st.booleans()):
             recipe = Recipe(draw(st.sampled_from(list(KINDS))), seed=4, stream=WORDS)
-            rows = Rows(words_of, tokens + memory_tokens)
+            rows = WordRows(words_of, tokens + memory_tokens)
             by_word[name] = Matrix.rolled(shapes[name], recipe, rows)
             if draw(st.booleans()):
                 by_word[name] = by_word[name].edited((0, 0), draw(numbers))

@@ -16,7 +16,7 @@ import streamlit as st
 
 from attention.explain.card import Card
 from attention.explain.colours import PALETTES
-from attention.explain.play import Step
+from attention.explain.play import PlayStep
 from attention.explain.strip import Strip
 from attention.figures.panes.board import to_board
 from attention.figures.panes.pane import Pane
@@ -61,7 +61,7 @@ def show(
     only: str = "",
     card: Card | None = None,
     strip: Strip | None = None,
-    play: Sequence[Step] = (),
+    play: Sequence[PlayStep] = (),
     on_picked: Callable[[object], None] | None = None,
     on_asked: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
