@@ -1,6 +1,5 @@
 // Numbers as text, as attention/vocabulary/numbers.py writes them: `number` alone, and `among`
-// others, where a
-// whole number has decimals too.
+// others, where a whole number has decimals too.
 
 const LARGE = 1e6 // from here on numbers are written in e-notation
 
