@@ -6,10 +6,13 @@ from html import escape
 
 import streamlit as st
 
+from attention.core.trace import AttentionTrace
 from attention.explain.captions import formula
+from attention.explain.view import View
 from attention.exports import citation, code
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
+from attention.figures.panes.panes import Cell
 from attention.html import looks, spread
 from attention.pages.components import board, picture
 from attention.pages.frame import pieces, state
@@ -28,6 +31,7 @@ from attention.session.edit.changes import name_of
 from attention.session.state.about import behind, what_it_is
 from attention.session.state.examples import EXAMPLES, OWN, as_made
 from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
 from attention.vocabulary.sentences import amount, capital, which_of
 from attention.vocabulary.stages import STAGES
 
@@ -40,15 +44,9 @@ LINES = "Lines"
 WITH_LINES = "trained-it"  # the example that opens with its lines
 SEEN = "example_seen"  # a value of the page
 
-s = state.begin()
-trace = run(s)
-shown = view(s, trace)
-there = cells.shapes(shown)
-cell = cells.chosen(s, shown)
 
-
-def notice() -> str:
-    """What to see in the example, as long as it is as it was made."""
+def notice(s: Settings) -> str:
+    """Return what to see in the example, as long as it is as it was made."""
     if as_made(s):
         return f"<b>Notice:</b> {escape(EXAMPLES[s.example].notice)}"
     if s.example == OWN:
@@ -59,57 +57,43 @@ def notice() -> str:
     return "You changed this example. Reset restores it."
 
 
-pieces.opening(
-    "Attention, stage by stage",
-    "Type a sentence. See every number.",
-    {
-        "Learn in 8 steps →": "learn",
-        "Your own sentence →": ".st-key-sentence_box input",
-        "Check your code →": "check",
-    },
-)
-controls.rail(s, notice())
-sizes = [amount(len(s.tokens), "token")]
-sizes += [] if s.d_model is None else [f"d_model {s.d_model}"]
-sizes += [] if s.weights_alone else [f"d_k {s.d_k}", f"d_v {s.d_v}"]
-sizes += [amount(s.heads, "head")]
-sizes += [f"{s.kv_heads} of keys and values"] if s.kv_heads < s.heads else []
-sizes += [which_of("item", [s.item], s.batch)]
-words.row(s, cell[0])
-if of_model := behind(s):
-    pieces.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
-pieces.sentences(*state.sentences())
-if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
-    pieces.message_box("understood", arrived)
-
-title, called_in_files = all_stages.title(s), name_of(s)[1]
-panes = [cells.let_edit(pane, s) for pane in all_stages.panes(s, shown, cell)]
-
-board.show(
-    "board",
-    panes,
-    formula=formula(shown),
-    remark=" · ".join(filter(None, sizes)),
-    about=what_it_is(s),
-    query=s.query,
-    cell=cell,
-    planned=True,
-    card=cells.card(s, shown, cell),
-    strip=cells.strip(s, shown),
-    play=cells.play(s, shown),
-    on_picked=all_stages.chooses(there),
-    on_asked=cells.ask,
-    on_edited=cells.edit,
-)
-for sentence in all_stages.flags(s, trace, shown):
-    pieces.message_box("flag", sentence)
+def sizes(s: Settings) -> str:
+    """Return the numbers of tokens, dimensions and heads, and which item is shown."""
+    counts = [amount(len(s.tokens), "token")]
+    counts += [] if s.d_model is None else [f"d_model {s.d_model}"]
+    counts += [] if s.weights_alone else [f"d_k {s.d_k}", f"d_v {s.d_v}"]
+    counts += [amount(s.heads, "head")]
+    counts += [f"{s.kv_heads} of keys and values"] if s.kv_heads < s.heads else []
+    counts += [which_of("item", [s.item], s.batch)]
+    return " · ".join(filter(None, counts))
 
 
-def the_figures() -> None:
+def the_board(s: Settings, shown: View, cell: Cell) -> None:
+    board.show(
+        "board",
+        [cells.let_edit(pane, s) for pane in all_stages.panes(s, shown, cell)],
+        formula=formula(shown),
+        remark=sizes(s),
+        about=what_it_is(s),
+        query=s.query,
+        cell=cell,
+        planned=True,
+        card=cells.card(s, shown, cell),
+        strip=cells.strip(s, shown),
+        play=cells.play(s, shown),
+        # the session keeps it until the next run: it must not hold the stages, which take 16 MB
+        # for eight heads of 512 tokens
+        on_picked=all_stages.chooses(cells.shapes(shown)),
+        on_asked=cells.ask,
+        on_edited=cells.edit,
+    )
+
+
+def the_figures(s: Settings, shown: View) -> None:
     st.html(spread.figures(shown, s.digits))
 
 
-def the_looks() -> None:
+def the_looks(s: Settings, shown: View) -> None:
     if sentence := looks.refusal(shown):
         pieces.note(capital(sentence))
         return
@@ -123,21 +107,27 @@ def the_looks() -> None:
         )
 
 
-def the_exports() -> None:
-    name = f"attention_{called_in_files}"
+def page_contents(
+    s: Settings, trace: AttentionTrace, shown: View, cell: Cell, wanted: tuple[str, ...] = ()
+) -> PageContents:
+    """Return what the formats write; of ``wanted`` stages where they hold only these."""
+    drawn = partial(all_stages.drawn, s, shown, cell, False)
+    return PageContents(s, trace, shown, all_stages.title(s), drawn, wanted)
+
+
+def the_exports(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> None:
+    name = f"attention_{name_of(s)[1]}"
     st.subheader("Numbers, code, state", anchor=False)
     files = st.container(horizontal=True, key="formats")
     wanted = tuple(stages_wanted(list(shown.stages)))
-    page = PageContents(
-        s, trace, shown, title, partial(all_stages.drawn, s, shown, cell, False), wanted
-    )
-    refused = {key: why for key in FORMATS if (why := refusal(key, page))}
+    contents = page_contents(s, trace, shown, cell, wanted)
+    refused = {key: why for key in FORMATS if (why := refusal(key, contents))}
     with files:
         for key, format in FORMATS.items():
             st.download_button(
                 format.label,
-                partial(format.write, page),
-                f"{name}_{format.name(page.about)}",
+                partial(format.write, contents),
+                f"{name}_{format.name(contents.about)}",
                 format.mime,
                 on_click="ignore",
                 key=f"take_{key}",
@@ -159,7 +149,7 @@ def the_exports() -> None:
     st.subheader("A figure", anchor=False)
     paper.stages_and_heads(s, trace, list(shown.stages), name + about(s).suffix)
     st.subheader("A worksheet", anchor=False)
-    worksheet.offer(s, shown, name + page.about.suffix)
+    worksheet.offer(s, shown, name + contents.about.suffix)
     st.subheader("Everything", anchor=False)
     pieces.note(
         "The zip contains all numbers, the code, the state, the figure above and a picture of each"
@@ -171,14 +161,14 @@ def the_exports() -> None:
         on_click=state.control_moved,
     ):
         bar = st.progress(0.0)
-        content = b""
-        for done, written, content in everything(page):  # noqa: B007
-            bar.progress(done, f"Writing {written} …")  # the last content is the whole zip
+        zipped = b""
+        for done, written, zipped in everything(contents):  # noqa: B007
+            bar.progress(done, f"Writing {written} …")  # the last is the whole zip
         bar.empty()
         st.download_button(
             "Save the zip",
-            content,
-            f"{name}{page.about.suffix}.zip",
+            zipped,
+            f"{name}{contents.about.suffix}.zip",
             "application/zip",
             on_click="ignore",
             key="zip",
@@ -208,40 +198,63 @@ def stages_wanted(there: list[str]) -> list[str]:
     )
 
 
-def the_code() -> None:
+def the_code(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> None:
     if lines := code.brief(s, trace):
         st.code(lines, language="python")
     whole = st.expander("The whole script, with the numbers", key="script", on_change="rerun")
     if not whole.open:
         return
-    page = PageContents(
-        s, trace, shown, title, partial(all_stages.drawn, s, shown, cell, False), ()
-    )
     with whole:
-        if why := refusal("python", page):
+        if why := refusal("python", page_contents(s, trace, shown, cell)):
             pieces.note(capital(why))
         else:
-            st.code(code.to_python(s, trace, title).decode(), language="python")
+            st.code(code.to_python(s, trace, all_stages.title(s)).decode(), language="python")
 
 
-pieces.address()
-below: dict[str, Callable[[], None]] = {
-    LINES: the_looks,
-    "Spread": the_figures,
-    "Initialise": partial(initialise.panel, s),
-    state.DATA: partial(your_data.panel, s),
-    "Export": the_exports,
-    "Code": the_code,
-}
-if s.example != state.page_value(SEEN, ""):
-    state.set_page_value(SEEN, s.example)
-    if s.example == WITH_LINES:
-        state.choose("below", LINES)
-if pieces.dock("below", below) != state.DATA:
-    your_data.forget()
-state.end()
-# The session keeps what may be called until the next run, and all that it sees: so nothing of what
-# is called sees the stages by these names, each of 16 MB for eight heads of 512 tokens. Nor do they
-# wait here until Python looks for what holds itself.
-for name in ("trace", "shown", "panes", "below"):
-    del globals()[name]
+def the_panels(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> None:
+    """Draw the tabs below the board, and what the open one holds."""
+    panels: dict[str, Callable[[], None]] = {
+        LINES: partial(the_looks, s, shown),
+        "Spread": partial(the_figures, s, shown),
+        "Initialise": partial(initialise.panel, s),
+        state.DATA: partial(your_data.panel, s),
+        "Export": partial(the_exports, s, trace, shown, cell),
+        "Code": partial(the_code, s, trace, shown, cell),
+    }
+    if s.example != state.page_value(SEEN, ""):
+        state.set_page_value(SEEN, s.example)
+        if s.example == WITH_LINES:
+            state.choose("below", LINES)
+    if pieces.dock("below", panels) != state.DATA:
+        your_data.forget()
+
+
+def page(s: Settings) -> None:
+    trace = run(s)
+    shown = view(s, trace)
+    cell = cells.chosen(s, shown)
+    pieces.opening(
+        "Attention, stage by stage",
+        "Type a sentence. See every number.",
+        {
+            "Learn in 8 steps →": "learn",
+            "Your own sentence →": ".st-key-sentence_box input",
+            "Check your code →": "check",
+        },
+    )
+    controls.rail(s, notice(s))
+    words.row(s, cell[0])
+    if of_model := behind(s):
+        pieces.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
+    pieces.sentences(*state.sentences())
+    if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
+        pieces.message_box("understood", arrived)
+    the_board(s, shown, cell)
+    for sentence in all_stages.flags(s, trace, shown):
+        pieces.message_box("flag", sentence)
+    pieces.address()
+    the_panels(s, trace, shown, cell)
+    state.end()
+
+
+page(state.begin())
