@@ -24,6 +24,7 @@ from attention.limits import BadInput
 from attention.pages.components import board
 from attention.pages.frame import pieces, state
 from attention.pages.panels import cells, controls, paper, words, your_data
+from attention.pages.panels.compared import Comparison
 from attention.session.compare import pair as pairs
 from attention.session.edit.changes import name_of
 from attention.session.edit.decoding import is_step
@@ -112,7 +113,7 @@ def possible(pair: pairs.Pair) -> tuple[pairs.Pair, str]:
 File = tuple[str, Callable[[], bytes]]  # its label, and what writes it
 
 
-def saved_states(too_large: str) -> dict[str, File]:
+def saved_states(s: Settings, pair: pairs.Pair, too_large: str) -> dict[str, File]:
     """Return the state as a file, by its ending; A and B as two where one would be too large."""
     if not too_large:
         return {".json": ("Save state (.json)", partial(links.to_file, s))}
@@ -159,106 +160,95 @@ def opening(settings: Settings) -> Settings:
     return made(pair.b, "scale")
 
 
-s = state.begin(pairs.pin_first, opening)
-pair, is_right = possible(pairs.pair_of(s))
-chosen = pairs.preset_of(pair)
-pieces.opening(
-    "Compare two settings",
-    "Your changes go to B. With a comparison selected below, a new sentence, another example and"
-    " Randomize go to both.",
-)
-with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
-    for key, (label, act) in PINNED.items():
-        state.button(label, key, state.change, (act,), disabled=not s.pinned)
-    for name, side in (("A", pair.a), ("B", pair.b)):
-        link, whole = links.address(side)
-        st.link_button(f"Open {name}", f"./?{urlencode(link)}", disabled=not whole)
-        if not whole:
-            pieces.note(f"{name} is {TOO_LARGE}")
-controls.rail(s, "", in_both)
-begun = made_of(s) if chosen else s
-words.row(begun, widened=in_both)
-heads, name = heads_shown(pair)
-a, b = pairs.views(pair)
-state.setting_control(
-    st.pills,
-    "Comparisons",
-    "preset",
-    chosen,
-    preset,
-    options=list(pairs.PRESETS),
-    format_func=lambda name: pairs.PRESETS[name].title,
-    label_visibility="collapsed",
-)
-look_for = f"{pairs.look_for(chosen, pair)} {pairs.also_changed(begun, pair)}".strip()
-st.html(tables.differing(pairs.differing(pair), look_for, heads))
-pieces.sentences(*state.sentences())
-if is_right:
-    pieces.message_box("flag", is_right)
-
-stages = list(beside.stages(a, b))
-alike = [both for both in stages if both.is_alike]
-wanted = state.page_value("alike", False) or alike == stages or is_step(pair.a, pair.b)
+def the_pinned(s: Settings, pair: pairs.Pair) -> None:
+    """Draw what can be done with A and B, and links that open each alone."""
+    with st.sidebar, st.container(horizontal=True, gap="small", key="pinned"):
+        for key, (label, act) in PINNED.items():
+            state.button(label, key, state.change, (act,), disabled=not s.pinned)
+        for name, side in (("A", pair.a), ("B", pair.b)):
+            link, whole = links.address(side)
+            st.link_button(f"Open {name}", f"./?{urlencode(link)}", disabled=not whole)
+            if not whole:
+                pieces.note(f"{name} is {TOO_LARGE}")
 
 
-def dressed(pane: Pane) -> Pane:
-    """The pane with its file's name, what is wrong in it, and what can be done in it."""
-    pane = replace(cells.let_edit(pane, s), filename=f"{name}_{pane.name}", picks=True)
-    if pane.name in STAGES and pairs.is_wrong(pair, b, pane.name):
-        return replace(pane, sentence="With the mistake.")
-    return pane
+def panes_of(shown: Comparison) -> list[Pane]:
+    """Return A, B and B − A of the stages; identical ones too where that is asked for.
+
+    They are also there where all are identical, or where B is one step of decoding.
+    """
+    s, pair, identical = shown.s, shown.pair, shown.identical
+    _, name = heads_shown(pair)
+
+    def dressed(pane: Pane) -> Pane:
+        """Name the pane's file, and say what is wrong in it and what can be done in it."""
+        pane = replace(cells.let_edit(pane, s), filename=f"{name}_{pane.name}", picks=True)
+        if pane.name in STAGES and pairs.is_wrong(pair, shown.b, pane.name):
+            return replace(pane, sentence="With the mistake.")
+        return pane
+
+    is_whole = identical == shown.stages or is_step(pair.a, pair.b)
+    wanted = state.page_value("alike", False) or is_whole
+    return [
+        dressed(pane)
+        for both in beside.repeats_last(shown.stages)
+        if wanted or not both.is_alike
+        for pane in apart(both, shown.a, shown.b, digits=s.digits, query=s.query, cell=s.cell)
+    ]
 
 
-panes = [
-    dressed(pane)
-    for both in beside.repeats_last(stages)
-    if wanted or not both.is_alike
-    for pane in apart(both, a, b, digits=s.digits, query=s.query, cell=s.cell)
-]
-there = cells.shapes(a), cells.shapes(b)
+def picks(*there: cells.Shapes) -> Callable[[object], None]:
+    """Return what a click on a cell of A, of B or of their difference does.
+
+    The session keeps it until the next run: it must not hold the stages themselves.
+    """
+
+    def show_cell(clicked: object) -> None:
+        if isinstance(clicked, dict) and isinstance(stage := clicked.get("stage"), str):
+            for side in SIDES:
+                stage = stage.removesuffix(side)
+            clicked = clicked | {"stage": stage}
+        cell = cells.existing(clicked, *there)
+        if cell:
+            state.change(lambda settings: replace(settings, cell=cell))
+            state.choose("below_compare", CELL)
+
+    return show_cell
 
 
-def show_cell(clicked: object) -> None:
-    """A click on a cell of A, of B or of their difference."""
-    if isinstance(clicked, dict) and isinstance(stage := clicked.get("stage"), str):
-        for side in SIDES:
-            stage = stage.removesuffix(side)
-        clicked = clicked | {"stage": stage}
-    cell = cells.existing(clicked, *there)
-    if cell:
-        state.change(lambda settings: replace(settings, cell=cell))
-        state.choose("below_compare", CELL)
+def weighed(side: View, mistake: str) -> View:
+    """Return the side for the strip: with a mistake in numbers, as not all weights are shares."""
+    return replace(side, softmax=False) if mistake else side
 
 
-def weighed(side: View) -> View:
-    """The side for the strip: with a mistake in numbers, as then not all weights are shares."""
-    return replace(side, softmax=False) if pair.mistake else side
+def the_board(shown: Comparison, panes: list[Pane]) -> None:
+    s, mistake = shown.s, shown.pair.mistake
+    sides = weighed(shown.a, mistake), weighed(shown.b, mistake)
+    board.show(
+        "compare_board",
+        panes,
+        about=what_it_is(s),
+        strip=strip_of_pair(*sides, s.query, s.digits),
+        on_picked=picks(cells.shapes(shown.a), cells.shapes(shown.b)),
+        on_asked=cells.ask,
+        on_edited=cells.edit,
+    )
+    for both in shown.stages:
+        if both.why_not:
+            pieces.note(both.why_not)
 
 
-board.show(
-    "compare_board",
-    panes,
-    about=what_it_is(s),
-    strip=strip_of_pair(weighed(a), weighed(b), s.query, s.digits),
-    on_picked=show_cell,
-    on_asked=cells.ask,
-    on_edited=cells.edit,
-)
-for both in stages:
-    if both.why_not:
-        pieces.note(both.why_not)
-
-
-def what_changed() -> None:
-    largest = [found for both in stages if (found := beside.largest_change(both))]
+def what_changed(shown: Comparison) -> None:
+    a, b, identical = shown.a, shown.b, shown.identical
+    largest = [found for both in shown.stages if (found := beside.largest_change(both))]
     with st.container(horizontal=True, gap="large"):
         if largest:
-            st.html(tables.changes(largest, a, s.digits), width="content")
+            st.html(tables.changes(largest, a, shown.s.digits), width="content")
         with st.container(width="stretch"):
             if winners := tables.winners(beside.strongest_changed(a, b)):
                 st.html(winners)
-            if alike:
-                names = ", ".join(STAGES[both.name].heading for both in alike)
+            if identical:
+                names = ", ".join(STAGES[both.name].heading for both in identical)
                 pieces.note(f"Identical in A and B: {names}.")
             state.page_control(
                 st.toggle,
@@ -268,34 +258,39 @@ def what_changed() -> None:
             )
 
 
-def the_cell() -> None:
-    cell = cells.chosen(s, b, "weights")
-    sides = (("A", a), ("B", b))
-    both = [tables.arithmetic(name, side, cell, lines(name, side, cell)) for name, side in sides]
+def the_cell(shown: Comparison) -> None:
+    cell = cells.chosen(shown.s, shown.b, "weights")
+    sides = (("A", shown.a), ("B", shown.b))
+    both = [
+        tables.arithmetic(name, side, cell, lines(shown, name, side, cell)) for name, side in sides
+    ]
     st.html(f"<div class='two'>{''.join(both)}</div>")
 
 
-def lines(side: str, shown: View, cell: Cell) -> list[str]:
-    """How a cell of one side is made; nothing where it has no such cell."""
-    stage, i, j = cell
-    if cells.existing({"stage": stage, "i": i, "j": j}, cells.shapes(shown)) is None:
+def lines(shown: Comparison, name: str, side: View, cell: Cell) -> list[str]:
+    """Return how a cell of one side is made; nothing where it has no such cell."""
+    (stage, i, j), digits = cell, shown.s.digits
+    if cells.existing({"stage": stage, "i": i, "j": j}, cells.shapes(side)) is None:
         return []
-    if side == "B" and pairs.is_wrong(pair, shown, stage):  # no formula leads to its number
-        result = number(shown.printed(stage)[i, j], s.digits)
+    pair = shown.pair
+    if name == "B" and pairs.is_wrong(pair, side, stage):  # no formula leads to its number
+        result = number(side.printed(stage)[i, j], digits)
         return [f"in B {pairs.BY_NAME[pair.mistake].title}", f"= {result}"]
-    return cell_arithmetic(shown, stage, i, j, s.digits)
+    return cell_arithmetic(side, stage, i, j, digits)
 
 
-def the_files() -> None:
+def the_files(shown: Comparison, panes: list[Pane]) -> None:
+    s, pair, a, b = shown.s, shown.pair, shown.a, shown.b
+    _, name = heads_shown(pair)
     formats: dict[str, File] = {
-        ".csv": ("CSV, one row per cell", partial(files.to_csv, pair, a, b, stages)),
-        ".npz": ("NPZ for NumPy", partial(files.to_npz, pair, a, b, stages)),
+        ".csv": ("CSV, one row per cell", partial(files.to_csv, pair, a, b, shown.stages)),
+        ".npz": ("NPZ for NumPy", partial(files.to_npz, pair, a, b, shown.stages)),
     }
     refused = {
         ".csv": bounds.too_large("csv", a) or bounds.too_large("csv", b),
         ".json": links.too_large(s),
     }
-    formats |= saved_states(refused[".json"])
+    formats |= saved_states(s, pair, refused[".json"])
     offer(formats, {ending: why for ending, why in refused.items() if why}, name)
     if state.link()[1]:  # a box says it otherwise
         pieces.note("The link under “Share” holds both A and B.")
@@ -309,15 +304,47 @@ def the_files() -> None:
     paper.offer(s, panes, name)
 
 
-pieces.address()
-below: dict[str, Callable[[], None]] = {
-    CHANGED: what_changed,
-    CELL: the_cell,
-    state.DATA: partial(your_data.panel, s),
-    "Export": the_files,
-}
-if pieces.dock("below_compare", below) != state.DATA:
-    your_data.forget()
-state.end()
-for name in ("a", "b", "stages", "alike", "wanted", "panes", "below"):  # as explore.py says
-    del globals()[name]
+def page(s: Settings) -> None:
+    pair, no_mistake = possible(pairs.pair_of(s))
+    chosen = pairs.preset_of(pair)
+    pieces.opening(
+        "Compare two settings",
+        "Your changes go to B. With a comparison selected below, a new sentence, another example"
+        " and Randomize go to both.",
+    )
+    the_pinned(s, pair)
+    controls.rail(s, "", in_both)
+    begun = made_of(s) if chosen else s
+    words.row(begun, widened=in_both)
+    state.setting_control(
+        st.pills,
+        "Comparisons",
+        "preset",
+        chosen,
+        preset,
+        options=list(pairs.PRESETS),
+        format_func=lambda name: pairs.PRESETS[name].title,
+        label_visibility="collapsed",
+    )
+    heads, _ = heads_shown(pair)
+    look_for = f"{pairs.look_for(chosen, pair)} {pairs.also_changed(begun, pair)}".strip()
+    st.html(tables.differing(pairs.differing(pair), look_for, heads))
+    pieces.sentences(*state.sentences())
+    if no_mistake:
+        pieces.message_box("flag", no_mistake)
+    shown = Comparison.of(s, pair)
+    panes = panes_of(shown)
+    the_board(shown, panes)
+    pieces.address()
+    panels: dict[str, Callable[[], None]] = {
+        CHANGED: partial(what_changed, shown),
+        CELL: partial(the_cell, shown),
+        state.DATA: partial(your_data.panel, s),
+        "Export": partial(the_files, shown, panes),
+    }
+    if pieces.dock("below_compare", panels) != state.DATA:
+        your_data.forget()
+    state.end()
+
+
+page(state.begin(pairs.pin_first, opening))
