@@ -49,8 +49,6 @@ FOR_A_CLASS = "Each student enters a number and gets their own exercise."
 RIGHT, WRONG = "✓ Right.", "✗ Not yet."
 WHICH = "Which of these mistakes did the code make?"
 
-s = state.begin()
-
 
 def begin(settings: Settings, **changes: Any) -> Settings:
     """Another exercise."""
@@ -71,7 +69,7 @@ def to_level(settings: Settings, level: int | None, every_row: bool) -> Settings
 # ---- what can be set -----------------------------------------------------------------------------
 
 
-def rail(done: Exercise | None) -> None:
+def rail(s: Settings, done: Exercise | None) -> None:
     with st.sidebar:
         if s.exercise != "state" and s.exercise_seed:
             number_box("Exercise number", s.exercise_seed)
@@ -112,7 +110,7 @@ def number_box(label: str, value: int, **options: Any) -> None:
     )
 
 
-def choices(done: Exercise | None) -> None:
+def choices(s: Settings, done: Exercise | None) -> None:
     """Which exercise, and what is missing."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="exercise"):
         state.setting_control(
@@ -146,7 +144,7 @@ def choices(done: Exercise | None) -> None:
             )
 
 
-def another(is_done: bool) -> None:
+def another(s: Settings, is_done: bool) -> None:
     if s.exercise != "state":
         state.button(
             "New exercise",
@@ -157,20 +155,20 @@ def another(is_done: bool) -> None:
         )
 
 
-def query_of(settings: Settings) -> int:
-    """The word whose weights are in the strip: at first that of the exercise."""
-    name, query = state.page_value(QUERY, ("", 0))
-    is_there = name == exercise.name_of(s) and query < len(settings.tokens)
+def query_of(name: str, settings: Settings) -> int:
+    """The word whose weights are in the strip: at first that of the exercise of this name."""
+    chosen_in, query = state.page_value(QUERY, ("", 0))
+    is_there = chosen_in == name and query < len(settings.tokens)
     return query if is_there else settings.query
 
 
-def asks(settings: Settings) -> Callable[[object], None]:
+def asks(name: str, settings: Settings) -> Callable[[object], None]:
     """Return what a click on a word of the strip does: the exercise stays as it is."""
 
     def ask(clicked: object) -> None:
         query = cells.word(clicked, settings.tokens)
         if query is not None:
-            state.set_page_value(QUERY, (exercise.name_of(s), query))
+            state.set_page_value(QUERY, (name, query))
 
     return ask
 
@@ -231,7 +229,7 @@ def _has_lines(done: Exercise, cell: Cell) -> bool:
     return done.shows_how(cell) and bool(done.how(cell))
 
 
-def card(done: Exercise, cell: Cell | None) -> None:
+def card(s: Settings, done: Exercise, cell: Cell | None) -> None:
     """What is to be done, how far one got, and what was answered."""
     stages = list(dict.fromkeys(STAGES[cell.stage].heading for cell in done.blanks))
     count = f"{done.done} of {len(done.blanks)}" if stages else ""
@@ -247,11 +245,11 @@ def card(done: Exercise, cell: Cell | None) -> None:
         with st.container(horizontal=True, gap="small", key="lesson_says"):
             st.html(tables.head(count, title, ask), width="stretch")
             with st.container(horizontal=True, gap="small", width="content"):
-                ways_on(done, cell)
+                ways_on(s, done, cell)
         st.html(tables.powers(done.given_powers()) + answered(done, cell))
 
 
-def ways_on(done: Exercise, cell: Cell | None) -> None:
+def ways_on(s: Settings, done: Exercise, cell: Cell | None) -> None:
     is_done = bool(done.blanks) and not done.open
     if is_done and done.level and done.level < len(exercise.levels(done.shown)):
         more = partial(to_level, level=done.level + 1, every_row=done.asks_every_row)
@@ -264,7 +262,7 @@ def ways_on(done: Exercise, cell: Cell | None) -> None:
             (partial(exercise.asked_how, cell=cell),),
             disabled=_has_lines(done, cell),
         )
-    another(is_done)
+    another(s, is_done)
 
 
 def filled(operations: list[Operation], goes_on: bool) -> list[Refusal]:
@@ -287,9 +285,10 @@ def filled(operations: list[Operation], goes_on: bool) -> list[Refusal]:
     return refused
 
 
-def the_board(done: Exercise, cell: Cell | None) -> None:
-    query = query_of(done.settings)
-    texts = {name: done.texts(name) for name in done.seen.stages}
+def the_board(s: Settings, done: Exercise, cell: Cell | None) -> None:
+    name = exercise.name_of(s)
+    query = query_of(name, done.settings)
+    texts = {stage: done.texts(stage) for stage in done.seen.stages}
     chooses = state.page_value(CHOOSES, False)  # then nothing is typed
     made = figures.panes(done.seen, digits=done.digits, query=query, cell=cell, blanks=texts)
     panes = [replace(pane, picks=True, edit="" if chooses else "blanks") for pane in made]
@@ -310,7 +309,7 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         formula=formula(done.shown),
         spoken_of=[*made_of, first] if first else (),
         about=what_it_is(done.settings),
-        edited=exercise.name_of(s),
+        edited=name,
         query=query,
         cell=cell,
         strip=strip(done, query),
@@ -318,7 +317,7 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         # Present picks a cell where there is a card; while blanks are chosen that would empty it
         card=how_it_is_made(done, cell) if cell and not chooses else None,
         on_picked=clicked,
-        on_asked=asks(done.settings),
+        on_asked=asks(name, done.settings),
         on_edited=filled,
     )
 
@@ -342,17 +341,17 @@ def _no_lines_yet(done: Exercise, cell: Cell) -> str:
     return later if cell in done.open else ""
 
 
-def fill_in(done: Exercise) -> None:
+def fill_in(s: Settings, done: Exercise) -> None:
     cell = focus(done)
-    card(done, cell)
+    card(s, done, cell)
     pieces.sentences(*state.sentences())
-    the_board(done, cell)
+    the_board(s, done, cell)
 
 
 # ---- finding the mistake -------------------------------------------------------------------------
 
 
-def find() -> None:
+def find(s: Settings) -> None:
     found, said = planted.planted(s.exercise_seed), planted.Said.of(s)
     is_found, is_shown = said.stage == found.first, said.stage_tries >= exercise.ENOUGH
     with st.container(key="lesson"):
@@ -360,7 +359,7 @@ def find() -> None:
             ask = WHICH if is_found and len(found.options) > 1 else FIND
             st.html(tables.head("", "Find the mistake", ask), width="stretch")
             with st.container(horizontal=True, gap="small", width="content"):
-                ways_to_find(found, said)
+                ways_to_find(s, found, said)
         if not is_found:
             asked("Stage", "planted_stage", said.stage, list(ALWAYS), _heading, "stage")
         if said.stage:
@@ -379,7 +378,8 @@ def find() -> None:
                 st.html(tables.quiet(f"{ONLY_ONE} {sentence}"))
     pieces.sentences(*state.sentences())
     cell = found.cell if is_found or is_shown else None
-    query = query_of(found.settings)
+    name = exercise.name_of(s)
+    query = query_of(name, found.settings)
     panes = [  # with the words of what it should be: its own could name the mistake
         replace(pane, sentence=describe(found.right, pane.name)["sentence"])
         for pane in figures.panes(found.wrong, digits=found.settings.digits, query=query, cell=cell)
@@ -394,7 +394,7 @@ def find() -> None:
         strip=strip_of(as_computed(found.wrong), query, found.settings.digits),
         planned=True,
         card=how_it_should_be(found) if is_shown else None,
-        on_asked=asks(found.settings),
+        on_asked=asks(name, found.settings),
     )
 
 
@@ -411,7 +411,7 @@ def as_computed(wrong: View) -> View:
     return replace(wrong, softmax=False, allowed=wrong.stages["weights"] != 0)
 
 
-def ways_to_find(found: planted.Planted, said: planted.Said) -> None:
+def ways_to_find(s: Settings, found: planted.Planted, said: planted.Said) -> None:
     is_done = said.mistake == found.mistake.name
     if is_done:
         link, _ = links.address(planted.beside(found))
@@ -424,7 +424,7 @@ def ways_to_find(found: planted.Planted, said: planted.Said) -> None:
             (planted.shown_how,),
             disabled=said.stage_tries >= exercise.ENOUGH,
         )
-    another(is_done)
+    another(s, is_done)
 
 
 def asked(label: str, name: str, value: str, options: list[str], words: Any, what: str) -> None:
@@ -457,7 +457,7 @@ def for_a_class(settings: Settings) -> Settings:
     return replace(EXAMPLES[FIRST].build(), **asked, exercise_seed=0)
 
 
-def by_number() -> None:
+def by_number(s: Settings) -> None:
     """Nothing yet: each student types a number."""
     with st.container(key="lesson"):
         ask = "Enter your number (for example from the class list) to get your own exercise."
@@ -466,26 +466,30 @@ def by_number() -> None:
     pieces.sentences(*state.sentences())
 
 
-def page() -> None:
-    keeps = " The link keeps your progress." if state.link()[1] else ""
-    pieces.opening("Exercises", f"Each answer is checked at once, with a hint.{keeps}")
+def the_exercise(s: Settings) -> None:
     if s.exercise != "state" and not s.exercise_seed:
-        rail(None)
-        return by_number()
+        rail(s, None)
+        return by_number(s)
     if s.exercise == "mistake":
-        rail(None)
-        choices(None)
-        return find()
+        rail(s, None)
+        choices(s, None)
+        return find(s)
     if why_not := exercise.suits(exercise.numbers_of(s)):
-        rail(None)
-        choices(None)
+        rail(s, None)
+        choices(s, None)
         return pieces.message_box("flag", why_not)
     done = Exercise.of(s)
-    rail(done)
-    choices(done)
-    return fill_in(done)
+    rail(s, done)
+    choices(s, done)
+    return fill_in(s, done)
 
 
-page()
-pieces.address()
-state.end()
+def page(s: Settings) -> None:
+    keeps = " The link keeps your progress." if state.link()[1] else ""
+    pieces.opening("Exercises", f"Each answer is checked at once, with a hint.{keeps}")
+    the_exercise(s)
+    pieces.address()
+    state.end()
+
+
+page(state.begin())
