@@ -32,9 +32,6 @@ ON = {
     "See a trained head": "model",
 }
 
-s = state.begin()
-step = tour.STEPS[s.step]
-
 
 def with_example(settings: Settings) -> Settings:
     """The step with an example that suits the tour."""
@@ -66,7 +63,7 @@ def choose(settings: Settings, choice: str | None) -> Settings:
     return settings
 
 
-def way(label: str, by: int, key: str, look: str = "secondary") -> None:
+def way(s: Settings, label: str, by: int, key: str, look: str = "secondary") -> None:
     """A button that goes so many steps on from where the tour is when it is pressed."""
     state.button(
         label,
@@ -79,11 +76,11 @@ def way(label: str, by: int, key: str, look: str = "secondary") -> None:
     )
 
 
-def ways(is_done: bool) -> None:
+def ways(s: Settings, is_done: bool) -> None:
     with st.container(horizontal=True, gap="small", width="content", key="tour_ways"):
-        way("Back", -1, "Left")
+        way(s, "Back", -1, "Left")
         if s.step < LAST_STEP:
-            way("Next", 1, "Right", "primary" if is_done else "secondary")
+            way(s, "Next", 1, "Right", "primary" if is_done else "secondary")
             to, label = LAST_STEP, "Skip the tour"
         else:
             to, label = 0, "Start again"
@@ -105,7 +102,7 @@ def text(before: Now, now: Now, said: tour.Reply, choice: str | None) -> None:
                 options=list(options),
                 label_visibility="collapsed",
             )
-        if s.step == LAST_STEP:
+        if now.s.step == LAST_STEP:
             with st.container(horizontal=True, vertical_alignment="center", key="tour_end"):
                 pieces.links_to(ON)
 
@@ -117,28 +114,29 @@ def without_numbers(shown: View, hidden: tuple[str, ...]) -> View:
 
 
 def strip(now: Now, hides: bool) -> Strip:
-    found = cells.strip(s, now.shown)
+    found = cells.strip(now.s, now.shown)
     return asking(found, [hides] * len(found.shares))
 
 
 def card(now: Now, cell: Cell, hidden: tuple[str, ...]) -> Card:
     if not hidden:
-        return cells.card(s, now.shown, cell)
-    return replace(card_of(now.shown, cell, s.digits), chain=())
+        return cells.card(now.s, now.shown, cell)
+    return replace(card_of(now.shown, cell, now.s.digits), chain=())
 
 
 def cell_of_card(before: Now, now: Now, hidden: tuple[str, ...]) -> Cell:
-    shown = now.shown.stages
+    s, shown = now.s, now.shown.stages
     if s.cell is not None and s.cell[0] in shown and s.cell[0] not in hidden:
         name, i, j = s.cell
         rows, columns = shown[name].shape
         if i < rows and j < columns:
             return s.cell
-    return ("masked", s.query, 0) if hidden else step.cell(before, now)
+    return ("masked", s.query, 0) if hidden else tour.STEPS[s.step].cell(before, now)
 
 
 def live_board(before: Now, now: Now, is_done: bool) -> None:
     """All stages; those that the step does not speak of are dimmed."""
+    s, step = now.s, tour.STEPS[now.s.step]
     hidden = () if is_done else tuple(name for name in step.hides if name in now.shown.stages)
     cell = cell_of_card(before, now, hidden)
     shown = without_numbers(now.shown, hidden)
@@ -177,7 +175,7 @@ def live_board(before: Now, now: Now, is_done: bool) -> None:
     )
 
 
-def refused(why: str) -> None:
+def refused(s: Settings, why: str) -> None:
     pieces.opening("Guided tour")
     controls.rail(s, "")
     words.row(s)
@@ -187,14 +185,14 @@ def refused(why: str) -> None:
         state.button("Start with the example", "tour_example", state.change, (with_example,))
 
 
-def page() -> None:
+def the_step(s: Settings) -> None:
     now = Now(s)
     before, choice = began(now), chosen(now)
     said = tour.reply(before, now, choice)
     is_done = said.kind == "done"
     count = f"<span>{s.step} of {COUNT}</span>" if 0 < s.step < LAST_STEP else ""
-    with pieces.opening(f"{count}{escape(step.title)}"):
-        ways(is_done)
+    with pieces.opening(f"{count}{escape(tour.STEPS[s.step].title)}"):
+        ways(s, is_done)
     controls.tour_rail(s)
     text(before, now, said, choice)
     words.row(s)
@@ -202,9 +200,13 @@ def page() -> None:
     live_board(before, now, is_done)
 
 
-if why := tour.tour_problem(s):
-    refused(why)
-else:
-    page()
-pieces.address()
-state.end()
+def page(s: Settings) -> None:
+    if why := tour.tour_problem(s):
+        refused(s, why)
+    else:
+        the_step(s)
+    pieces.address()
+    state.end()
+
+
+page(state.begin())
