@@ -29,7 +29,7 @@ TOP = 8  # of the strongest keys
 OFTEN = 0.5  # seconds between two looks at how far it is
 
 
-def the_controls(inputs: LongInputs, c: LongContext) -> None:
+def the_controls(s: Settings, inputs: LongInputs, c: LongContext) -> None:
     """Who sees whom, and what is shown of it."""
     st.html("<h2 class='rail'>Attention</h2>")
     masks = [name for name in MASKS if name != "own" or inputs.is_captured]
@@ -256,12 +256,12 @@ def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
         st.code(exports.code(c, inputs), language="python")
 
 
-def the_page() -> None:
+def the_context(s: Settings) -> None:
     with st.sidebar:
         long_source.show(s)
         inputs = long_source.the_inputs(s)
         c = settled(s.long, inputs)
-        the_controls(inputs, c)
+        the_controls(s, inputs, c)
     if long_source.is_lost(s):
         pieces.not_here(*long_source.NOT_HERE)
     if inputs.flag:
@@ -292,16 +292,19 @@ def the_page() -> None:
     the_take_away(work, inputs, c)
 
 
-s: Settings = state.begin()
-pieces.opening(
-    "Long context",
-    "Up to 131,072 tokens: an overview at once, then exact. Zoom in, down to single weights.",
-)
-long_source.take_over()
-pieces.sentences(*state.sentences())
-try:
-    the_page()
-except (ValueError, MemoryError, RuntimeError) as problem:  # of inputs, or what is made of them
-    pieces.message_box("refused", capital(sentence_of(problem)))
-pieces.address()
-state.end()
+def page(s: Settings) -> None:
+    pieces.opening(
+        "Long context",
+        "Up to 131,072 tokens: an overview at once, then exact. Zoom in, down to single weights.",
+    )
+    long_source.take_over()
+    pieces.sentences(*state.sentences())
+    try:
+        the_context(s)
+    except (ValueError, MemoryError, RuntimeError) as problem:  # of inputs, or what is made of them
+        pieces.message_box("refused", capital(sentence_of(problem)))
+    pieces.address()
+    state.end()
+
+
+page(state.begin())
