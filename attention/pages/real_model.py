@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from attention.pages.panels.upload import UploadedFile
 from attention.readers.cells import entry
 from attention.session.bring import captured
 from attention.session.long.job import sentence_of
-from attention.session.state.settings import UPLOADED
+from attention.session.state.settings import UPLOADED, Settings
 from attention.vocabulary.markdown import plain
 from attention.vocabulary.numbers import number
 from attention.vocabulary.sentences import amount, capital, which_of
@@ -55,12 +56,12 @@ def uploaded() -> tuple[str, Survey | None]:
     return state.page_value(OPENED, ("", None))
 
 
-def standing() -> Survey | None:
+def standing(s: Settings) -> Survey | None:
     """Return what is open: at first an example, and None where what was uploaded is lost."""
-    return uploaded()[1] if s.capture == UPLOADED else examples.surveyed(example_open())
+    return uploaded()[1] if s.capture == UPLOADED else examples.surveyed(example_open(s))
 
 
-def example_open() -> str:
+def example_open(s: Settings) -> str:
     """Return the name of the example that is open; "" where an upload is."""
     return "" if s.capture == UPLOADED else s.capture or next(iter(examples.CAPTURES))
 
@@ -113,14 +114,14 @@ def to_long() -> None:
     state.set_page_value(state.GO, "long")
 
 
-def the_sources() -> DeltaGenerator:
+def the_sources(s: Settings) -> DeltaGenerator:
     """The uploader, which opens what comes, and beside it the examples; return their place."""
     left, right = st.columns([3, 4], gap="medium")
     with left:
         label = "Open a capture (.safetensors)"
         if file := upload.upload(FILE, label, MAX_LONG_FILE, WANTED):
             open_file(file)
-        if standing() and s.capture == UPLOADED:
+        if standing(s) and s.capture == UPLOADED:
             st.caption(f"Open: {plain(uploaded()[0])}")
     with right:
         pieces.note("Or a trained model that is included:")
@@ -131,7 +132,7 @@ def the_sources() -> DeltaGenerator:
                     f"model_example_{name}",
                     open_example,
                     (name,),
-                    type="primary" if example_open() == name else "secondary",
+                    type="primary" if example_open(s) == name else "secondary",
                 )
             if s.capture == UPLOADED:
                 state.button("Close", "model_close", close)
@@ -307,7 +308,7 @@ def the_words(found: Survey, item: int) -> None:
         pieces.note(*lines)
 
 
-def the_maps(found: Survey) -> None:
+def the_maps(s: Settings, found: Survey) -> None:
     row = st.container(horizontal=True)
     heads, measure, by_number = chosen_heads(found, row)
     the_words(found, state.page_value("model_item", 0))
@@ -347,7 +348,7 @@ def the_maps(found: Survey) -> None:
             )
             for (place, item), of_call in groupby(shown, lambda head: (head.place, head.item))
         ]
-    maps.show("model_maps", groups, press)
+    maps.show("model_maps", groups, partial(press, s))
 
 
 def drawn_maps(found: Survey, heads: Sequence[Head]) -> dict[tuple[int, int, int], SmallMap]:
@@ -402,9 +403,9 @@ def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -
     )
 
 
-def press(sent: object) -> None:
+def press(s: Settings, sent: object) -> None:
     """Put the head of a map on Explore's board, or one of more tokens on Long context; go there."""
-    found, pressed = standing(), sent.get("id") if isinstance(sent, dict) else None
+    found, pressed = standing(s), sent.get("id") if isinstance(sent, dict) else None
     here = {f"{head.place} {head.item} {head.head}": head for head in found.heads} if found else {}
     if found is None or not isinstance(pressed, str) or pressed not in here:
         return
@@ -449,7 +450,7 @@ def arrival(head: Head, call: Call, found: Survey) -> str:
 # ---- one head across layers ----------------------------------------------------------------------
 
 
-def the_layers(found: Survey) -> None:
+def the_layers(s: Settings, found: Survey) -> None:
     """The weights of one head in every layer, beside each other, and as a figure to print."""
     item, kind = state.page_value("model_item", 0), state.page_value("model_kind", EVERY)
     there = of_kind(found, kind, item)
@@ -485,26 +486,29 @@ def the_lines() -> None:
     st.code(SNIPPET, language="python")
 
 
-s = state.begin()
-pieces.opening(
-    "What did the model really do?",
-    "Open a capture of its attention. Every head is recomputed, compared with the model’s own"
-    " output, and opens on Explore.",
-)
-pieces.sentences(*state.sentences())
-beside = the_sources()
-shown = standing()
-if shown is None:
-    pieces.not_here("What was uploaded is", "upload the file again")
-else:
-    with beside:
-        the_proof(shown)
-    if name := example_open():
-        pieces.note(examples.CAPTURES[name].notice)
-    the_maps(shown)
-    if state.page_control(st.toggle, "One head across layers", "model_layers", False):
-        the_layers(shown)
-with st.expander("How to capture your own model", key="model_lines"):
-    the_lines()
-pieces.address()
-state.end()
+def page(s: Settings) -> None:
+    pieces.opening(
+        "What did the model really do?",
+        "Open a capture of its attention. Every head is recomputed, compared with the model’s own"
+        " output, and opens on Explore.",
+    )
+    pieces.sentences(*state.sentences())
+    beside = the_sources(s)
+    shown = standing(s)
+    if shown is None:
+        pieces.not_here("What was uploaded is", "upload the file again")
+    else:
+        with beside:
+            the_proof(shown)
+        if name := example_open(s):
+            pieces.note(examples.CAPTURES[name].notice)
+        the_maps(s, shown)
+        if state.page_control(st.toggle, "One head across layers", "model_layers", False):
+            the_layers(s, shown)
+    with st.expander("How to capture your own model", key="model_lines"):
+        the_lines()
+    pieces.address()
+    state.end()
+
+
+page(state.begin())
