@@ -7,6 +7,7 @@ import streamlit as st
 from attention.arrays.statistics import variance
 from attention.exports import variance as exports
 from attention.figures.plotly import variance as figures
+from attention.figures.plotly.charts import Chart
 from attention.html import lesson as lessons
 from attention.html import variance as tables
 from attention.pages.components import board
@@ -16,16 +17,15 @@ from attention.pages.panels.controls import field
 from attention.samples import variance as maths
 from attention.session.state.about import what_it_is
 from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
 from attention.session.teach.guesses import GUESSED_D_K, Guess, guesses
 from attention.vocabulary.stages import STAGES
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 
-s = state.begin()
 
-
-def steps(label: str, name: str, options: list[int], **looks: Any) -> None:
+def steps(s: Settings, label: str, name: str, options: list[int], **looks: Any) -> None:
     """A slider over chosen steps; a value between them, from a link, becomes a step of its own."""
     value = getattr(s, name)
     options = sorted({*options, value})
@@ -34,59 +34,52 @@ def steps(label: str, name: str, options: list[int], **looks: Any) -> None:
     )
 
 
-pieces.opening(
-    "Why divide by √d<sub>k</sub>?",
-    "A score q · k adds up d<sub>k</sub> products. Sample many queries and keys to see how far"
-    " their scores spread, and what softmax does with them.",
-)
-pieces.sentences(*state.sentences())
-
-first, second, third, fourth = st.columns(
-    [3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom"
-)
-with first:
-    steps("Largest d_k", "sample_d_k", D_KS)
-with second:
-    steps(
-        "Samples at each d_k",
-        "samples",
-        SAMPLES,
-        format_func="{:,}".format,
+def the_controls(s: Settings) -> None:
+    first, second, third, fourth = st.columns(
+        [3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom"
     )
-with third:
-    state.setting_control(
-        st.segmented_control,
-        "Distribution",
-        "distribution",
-        s.distribution,
-        field("distribution"),
-        options=list(maths.DISTRIBUTIONS),
-        format_func=lambda name: maths.DISTRIBUTIONS[name].label,
-        required=True,
-        width="stretch",
-        help="Of the entries of q and k; each has mean 0 and variance 1.",
-    )
-with fourth:
-    state.setting_control(
-        st.number_input,
-        "Seed",
-        "sample_seed",
-        s.sample_seed,
-        field("sample_seed"),
-        min_value=0,
-        max_value=2**32 - 1,
-        step=1,
-    )
+    with first:
+        steps(s, "Largest d_k", "sample_d_k", D_KS)
+    with second:
+        steps(
+            s,
+            "Samples at each d_k",
+            "samples",
+            SAMPLES,
+            format_func="{:,}".format,
+        )
+    with third:
+        state.setting_control(
+            st.segmented_control,
+            "Distribution",
+            "distribution",
+            s.distribution,
+            field("distribution"),
+            options=list(maths.DISTRIBUTIONS),
+            format_func=lambda name: maths.DISTRIBUTIONS[name].label,
+            required=True,
+            width="stretch",
+            help="Of the entries of q and k; each has mean 0 and variance 1.",
+        )
+    with fourth:
+        state.setting_control(
+            st.number_input,
+            "Seed",
+            "sample_seed",
+            s.sample_seed,
+            field("sample_seed"),
+            min_value=0,
+            max_value=2**32 - 1,
+            step=1,
+        )
 
-asked = s.distribution, s.sample_d_k, s.sample_seed, s.samples
-points = maths.measure_all(*asked)
-counts, edges = maths.sampled_histogram(*asked)
 
-charts: list[Any] = []
-about = exports.what_was_drawn(s)
+def sample(s: Settings) -> tuple[str, int, int, int]:
+    """Return what is sampled, as the functions of ``maths`` take it."""
+    return s.distribution, s.sample_d_k, s.sample_seed, s.samples
 
 
-def the_spread() -> None:
+def the_spread(s: Settings, points: tuple[maths.Point, ...]) -> list[Chart]:
     st.subheader("Longer vectors, wider scores", anchor=False)
     st.html(
         "<p class='notice'>Let the entries of q and k be independent, with mean 0 and variance 1."
@@ -97,11 +90,12 @@ def the_spread() -> None:
         " <b style='white-space: nowrap'>Var(q · k / √d<sub>k</sub>) = 1</b>, however"
         " long the vectors.</p>"
     )
-    charts.extend(figures.spread_panes(points, counts, edges))
-    board.show("spread", charts, about=about)
+    spread = figures.spread_panes(points, *maths.sampled_histogram(*sample(s)))
+    board.show("spread", spread, about=exports.what_was_drawn(s))
+    return spread
 
 
-def the_softmax() -> None:
+def the_softmax(s: Settings, points: tuple[maths.Point, ...]) -> list[Chart]:
     st.subheader("What softmax does with the scores", anchor=False)
     st.html(
         "<p class='notice'>Softmax turns differences into ratios: a score 8 above another gets"
@@ -110,12 +104,12 @@ def the_softmax() -> None:
         " w(1 − w) is near 0 both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning"
         " stalls.</p>"
     )
-    softmax = figures.softmax_panes(points, maths.middle_row(*asked))
-    charts.extend(softmax)
-    board.show("softmax", softmax, about=about)
+    softmax = figures.softmax_panes(points, maths.middle_row(*sample(s)))
+    board.show("softmax", softmax, about=exports.what_was_drawn(s))
+    return softmax
 
 
-def the_matrices() -> None:
+def the_matrices(s: Settings) -> list[Chart]:
     st.subheader("The matrices on Explore", anchor=False)
     on_explore = view(s, run(s))
     Q, K = on_explore.source("Q"), on_explore.source("K")  # normed and rotated, it may be
@@ -137,7 +131,6 @@ def the_matrices() -> None:
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
         explored = figures.explored_pane(measured, predicted, sentence)
-        charts.append(explored)
         board.show("explored", [explored], about=what_it_is(s))
     with right:
         st.html(tables.explored_table(means, measured, predicted, max(s.digits, 2)))
@@ -145,9 +138,10 @@ def the_matrices() -> None:
             "Population variance (ddof 0) over every entry;"
             " change the matrices on Explore and come back."
         )
+    return [explored]
 
 
-def the_numbers() -> None:
+def the_numbers(s: Settings, points: tuple[maths.Point, ...]) -> None:
     with st.expander("Numbers in these charts"):
         st.html(tables.points_table(points))
         st.caption(
@@ -177,21 +171,33 @@ def guessed(k: int, asked: Guess) -> bool:
         return True
 
 
-def sections() -> None:
+def sections(s: Settings) -> None:
     """All of the page; where one guesses first, up to the question that is open."""
     questions: tuple[Guess | None, ...] = (None, None)
     if state.page_control(st.toggle, "Guess first", "guess_first", False):
         point = maths.measure(s.distribution, GUESSED_D_K, s.sample_seed, s.samples)
         questions = guesses(point)
+    points, charts = maths.measure_all(*sample(s)), list[Chart]()
     for k, (asked, show) in enumerate(zip(questions, (the_spread, the_softmax), strict=True)):
         if asked and not guessed(k, asked):
             return
-        show()
-    the_matrices()
-    the_numbers()
-    paper.offer(s, charts, "attention_why", about)
+        charts += show(s, points)
+    charts += the_matrices(s)
+    the_numbers(s, points)
+    paper.offer(s, charts, "attention_why", exports.what_was_drawn(s))
 
 
-sections()
-pieces.address()
-state.end()
+def page(s: Settings) -> None:
+    pieces.opening(
+        "Why divide by √d<sub>k</sub>?",
+        "A score q · k adds up d<sub>k</sub> products. Sample many queries and keys to see how far"
+        " their scores spread, and what softmax does with them.",
+    )
+    pieces.sentences(*state.sentences())
+    the_controls(s)
+    sections(s)
+    pieces.address()
+    state.end()
+
+
+page(state.begin())
