@@ -255,31 +255,8 @@ def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
     return [replace(pane, filename=f"attention_check_{pane.name}") for pane in panes]
 
 
-s = state.begin()
-pieces.opening(
-    "Why does mine differ?",
-    "Enter the inputs and the numbers your code returns. The page tries the known mistakes, alone"
-    " and in pairs, and says which of them gives exactly your numbers.",
-)
-pieces.sentences(*state.sentences())
-with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="check_inputs"):
-    source = state.page_control(
-        st.segmented_control,
-        "Inputs",
-        "check_source",
-        "explore",
-        required=True,
-        options=list(inputs.SOURCES),
-        format_func=lambda name: inputs.SOURCES[name].label,
-    )
-    beside = st.container()
-try:
-    if source == "explore":
-        with beside:
-            given = from_explore(s)
-    else:
-        given = pasted(source)
-    bench = inputs.bench_of(given)
+def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
+    """Draw the boxes for the numbers, and what explains them, of inputs from this source."""
     boxes, example = answers(bench)
     if example:
         pieces.note(example)
@@ -302,8 +279,40 @@ try:
     board.show("check_board", panes, about=what_it_is(s))
     if panes:
         paper.offer(s, panes, "attention_check")
-except BadInput as problem:
-    pieces.message_box("refused", capital(str(problem)))
-typed.keep("check_typed", TYPED)
-pieces.address()
-state.end()
+
+
+def page(s: Settings) -> None:
+    pieces.opening(
+        "Why does mine differ?",
+        "Enter the inputs and the numbers your code returns. The page tries the known mistakes,"
+        " alone and in pairs, and says which of them gives exactly your numbers.",
+    )
+    pieces.sentences(*state.sentences())
+    with st.container(
+        horizontal=True, vertical_alignment="bottom", gap="medium", key="check_inputs"
+    ):
+        source = state.page_control(
+            st.segmented_control,
+            "Inputs",
+            "check_source",
+            "explore",
+            required=True,
+            options=list(inputs.SOURCES),
+            format_func=lambda name: inputs.SOURCES[name].label,
+        )
+        beside = st.container()
+    try:
+        if source == "explore":
+            with beside:
+                given = from_explore(s)
+        else:
+            given = pasted(source)
+        the_diagnosis(s, source, inputs.bench_of(given))
+    except BadInput as problem:
+        pieces.message_box("refused", capital(str(problem)))
+    typed.keep("check_typed", TYPED)
+    pieces.address()
+    state.end()
+
+
+page(state.begin())

@@ -15,6 +15,7 @@ from attention.pages.panels import all_stages, cells
 from attention.readers.cells.entry import short
 from attention.session.state.about import what_it_is
 from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
 from attention.vocabulary.sentences import which_of
 
 ALONE = """<style>
@@ -23,49 +24,51 @@ ALONE = """<style>
   .st-key-title { position: absolute; clip-path: inset(50%); }
 </style>"""
 
-s = state.begin()
-pieces.opening("Attention, stage by stage")
-st.html(ALONE)
-trace = run(s)
-shown = view(s, trace)
-there = cells.shapes(shown)
-asked = st.query_params.get(share.STAGE, "")
-only = asked if asked in there else ""
-other = only and s.cell and s.cell[0] != only
-cell = cells.chosen(replace(s, cell=None) if other else s, shown, only or "scores")
-panes = all_stages.panes(s, shown, cell)
-if only:
-    (alone,) = (pane for pane in panes if pane.name == only)
-    # without a mask masked is scaled once more
-    same = {} if "mask" in there else {"masked": shown.source("scaled", "masked")}
-    made_of = [(same.get(name, name), part) for name, part in alone.sources]
-    factors = [replace(pane, picks=False) for pane in panes if pane.name in dict(made_of)]
-    panes = [*factors, replace(alone, sources=made_of)]
-    there = {only: there[only]}
-pieces.sentences(*state.sentences())
-if asked != only:
-    pieces.message_box(
-        "refused", f"There is no stage “{short(asked, 40)}” here; all stages are shown."
+
+def page(s: Settings) -> None:
+    pieces.opening("Attention, stage by stage")
+    st.html(ALONE)
+    trace = run(s)
+    shown = view(s, trace)
+    there = cells.shapes(shown)
+    asked = st.query_params.get(share.STAGE, "")
+    only = asked if asked in there else ""
+    other = only and s.cell and s.cell[0] != only
+    cell = cells.chosen(replace(s, cell=None) if other else s, shown, only or "scores")
+    panes = all_stages.panes(s, shown, cell)
+    if only:
+        (alone,) = (pane for pane in panes if pane.name == only)
+        # without a mask masked is scaled once more
+        same = {} if "mask" in there else {"masked": shown.source("scaled", "masked")}
+        made_of = [(same.get(name, name), part) for name, part in alone.sources]
+        factors = [replace(pane, picks=False) for pane in panes if pane.name in dict(made_of)]
+        panes = [*factors, replace(alone, sources=made_of)]
+        there = {only: there[only]}
+    pieces.sentences(*state.sentences())
+    if asked != only:
+        pieces.message_box(
+            "refused", f"There is no stage “{short(asked, 40)}” here; all stages are shown."
+        )
+    board.show(
+        "board",
+        panes,
+        formula=None if only else formula(shown),
+        remark=" · ".join(filter(None, [all_stages.title(s), which_of("item", [s.item], s.batch)])),
+        only=only,
+        about=what_it_is(s),
+        query=s.query,
+        cell=cell,
+        planned=True,
+        card=card_of(shown, cell, s.digits, chained=not only),
+        strip=cells.strip(s, shown),
+        play=() if only else cells.play(s, shown),
+        on_picked=all_stages.chooses(there),
+        on_asked=cells.ask,
     )
-board.show(
-    "board",
-    panes,
-    formula=None if only else formula(shown),
-    remark=" · ".join(filter(None, [all_stages.title(s), which_of("item", [s.item], s.batch)])),
-    only=only,
-    about=what_it_is(s),
-    query=s.query,
-    cell=cell,
-    planned=True,
-    card=card_of(shown, cell, s.digits, chained=not only),
-    strip=cells.strip(s, shown),
-    play=() if only else cells.play(s, shown),
-    on_picked=all_stages.chooses(there),
-    on_asked=cells.ask,
-)
-for sentence in all_stages.flags(s, trace, shown):
-    pieces.message_box("flag", sentence)
-st.link_button("Open with all controls", share.to_here(state.link()[0]), type="tertiary")
-state.end()
-for name in ("trace", "shown", "panes"):  # the session keeps what may be called, and what it sees
-    del globals()[name]
+    for sentence in all_stages.flags(s, trace, shown):
+        pieces.message_box("flag", sentence)
+    st.link_button("Open with all controls", share.to_here(state.link()[0]), type="tertiary")
+    state.end()
+
+
+page(state.begin())
