@@ -1,6 +1,7 @@
 """The import rule of the house, in one sentence (`ORDER`), and the order inside four folders.
 
-No files import each other in a loop. And the length of its lines, and where its bounds stand.
+No files import each other in a loop. And the length of its lines, where its bounds stand, and that
+functions of pages get what they use.
 """
 
 import ast
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from symtable import SymbolTable, symtable
 
 import pytest
 
@@ -414,6 +416,40 @@ def test_no_line_is_longer_than_a_hundred_columns():
     assert long_lines(HOUSE.parent) == []
 
 
+def globals_in(table: SymbolTable) -> Iterator[str]:
+    """Yield the global names that a function uses, also in functions inside it."""
+    yield from (symbol.get_name() for symbol in table.get_symbols() if symbol.is_global())
+    for inner in table.get_children():
+        yield from globals_in(inner)
+
+
+def page_globals(house: Path) -> list[str]:
+    """Return where a function of a page uses a variable of its file.
+
+    What is imported or defined may be used, and what begins with a capital: constants and types.
+    """
+    found = []
+    for path in sorted((house / "pages").glob("*.py")):
+        table = symtable(path.read_text(encoding="utf-8"), path.name, "exec")
+        variables = {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_assigned() and not symbol.is_imported() and not symbol.is_namespace()
+        }
+        found += [
+            f"{path.stem}.{function.get_name()} uses {name}"
+            for function in table.get_children()
+            for name in sorted(variables & set(globals_in(function)))
+            if not name.lstrip("_")[:1].isupper()
+        ]
+    return found
+
+
+def test_functions_of_pages_get_what_they_use():
+    """A function that reads its page's ``s`` cannot be called with other settings."""
+    assert page_globals(HOUSE) == []
+
+
 def test_every_bound_called_so_stands_in_one_module():
     assert bounds_elsewhere(HOUSE) == []
 
@@ -571,6 +607,41 @@ def test_a_planted_bound_is_found(other_house, line):
     (other_house / "limits.py").write_text("MAX_TOKENS = 2048\n")
     (other_house / "exports" / "paper.py").write_text(f"{line}\n")
     assert bounds_elsewhere(other_house) == ["paper has MAX_DOTS"]
+
+
+PAGE = """
+from math import pi
+NUMBER, Pair = 1, tuple[int, int]
+s = [n for n in range(3)]
+def text(n: int) -> str:
+    return str(n + NUMBER + pi)
+def page(s: list, *, k: int = 0) -> Pair:
+    with open("") as file:
+        n = [text(k) for k in s if (last := k)]
+    return n, file, last, text
+with page(s) as shown:
+    pass
+"""
+
+
+def test_a_function_of_a_page_may_use_its_arguments_constants_and_other_functions(other_house):
+    (other_house / "pages" / "why.py").write_text(PAGE)
+    assert page_globals(other_house) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ("return s", "s"),
+        ("return [s for n in range(3)]", "s"),
+        ("return lambda shown: shown + s[0]", "s"),
+        ("def inner(s): return s, shown\n    return inner", "shown"),
+        ("return text(s=1, shown=shown)", "shown"),
+    ],
+)
+def test_a_planted_use_of_a_page_variable_is_found(other_house, body, name):
+    (other_house / "pages" / "why.py").write_text(f"{PAGE}def planted():\n    {body}\n")
+    assert page_globals(other_house) == [f"why.planted uses {name}"]
 
 
 @pytest.mark.parametrize(
