@@ -6,7 +6,7 @@ import os
 from datetime import UTC, date, datetime
 
 NAME = "attention-stages"
-VERSION = "0.9.0"  # pyproject.toml reads it here, and without importing the package
+VERSION = "0.10.0"  # pyproject.toml reads it here, and without importing the package
 
 
 def made_by() -> str:
