@@ -36,9 +36,9 @@ def code(s: LongContext, inputs: LongInputs) -> str:
     """Python that computes what is seen; of what was brought, its arrays are the reader's own."""
     masks = {"causal": "places.causal()", "lower_right": "places.causal_lower_right()"}
     masks |= {"window": f"places.window({s.seen})", "own": "allowed"}
-    lines = ["import attention", "from attention.long import places"]
+    lines = ["import attention", "from attention import places"]
     if s.pattern:
-        lines += ["from attention.samples.patterns import made", ""]
+        lines += ["from attention.patterns import made", ""]
         lines.append(f'Q, K, _ = made("{s.pattern}", {s.tokens}, seed={s.seed})')
         if s.rotary:
             lines += ["rotary = attention.Rotary()", "Q, K = rotary.rotate(Q), rotary.rotate(K)"]
