@@ -31,7 +31,7 @@ class RMSNorm:
     whole : bool
         Take the mean over all heads of a token, not over each head, as OLMo 2 does.
     after_rotary : bool
-        Norm what is rotated already, as Hunyuan does. With a gain the order matters.
+        Norm Q and K after their rotation, as Hunyuan does. With a gain the order matters.
 
     Raises
     ------

@@ -54,17 +54,18 @@ class Recorded:
         return f"{capital(self.words(*self.heads))}, of {self.model}"
 
     def stem(self, *heads: int) -> str:
-        """Return the same for the name of a file; without heads, of the whole layer.
+        """Return model, layer, module and heads for the name of a file; without heads, of all.
 
         >>> Recorded(3, (1,), "decoder.0.attn", "cross", "step 4", model="some/BART").stem(1)
         'BART_layer3_decoder.0.attn_head1_step4'
         """
         model = re.sub(r"[^A-Za-z0-9.-]+", "-", self.model.rpartition("/")[2]).strip("-.")
-        module = re.sub(r"[^A-Za-z0-9._-]+", "-", self.module.rpartition(", ")[2])
+        module = (self.module or self.kind).rpartition(", ")[2]
+        module = re.sub(r"[^A-Za-z0-9._-]+", "-", module)
         # of a long one its end, which tells it from others
         module = module[-LONGEST_STEM:].strip("-.")
         item = f"item{self.items[0]}" if self._is_one_of_several else ""
-        when = self.when.replace(", ", "_").replace(" ", "")
+        when = "_".join(map("".join, re.findall(r"(\w+) (\d+)", self.when)))
         of_heads = "".join(f"head{head}" for head in heads)
         parts = (f"layer{self.layer}", module, of_heads, item, when)
         return "_".join([model[:LONGEST_STEM] or "model", *filter(None, parts)])

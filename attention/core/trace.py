@@ -1,6 +1,7 @@
 """Scaled dot-product attention on one screen: every stage by its name, kept in a record.
 
-Attention(Q, K, V) = softmax(Q Kᵀ / √d_k + M) V        Vaswani et al. 2017, equation 1
+Attention(Q, K, V) = softmax(Q Kᵀ / √d_k + M) V        Vaswani et al. 2017, equation 1,
+                                                       with the mask of its section 3.2.3 as M
 """
 
 from __future__ import annotations
@@ -179,7 +180,8 @@ def scaled_dot_product_attention(
 ) -> AttentionTrace:
     """Let every query look at the keys and take the weighted sum of their values.
 
-    Vaswani et al. 2017, equation 1: softmax(Q Kᵀ / √d_k + M) V, with every stage in the result.
+    Vaswani et al. 2017, equation 1, with the mask of its section 3.2.3 as M:
+    softmax(Q Kᵀ / √d_k + M) V, with every stage in the result.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """How well-known attentions answer the same inputs, a record for each way of calling that differs.
 
 The fields of a :class:`Convention` are both what a page shows of it and what its arithmetic runs
-on; so a cause of a difference can be tried out (explain.py): correct one field, compute again,
+on; so a cause of a difference can be tried out (reasons.py): correct one field, compute again,
 and see what changes. Where two modes of one function differ (weights returned or not, a path the
 framework chooses), each is a record; modes that give the same answer are named in its ``when``. A
 mode that differs in digits alone has no record.

@@ -242,9 +242,8 @@ def _pages(sheet: Worksheet, layout: _TaskLayout) -> int:
         3.0 + max(_task_height(task, layout, line.cell) for task in line.tasks)
         for line in layout.lines
     ]
-    lines[-1] += 2 + 3 * _broken_rows(
-        " · ".join(sheet.about), WIDE
-    )  # the footer stays with the last
+    # the footer stays with the last one
+    lines[-1] += 2 + 3 * _broken_rows(" · ".join(sheet.about), WIDE)
     pages, filled = 1, head
     for height in lines:
         if filled + height > TALL:

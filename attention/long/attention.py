@@ -63,11 +63,12 @@ class LongAttention:
     needed no conversion: :meth:`rows` and :meth:`window` read them again, so they must not be
     changed.
 
-    >>> found = long_attention([[2.0]], [[1.0], [3.0]])
+    >>> found = long_attention([[2.0], [0.0]], [[1.0], [3.0]])
     >>> found
-    LongAttention of 1 queries and 2 keys; scale 1; map of 1 × 2 cells; mean_map
+    LongAttention of 2 queries and 2 keys; scale 1; map of 2 × 2 cells; mean_map
     >>> found.mean_map.round(4)
-    array([[0.018, 0.982]])
+    array([[0.018, 0.982],
+           [0.5  , 0.5  ]])
     """
 
     shape: tuple[int, ...]  # (…, n_q, n_k), of the scores, which never exist as a whole
@@ -190,8 +191,9 @@ class LongAttention:
         Raises
         ------
         ValueError
-            If a range is empty, has a step or goes beyond what there is, there is no such item or
-            head, ``cells`` is not a whole number from 1, or ``of`` not one of the two words.
+            If a range is empty, has a step or goes beyond what there is (a negative index counts
+            from the end), there is no such item or head, ``cells`` is not a whole number from 1, or
+            ``of`` not one of the two words.
         TypeError
             If ``progress`` or ``cancelled`` is not a function.
         concurrent.futures.CancelledError

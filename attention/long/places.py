@@ -421,8 +421,7 @@ def of_queries(allowed: Allowed, queries: ArrayLike, n_q: int) -> Allowed:
     Raises
     ------
     ValueError
-        If ``queries`` is not one row of rising indices below n_q, or ``n_q`` not a whole number
-        from 1.
+        If ``queries`` is not one row of rising indices below n_q.
     TypeError
         If ``queries`` does not hold integers.
 

@@ -217,7 +217,7 @@ def picks(*there: cells.Shapes) -> Callable[[object], None]:
 
 
 def weighed(side: View, mistake: str) -> View:
-    """Return the side for the strip: with a mistake in numbers, as not all weights are shares."""
+    """Return the side for the strip; after a mistake its weights may not be shares of 1."""
     return replace(side, softmax=False) if mistake else side
 
 

@@ -81,7 +81,7 @@ def numbered(word: str, which: Sequence[int]) -> str:
     >>> numbered("head", [1]), numbered("head", [0, 2])
     ('head 1', 'heads 0, 2')
     """
-    return f"{plural(len(which), word)} {', '.join(map(str, which))}"
+    return f"{word if len(which) < 2 else f'{word}s'} {', '.join(map(str, which))}"
 
 
 def which_of(word: str, which: Sequence[int], count: int) -> str:

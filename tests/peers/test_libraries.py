@@ -1,6 +1,6 @@
 """Where a library can be imported, it still answers what was recorded from it.
 
-The conventions are held to the recording, by tests/test_conventions.py.
+The conventions are held to the recording, by tests/frameworks/test_records.py.
 """
 
 import importlib

@@ -1,9 +1,9 @@
 """Read long texts in every way a text is read, and print the processor seconds of each.
 
-``python tests/linear.py GROUP PART PARTS`` reads a part of the texts of a group. It prints a line
-for each: its way, its name, the seconds, and those of half of it where that is compared. A text
-that takes ten seconds ends the process, with no seconds on the last line. Of pairs of characters
-and of rarer places a share by seed; all of them with THOROUGH=1.
+``python tests/session/linear.py GROUP PART PARTS`` reads a part of the texts of a group. It prints
+a line for each: its way, its name, the seconds, and those of half of it where that is compared. A
+text that takes ten seconds ends the process, with no seconds on the last line. Of pairs of
+characters and of rarer places a share by seed; all of them with THOROUGH=1.
 """
 
 import gc
@@ -234,6 +234,11 @@ def state(parameter: str) -> Callable[[str], object]:
     )
 
 
+def source(text: str) -> object:
+    """Read a link whose input is from a place with this name."""
+    return links.read({"origins": json.dumps({"": {text: {"W_Q": "0123456789ab"}}})})
+
+
 def on_board(kind: str, stage: str) -> Callable[[str], object]:
     def act(text: str) -> None:
         sent = {"client": "a", "operations": [[1, kind, stage, 0, 0, text, text]], "more": False}
@@ -309,6 +314,8 @@ LINKS = (
     | {
         "link, a word": Way(lambda text: links.read({"tokens": json.dumps(text)})),
         "link, a recipe": Way(lambda text: links.read({"W_Q": f"normal,{text}"})),
+        "link, a source": Way(source),
+        "link, a source of a head": Way(lambda text: source(f"captured from a{text}!")),
         "link, a row": Way(lambda text: links.read({"W_Q": f"1 {text} 2"})),
     }
     | {f"saved state, {name}": Way(state(name)) for name in ("tokens", "W_Q", "drawn", "answers")}
@@ -346,11 +353,17 @@ def boxes() -> Iterator[tuple[str, Way, Text]]:
     yield "names of many tokens", Way(renamed), Text("tokens", times("a"))
 
 
+def of_links() -> Iterator[tuple[str, Way, Text]]:
+    yield from of_ways(LINKS, 150)
+    name = "link, a source of a head"
+    yield name, LINKS[name], Text("captured heads", times(", layer 1 (x), head 1"))
+
+
 GROUPS = {
     "numbers": numbers,
     "files": files,
     "boxes": boxes,
-    "links": lambda: of_ways(LINKS, 150),
+    "links": of_links,
 }
 
 

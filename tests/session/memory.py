@@ -133,7 +133,7 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
         return lambda: inputs.size
 
     def of_change(name: str, content: bytes, role: str) -> Callable[[], object]:
-        """One change of a link's settings, by the name of a function of session/changes.py."""
+        """One change of a link's settings, by the name of a function of session/edit/changes.py."""
         from attention.session.edit import changes
 
         s, refused = links.read(json.loads(content))

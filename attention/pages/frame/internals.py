@@ -130,9 +130,15 @@ def send_at_once() -> None:
     looked for.
     """
     port = st.get_option("server.port")
-    for found in gc.get_objects():
-        if isinstance(found, socket.socket) and _listens(found, port):
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    ours = [
+        found
+        for found in gc.get_objects()
+        if isinstance(found, socket.socket) and _listens(found, port)
+    ]
+    for found in ours:
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if not ours:
+        missing("socket that listens at server.port")
 
 
 def _listens(found: socket.socket, port: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from attention.explain import beside
 from attention.explain.beside import StagePair
@@ -27,7 +28,7 @@ class Comparison:
         a, b = views(pair)
         return cls(s, pair, a, b, list(beside.stages(a, b)))
 
-    @property
+    @cached_property
     def identical(self) -> list[StagePair]:
         """Return the stages that are the same in A and B, to the bit."""
         return [both for both in self.stages if both.is_alike]

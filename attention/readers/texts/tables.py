@@ -150,9 +150,8 @@ def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
         return arrays
     first, *others = arrays.values()
     if any(entry.rows != first.rows for entry in others):
-        return {
-            ALONE: _rows_table(ALONE, text, 1, where, comma)
-        }  # one table with an empty line in it
+        # one table with an empty line in it
+        return {ALONE: _rows_table(ALONE, text, 1, where, comma)}
     return (
         {ALONE: _stacked(list(arrays.values()))}
         if len({entry.shape for entry in arrays.values()}) == 1

@@ -39,7 +39,7 @@ class Origin:
     source: str
     mark: str
     behind: str = ""
-    recorded: Recorded | None = field(default=None, compare=False)  # what the source says of it
+    recorded: Recorded | None = field(default=None, compare=False)  # the head that the source names
 
     def __post_init__(self) -> None:
         if not isinstance(self.mark, str) or not _MARK.fullmatch(self.mark):
@@ -62,7 +62,7 @@ class Origin:
         head = replace(head, model=model, module=one_line(head.module, LONGEST_SOURCE))
         source = captured_from(head, *head.heads)
         if len(source) > LONGEST_SOURCE:  # of names too long for a link: what it will say
-            return cls(source, _mark(values), behind, _head_in(one_line(source, LONGEST_SOURCE)))
+            return cls(source, _mark(values), behind, _head_in(source))
         return cls(source, _mark(values), behind, head)
 
     def holds(self, values: np.ndarray) -> bool:
@@ -76,8 +76,11 @@ def captured_from(where: Recorded, *heads: int) -> str:
 
 
 def _head_in(source: str) -> Recorded | None:
-    """Return the head that a source names, as :func:`captured_from` writes it; else None."""
-    found = _OF_A_HEAD.fullmatch(source)
+    """Return the head that a source names, as :func:`captured_from` writes it; else None.
+
+    Only as much of it is read as an origin keeps: a link's text may have any length.
+    """
+    found = _OF_A_HEAD.fullmatch(one_line(source, LONGEST_SOURCE))
     if not found:
         return None
     inside, more = found["inside"] or "", found["more"]
@@ -128,8 +131,9 @@ def write_origins(origins: Mapping[str, Origin]) -> str:
 def read_origins(text: str) -> dict[str, Origin]:
     """The inverse; anything else raises BadInput, ValueError or AttributeError."""
     return {
-        name: Origin(source, mark, behind, _head_in(source))
+        name: Origin(source, mark, behind, head)
         for behind, sources in json.loads(text).items()
         for source, inputs in sources.items()
+        for head in [_head_in(source)]
         for name, mark in inputs.items()
     }

@@ -43,6 +43,11 @@ def read(source):
             "Layer 0, head 1, of a model",
             "a-model_layer0_head1",
         ),
+        (
+            "captured from M, layer 3 (cross), head 1, item 2 of 0–4, run 1, step 4",
+            "Layer 3 (cross), head 1, item 2 of 0–4, run 1, step 4, of M",
+            "M_layer3_cross_head1_item2_run1_step4",
+        ),
         (  # names of a stranger's making
             "captured from M, layer 3 (a/b\\c (d), ../e), head 1",
             "Layer 3 (a/b\\c (d), ../e), head 1, of M",
@@ -63,6 +68,7 @@ def test_a_captured_head_is_read_out_of_its_source(source, title, stem):
         "captured from M",
         "captured from M, layer 3 (x), head 1, and more",
         "captured from M, layer 3, head 1, item 2 of 2",  # counted from 1
+        f"captured from M, layer {'9' * 5000}, head 1",
     ],
 )
 def test_other_sources_are_no_captured_head(source):
@@ -112,6 +118,11 @@ def test_names_of_a_head_are_kept_as_a_link_says_them(head, model, module):
     came = Origin.of_head(head, np.eye(2))
     assert (came.recorded.model, came.recorded.module) == (model, module)
     assert read(came.source).recorded == came.recorded
+
+
+def test_a_source_is_read_as_it_is_kept():
+    head = read("captured from a\nb\tc\u202ed\x07e, layer 3,  head 1").recorded
+    assert head == Recorded(3, (1,), model="a b c d e")
 
 
 @pytest.mark.parametrize("names", [("m" * LONGEST_SOURCE, "M"), ("m", "M" * LONGEST_SOURCE)])
