@@ -121,6 +121,10 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
 
     Ctrl-C and other signals reach only the caller's thread, which waits: so BLAS and the processors
     are always restored. If no thread can be started, the caller runs the loop itself.
+
+    A plain ``ThreadPoolExecutor`` in the place of all this took 1.20 times as long at one head of
+    1,024 tokens, 1.06 at 2,048 and 1.01 at eight heads of 1,024: medians of 36 or more turns on two
+    processors, both warm.
     """
     ends, ended, errors = Event(), Event(), list[BaseException]()
     begins = Lock()  # taken by the loop, or by a caller interrupted before the loop began
