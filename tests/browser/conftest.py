@@ -131,12 +131,6 @@ def browser():
         chromium.close()
 
 
-# Streamlit fades what waits for a run and turns a spinner though less motion is asked for, and each
-# frame is drawn by the processor: a quarter of the time of a visit that changes numbers
-STILL = """{ const still = new CSSStyleSheet()
-still.replaceSync(`*, ::before, ::after { transition: none !important }
-  [data-testid=stSpinnerIcon] { animation: none !important }`)
-document.adoptedStyleSheets.push(still) }"""
 CLIPBOARD = ("clipboard-read", "clipboard-write")
 VISITS = 40  # of one profile: its process grows with each page, to a gigabyte by then
 
@@ -164,8 +158,6 @@ class Profile:
         page = self.context.new_page()
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion=motion)
-        if motion == "reduce":
-            page.add_init_script(STILL)
         return page
 
     def clear(self, address: str) -> None:
