@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from attention.limits import MAX_SEED
+from attention.session.state.run import run
 from attention.session.state.settings import Settings
 from attention.vocabulary.sentences import in_words
 
 TRIED = 50  # seeds at most
 ROUNDING = 1e-12  # of the largest product: what is smaller is a 0 but for rounding
 FEW, MANY = 8, 128  # rows, which almost always settle what is asked of all
+UNSEEN = 0.005  # a weight below it is 0.00 with two decimals
 WEIGHTS = ("W_Q", "W_K", "W_V")
 
 
@@ -22,17 +25,23 @@ def following(seed: int) -> int:
 
 
 def regular(draw: Callable[[int], Settings], seed: int) -> int:
-    """Return the first seed from this one on whose settings ``draw`` gives without two equal or
-    opposite columns of a weight and without a query or key of 0; ``seed`` itself where none of 50
-    does. The query of a token whose vector is 0 does not count: it is 0 with any weights.
+    """Return the first seed from this one on whose numbers are worth a look; ``seed`` itself where
+    none of 50 is.
+
+    The settings that ``draw`` gives for it have no two equal or opposite columns of a weight and no
+    query or key of 0 (that of a token whose vector is 0 does not count: it is 0 with any weights),
+    and at least half of the weights of visible keys can be seen. Where none of 50 has such weights,
+    as among hundreds of keys, the first without those columns, queries and keys is taken.
     """
-    tried = seed
+    tried, first = seed, None
     for _ in range(TRIED):
         s = draw(tried)
         if not repetition(s) and not _has_zero(s):
-            return tried
+            if not _is_peaked(s):
+                return tried
+            first = tried if first is None else first
         tried = following(tried)
-    return seed
+    return seed if first is None else first
 
 
 def repetition(s: Settings) -> str:
@@ -100,3 +109,15 @@ def _is_zero(M: np.ndarray, heads: int, least: np.ndarray | float = 0.0) -> bool
     """Check whether a row of M, of one head, has no number larger than ``least``."""
     largest = np.abs(M.reshape(len(M), heads, M.shape[1] // heads)).max(axis=2)
     return bool((largest <= np.reshape(least, (-1, 1))).any())
+
+
+def _is_peaked(s: Settings) -> bool:
+    """Check whether more than half of the weights of visible keys are too small to be seen, with
+    the scores divided by √d_k and without a soft cap: switching these off is for the user to try.
+    """
+    if len(s.key_tokens) * UNSEEN > 1:
+        return True  # so small even if all keys get the same
+    trace = run(replace(s, scale=None, softcap=None))
+    picked = s.item if s.batch and s.typed_qkv else ...  # the others stay whatever the seed
+    weights, allowed = trace.weights[picked], trace.allowed[picked]
+    return bool(2 * (weights[allowed] < UNSEEN).sum() > allowed.sum())

@@ -1,5 +1,8 @@
-"""The seeds that Randomize counts on to, against plain loops over columns, queries and keys."""
+"""The seeds that Randomize counts on to, against plain loops over columns, queries, keys and
+weights.
+"""
 
+import math
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +13,7 @@ import pytest
 from attention.limits import MAX_SEED
 from attention.samples.weights import INITIALISERS
 from attention.session.edit import changes, editing, seeds
-from attention.session.edit.changes import set_dimension, set_sentence
+from attention.session.edit.changes import set_dimension, set_mask, set_sentence
 from attention.session.state.examples import EXAMPLES, FIRST
 from attention.session.state.matrix import Matrix
 from attention.session.state.run import run
@@ -56,13 +59,35 @@ def is_degenerate(s):
     )
 
 
+def is_peaked(s):
+    """More than half of the weights that visible keys have, as softmax gives them, are below
+    0.005; divided by √d_k, and not capped.
+    """
+    trace = run(replace(s, softcap=None, softmax=True))
+    picked = s.item if s.batch and s.typed_qkv else ...
+    scores, allowed = trace.scores[picked], trace.allowed[picked]
+    bias = np.broadcast_to(0.0 if trace.bias is None else trace.bias, trace.scores.shape)[picked]
+    few = count = 0
+    for row in np.ndindex(scores.shape[:-1]):
+        seen = [j for j in range(scores.shape[-1]) if allowed[row][j]]
+        powers = [
+            math.exp(scores[row][j] / math.sqrt(trace.Q.shape[-1]) + bias[row][j]) for j in seen
+        ]
+        count += len(seen)
+        few += sum(power / sum(powers) < 0.005 for power in powers)
+    return few > count / 2
+
+
 def by_loop(draw, seed):
     """What the next seed has to be."""
+    regular = []
     for k in range(50):
         tried = (seed + k) % (MAX_SEED + 1)
         if not is_degenerate(draw(tried)):
-            return tried
-    return seed
+            regular.append(tried)
+            if not is_peaked(draw(tried)):
+                return tried
+    return (regular or [seed])[0]
 
 
 def with_heads(s, heads):
@@ -73,6 +98,10 @@ def zero_row(s):
     X = s.matrices["X"].values.copy()
     X[2] = 0
     return s.with_matrix("X", Matrix(X))
+
+
+def enlarged(s, times=3):
+    return s.with_matrix("X", Matrix(times * s.matrices["X"].values))
 
 
 STATES = {
@@ -95,12 +124,16 @@ STATES = {
     "shared keys": EXAMPLES["grouped"].build,
     "a mixing matrix": lambda: changes.set_output_weights(first(), True),
     "a second sentence": lambda: changes.set_memory(first(), True),
+    "large vectors": lambda: enlarged(first()),
+    "not scaled": lambda: replace(first(), scale=1.0),
+    "capped scores": lambda: replace(enlarged(first()), softcap=0.5),
+    "a look-ahead mask": lambda: set_mask(enlarged(first()), "causal"),
 }
 
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("seed", [1, 176, MAX_SEED])
-def test_the_next_seed_is_the_first_without_equal_columns_or_zero_queries(state, seed):
+def test_the_next_seed_is_the_first_whose_numbers_are_worth_a_look(state, seed):
     draw = draw_of(STATES[state]())
     assert seeds.regular(draw, seed) == by_loop(draw, seed)
 
@@ -164,3 +197,19 @@ def test_after_fifty_seeds_in_vain_the_first_is_taken():
 
     assert seeds.regular(draw, MAX_SEED) == MAX_SEED
     assert asked == [MAX_SEED, *range(49)]
+
+
+def test_weights_that_would_mostly_be_0_are_passed_over_whatever_scale_and_cap_are_set():
+    s = enlarged(first())
+    nexts = {seeds.regular(draw_of(changed), 1) for changed in (s, replace(s, scale=1.0))}
+    assert nexts == {seeds.regular(draw_of(replace(s, softcap=0.5)), 1)}
+    (seed,) = nexts
+    assert not is_peaked(editing.randomize(s, seed))
+    passed = [k for k in range(1, seed) if not is_degenerate(editing.randomize(s, k))]
+    assert passed and all(is_peaked(editing.randomize(s, k)) for k in passed)
+
+
+def test_among_hundreds_of_keys_a_seed_is_only_passed_over_for_its_columns_queries_and_keys():
+    s = set_sentence(first(), " ".join(f"w{k}" for k in range(201)))
+    draw = draw_of(s)
+    assert seeds.regular(draw, 1) == next(k for k in range(1, 51) if not is_degenerate(draw(k)))
