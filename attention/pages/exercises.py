@@ -201,15 +201,22 @@ def focus(done: Exercise) -> Cell | None:
     return next(iter([*wrong, *done.open, *done.blanks]), None)
 
 
+def hinted(done: Exercise, cell: Cell | None) -> Cell | None:
+    """The answer that a hint is about, this one or else the first that is wrong; a right ``cell``
+    where none is wrong.
+    """
+    wrong = [cell for cell in done.open if done.typed(cell)]
+    return wrong[0] if wrong and cell not in wrong else cell
+
+
 def answered(done: Exercise, cell: Cell | None) -> str:
     """What is said of the last answer, or of the first that is wrong."""
     if done.blanks and not done.open:
         count = len(done.blanks)
         last = f"All {count} are done." if count > 1 else "All done."
         return verdict(True, _with_all_digits(done, cell) + last)
-    wrong = [cell for cell in done.open if done.typed(cell)]
-    if wrong:
-        cell = cell if cell in wrong else wrong[0]
+    cell = hinted(done, cell)
+    if cell in done.open and done.typed(cell):
         on_board = " The arithmetic is on the board." if _has_lines(done, cell) else ""
         return verdict(False, done.hint(cell) + on_board, done.place(cell))
     if cell in done.blanks and cell not in done.open:
@@ -276,7 +283,7 @@ def filled(operations: list[Operation], goes_on: bool) -> list[Refusal]:
             cell = Cell(operation.stage, operation.row, operation.column)
             try:
                 settings = exercise.typed(settings, cell, operation.text)
-                state.set_page_value(CELL, cell)
+                state.set_page_value(CELL, hinted(Exercise.of(settings), cell))
             except BadInput as problem:
                 refused.append((operation.number, capital(str(problem))))
         return settings

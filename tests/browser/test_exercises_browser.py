@@ -92,6 +92,28 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     assert page.url.count("answers") == 0 and "exercise_seed=4" in page.url
 
 
+def test_after_a_wrong_answer_the_column_of_its_hint_is_marked(visit):
+    """Enter has gone on to the next blank by then."""
+    dashboard = visit().open("exercises", **LINK | {"asked": "output.2"})
+    page = dashboard.page
+
+    def marked():
+        """The left edge of the marked column of V, and that of its columns."""
+        box = page.locator("[data-stage=V] .board-mark:visible").first.bounding_box()
+        columns = [dashboard.place("V", 0, k)[0] for k in (0, 1)]
+        return [box["x"] < x < box["x"] + box["width"] for x in columns]
+
+    page.mouse.click(*dashboard.place("output", 2, 0))
+    page.mouse.move(5, 5)
+    for answer, hint in (("99", [True, False]), ("98", [False, True])):
+        page.keyboard.type(answer)
+        page.keyboard.press("Enter")
+        column = hint.index(True) + 1
+        until(page.locator(SAID, has_text=f"column {column} · "))
+        dashboard.idle()
+        assert marked() == hint
+
+
 def test_a_blank_that_was_just_chosen_is_filled_in(visit):
     dashboard = visit().open("exercises", **LINK | {"asked": "output.2"})
     page = dashboard.page

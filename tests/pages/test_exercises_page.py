@@ -244,6 +244,20 @@ def test_what_is_typed_on_the_board_is_judged_and_no_number_is_refused(monkeypat
     assert refused[0][1].startswith(messages.NOT_AN_ANSWER.format(text="abc"))
 
 
+def test_hint_card_and_chosen_cell_are_of_one_blank(monkeypatch):
+    """After a wrong answer and a right one, the wrong one is still spoken of."""
+    s = asking(5, 1)
+    first, second = Exercise.of(s).blanks
+    right = number(Exercise.of(s).shown.stages[second.stage][second[1:]])
+    at = opened(s)
+    type_on(at, monkeypatch, [Operation(1, "cell", *first, "99")])
+    type_on(at, monkeypatch, [Operation(2, "cell", *second, right)])
+    done = Exercise.of(settings_of(at))
+    assert done.place(first) in words(at) and done.place(second) not in words(at)
+    assert head(at)["cell"] == list(first)
+    assert head(at)["card"]["title"][0][0] == done.place(first)
+
+
 def test_what_was_typed_before_another_exercise_came_is_no_answer_to_that(monkeypatch):
     before = asking(5, 1)
     for now in (asking(6, 1), asking(5, 2), replace(before, exercise="state")):

@@ -2,7 +2,7 @@
 
 import { moved, px } from '../../elements.js'
 import { calledOf, textOf } from '../text/cells.js'
-import { axesOf } from '../paint/part.js'
+import { axesOf, same } from '../paint/part.js'
 
 const SEEN = 3 // px: a frame around a smaller cell
 const EDGE = 1e-6 // px: what no more than an edge is seen of
@@ -33,13 +33,15 @@ export class Linking {
   }
 
   // Nothing is pointed at: the cell that has the keyboard is marked, or else the chosen one, with
-  // what it was made from.
+  // what it was made from. Where Enter went on from a wrong answer, the hint is still about that.
   rest() {
     const { panes, head } = this.board
     const focused = [...panes.values()].find(({ frame }) => frame === document.activeElement)
     const [stage, ...cell] = (head.planned && head.cell) || []
-    const pane = focused?.grid?.at ? focused : panes.get(stage)
-    const [i, j] = (pane === focused ? pane?.grid?.at : pane?.swap(cell)) ?? [0, -1]
+    const chosen = panes.get(stage)
+    const hinted = focused?.grid?.between && isWrong(chosen, cell)
+    const pane = focused?.grid?.at && !hinted ? focused : chosen
+    const [i, j] = (pane === focused && !hinted ? pane?.grid?.at : pane?.swap(cell)) ?? [0, -1]
     if (j < 0 || !pane.next || i >= pane.n || j >= pane.m) return this.unmark()
     this.mark(pane, i, j, false)
   }
@@ -79,7 +81,7 @@ export class Linking {
   remark() {
     const [pane, i, j, named] = this.marked ?? []
     const here = pane?.element.isConnected && !pane.element.hidden && i < pane.n && j < pane.m
-    if (here && (named || pane.frame === document.activeElement)) this.mark(pane, i, j, named)
+    if (here && named) this.mark(pane, i, j, named)
     else this.rest()
   }
 
@@ -90,6 +92,12 @@ export class Linking {
       for (const node of [...(pane.marks ?? []), pane.cursor]) if (node) node.style.display = 'none'
     }
   }
+}
+
+// Whether a blank was answered, and wrongly: a right answer is a blank no longer.
+const isWrong = (pane, cell) => {
+  const [i, j] = pane?.n ? pane.swap(cell) : []
+  return !!pane?.blanks?.some(blank => same(blank, [i, j])) && textOf(pane, i, j) !== '?'
 }
 
 // The first and last row and column, as they are seen, of what a cell takes from a stage.
