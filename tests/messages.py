@@ -373,7 +373,9 @@ NAN_OR_INFINITE = (
 )
 FUNCTION_OF_A_SENTENCE = "announce is {announce}; expected a function of a sentence."
 NOTHING_TO_COMPARE = "There is no finite number to compare: {nothing}. Likely cause: {cause}."
-COUNTED_AS_ROUNDED = "Counted as rounded: {each}; to compare more digits, {how}."
+COUNTED_AS_ROUNDED = "{each}. To compare more digits, {how}."
+READ_AS_ROUNDED = "{names} were read as rounded to {what}"
+ONE_READ_AS_ROUNDED = "{name} was read as rounded to {what}"
 COUNT_AS_EXACT = (
     "No number of {names} has more than {count} decimals, and they count as exact; if they "
     "were rounded, give them in full, by {in_full}, or in Python decimals={count_2}."
@@ -456,6 +458,12 @@ NO_KNOWN_MISTAKE = (
     "None of the known mistakes explains these numbers, nor do two of them together ({tried} sets"
     " tried)."
 )
+RIGHT_WITH_A_MASK = (
+    "These numbers are right with {mask}, and none was given; pass allowed=attention.{call}."
+)
+CHOOSE_THE_MASK = "These numbers are right with {mask}: choose it {where}."
+LOOK_AHEAD = "a look-ahead mask"
+LOOK_AHEAD_LAST = "a look-ahead mask aligned to the last key"
 EQUALLY_WELL = (
     "These explain the numbers equally well, and the numbers cannot tell which: {titles}."
 )
@@ -472,7 +480,7 @@ NUMBERS_IN_FULL = (
     "M.tolist(), or after np.set_printoptions(floatmode='unique') or"
     " torch.set_printoptions(precision=16, sci_mode=True)"
 )
-PRINT_IN_FULL = "print them in full, by {numbers}"
+PRINT_IN_FULL = "print them with {numbers}"
 BEFORE_CONVERSION = "give the numbers as they were before conversion to {kind}"
 AGREES = "agrees to {digits} digits"
 AGREES_BUT = "agrees to {digits} digits: {cause}"
@@ -742,6 +750,7 @@ TYPED_IS_LOST = (
     "A reload loses what is typed here: this browser does not keep it ({why}). Keep a copy of "
     "your numbers."
 )
+COUNTED_FROM_0 = "queries and keys are counted from 0: edges begin with the first token at 0"
 STRONGEST_KEYS = "Strongest keys: {keys}"
 CHOOSE_ARRAYS = "choose which arrays are the queries and the keys."
 ONE_ARRAY = "{place} holds one array; expected Q and K, as from np.savez(file, Q=Q, K=K)."
@@ -1395,8 +1404,8 @@ AXES_EXPECTED = "{place} is {size}; expected two axes for {role}. Cut it to that
 AXES_OR_BATCH_EXPECTED = (
     "{place} is {size}; expected two axes, or three with a batch, for {role}. Cut it to that."
 )
-MASK_MEANS = "The mask: True and 1 mean {true_means}."
-MASK_IS_ADDED = "The mask: 0 and −∞ are added."
+MASK_MEANS = "True and 1 were read as “{true_means}”."
+MASK_IS_ADDED = "0 was read as “may look”, −∞ as “hidden”."
 NO_SUCH_WORD = "{place} has no word “{word}”."
 NEAR_WORDS = "{place} has no word “{word}”; it has {near}."
 ONE_AXIS = "{count} numbers in one axis"

@@ -346,7 +346,7 @@ def _scaled(view: View, same: Same) -> Said:
 
 def _masked(view: View, same: Same) -> Said:
     source = _source(view, same, "masked")
-    hidden = "" if view.allowed.all() else " A number and −∞ are −∞: this key is hidden."
+    hidden = "" if view.allowed.all() else " Any number plus −∞ is −∞: this key is hidden."
     return rf"\mathrm{{masked}} = {source} + M", f"Cell by cell.{hidden}"
 
 

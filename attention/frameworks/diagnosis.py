@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from attention.arrays.conversion import shown
 from attention.arrays.distance import difference, furthest
 from attention.arrays.hints import hinting
 from attention.core.biases import RelativeBias
+from attention.core.masks import MASKS
 from attention.core.norms import RMSNorm
 from attention.core.rotary import Rotary
 from attention.frameworks.answers import Set, Verdict
@@ -34,6 +35,10 @@ from attention.frameworks.search import Found, Search
 from attention.vocabulary.sentences import amount, capital, in_words
 
 LISTED = 6  # titles in one sentence
+LOOK_AHEAD = {  # names in MASKS
+    "causal": "a look-ahead mask",
+    "causal_lower_right": "a look-ahead mask aligned to the last key",
+}
 IN_FULL = (
     "M.tolist(), or after np.set_printoptions(floatmode='unique') or"
     " torch.set_printoptions(precision=16, sci_mode=True)"
@@ -236,6 +241,8 @@ def _explained(
     correct = bool(explanations) and not explanations[0].mistakes
     answers = _answers(search)
     words = _Words(found, explanations, closest, correct, answers)
+    if not explanations and (mask := _look_ahead(search.given, theirs, decimals)):
+        return _right_with(mask, search, len(found.verdicts))
     return Diagnosis(
         explanations=explanations,
         closest=closest,
@@ -246,6 +253,38 @@ def _explained(
         correct=correct,
         tried=len(found.verdicts),
         plan=found.plan,
+    )
+
+
+def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int]) -> str:
+    """Return the look-ahead mask with which the numbers are right, where no mask was given; "" for
+    none.
+    """
+    n_q, n_k = given.shape[-2:]
+    for name in LOOK_AHEAD if given.allowed is None else ():
+        masked = replace(given, allowed=MASKS[name](n_q, n_k))
+        if Search(masked, theirs, decimals).is_right():
+            return name
+    return ""
+
+
+def _right_with(mask: str, search: Search, tried: int) -> Diagnosis:
+    """Say with which mask, which was not given, the numbers are right."""
+    n_q, n_k = search.given.shape[-2:]
+    return Diagnosis(
+        explanations=(),
+        closest=None,
+        unseen=(),
+        answers=_answers(search),
+        verdict=(
+            f"These numbers are right with {LOOK_AHEAD[mask]}, and none was given; pass"
+            f" allowed=attention.{mask}({n_q}, {n_k})."
+        ),
+        notes=(),
+        correct=False,
+        tried=tried,
+        plan=search.plan,
+        mask=mask,
     )
 
 
@@ -443,10 +482,10 @@ class _Words:
                 if bool(written.half) == half:
                     ways.setdefault(str(written), []).append(name)
             if ways:
-                each = ", ".join(f"{in_words(names)} to {what}" for what, names in ways.items())
+                each = "; ".join(_read_as(names, what) for what, names in ways.items())
                 before = f"give the numbers as they were before conversion to {in_words([*ways])}"
-                how = before if half else f"print them in full, by {IN_FULL}"
-                said.append(f"Counted as rounded: {each}; to compare more digits, {how}.")
+                how = before if half else f"print them with {IN_FULL}"
+                said.append(f"{each}. To compare more digits, {how}.")
         return said
 
     def _short(self) -> list[str]:
@@ -496,7 +535,7 @@ class _Words:
                 f"{amount(digits, 'digit')} cannot tell them from numbers with one of these"
                 f" mistakes: {unseen}."
             )
-        return f"Cannot be seen in these numbers, so it may be there as well: {unseen}."
+        return f"These numbers cannot show whether this is wrong as well: {unseen}."
 
     def _titles_of_unseen(self) -> list[str]:
         """Return their titles beside the mistakes found; all that fill hidden scores share one."""
@@ -523,6 +562,10 @@ class _Words:
 
     def _not_tried(self) -> str:
         return "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
+
+
+def _read_as(names: Sequence[str], what: str) -> str:
+    return f"{in_words(names)} {'was' if len(names) == 1 else 'were'} read as rounded to {what}"
 
 
 def _listed(texts: list[str]) -> str:

@@ -55,6 +55,7 @@ class Diagnosis:
     correct: bool  # whether right attention explains the numbers
     tried: int  # how many sets of mistakes
     plan: Plan  # what the search was going to do, and its cost
+    mask: str = ""  # a name in MASKS: with this mask, which was not given, the numbers are right
 
     def __str__(self) -> str:
         return " ".join([self.verdict, *self.notes])

@@ -297,6 +297,11 @@ class Search:
             self.verdicts[()] = verdict
         return verdict
 
+    def is_right(self) -> bool:
+        """Check whether right attention gives the numbers, or does within the inputs' rounding."""
+        verdict = self.prepare()
+        return verdict is not None and (verdict.as_written or bool(self.try_rounded([()])))
+
     def _judge_right(self) -> Verdict | None:
         """The verdict on right attention, out of what was computed for all queries."""
         if len(self.right) < len(self.targets):

@@ -9,6 +9,7 @@ from attention.core.masks import MASK_LABELS
 from attention.figures.panes import differing
 from attention.figures.panes.pane import Pane
 from attention.frameworks.bench import Bench
+from attention.frameworks.diagnosis import LOOK_AHEAD
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.result import Diagnosis
 from attention.limits import MAX_FILE, BadInput
@@ -70,43 +71,34 @@ def count(label: str, name: str, default: int | None, **options: Any) -> Any:
 
 
 def pasted(source: str) -> dict[str, Any]:
-    """The boxes to paste inputs into, and what stands in them."""
+    """The mask and the numbers of heads, the boxes to paste inputs into, and what is in them."""
     wanted = inputs.SOURCES[source].names
+    mask, true_means, numbers = settings_of_pasted()
     for name, place in zip(wanted, st.columns(len(wanted)), strict=True):
         with place:
             box(name, name, 120, "1 0 2\n0 1 1")
-    places = st.columns([1, 1, 1, 1.6, 1.4], vertical_alignment="bottom")
+    pieces.note(
+        "Paste each as your code prints it, or as rows of plain numbers. The scale is 1/√d_k."
+        " Biases, norms, positions and sinks (an extra score in the sum of the softmax, which"
+        " belongs to no key) are only used with the inputs from Explore."
+    )
+    if not all(text(name).strip() for name in wanted):
+        raise BadInput(f"paste {', '.join(wanted)} above, the same as your code uses.")
+    return inputs.pasted(
+        source,
+        {name: text(name) for name in (*wanted, "mask")},
+        mask=mask,
+        true_means=true_means,
+        **numbers,
+    )
+
+
+def settings_of_pasted() -> tuple[str, str, dict[str, Any]]:
+    """Draw the mask, what 1 means in it, the numbers of heads and the soft cap; return them."""
+    numbers: dict[str, Any] = {}
+    true_means = "may look"
+    places = st.columns([1.6, 1.4, 1, 1, 1], vertical_alignment="bottom")
     with places[0]:
-        heads = count(
-            "Heads",
-            "heads",
-            1,
-            min_value=1,
-            max_value=MOST_HEADS,
-            step=1,
-            help="Their columns are side by side in Q, K and V.",
-        )
-    with places[1]:
-        kv_heads = count(
-            "Key/value heads",
-            "kv_heads",
-            None,
-            min_value=1,
-            max_value=MOST_HEADS,
-            step=1,
-            placeholder="same",
-        )
-    with places[2]:
-        softcap = count(
-            "Soft cap",
-            "softcap",
-            None,
-            min_value=SOFTCAPS[0],
-            max_value=SOFTCAPS[1],
-            placeholder="none",
-            help="Scaled scores s become cap · tanh(s / cap) before the mask, where there is one.",
-        )
-    with places[3]:
         mask = state.page_control(
             st.selectbox,
             "Mask",
@@ -115,13 +107,8 @@ def pasted(source: str) -> dict[str, Any]:
             options=list(MASKS),
             format_func=MASKS.__getitem__,
         )
-    pieces.note(
-        "Paste each as your code prints it, or as rows of plain numbers. The scale is 1/√d_k."
-        " Biases, norms, positions and sinks are only used with the inputs from Explore."
-    )
-    true_means = "may look"
     if mask == inputs.PASTED:
-        with places[4]:
+        with places[1]:
             true_means = state.page_control(
                 st.segmented_control,
                 "1 means",
@@ -130,18 +117,39 @@ def pasted(source: str) -> dict[str, Any]:
                 required=True,
                 options=list(POLARITIES),
             )
+    with places[2]:
+        numbers["heads"] = count(
+            "Heads",
+            "heads",
+            1,
+            min_value=1,
+            max_value=MOST_HEADS,
+            step=1,
+            help="Their columns are side by side in Q, K and V.",
+        )
+    with places[3]:
+        numbers["kv_heads"] = count(
+            "Key/value heads",
+            "kv_heads",
+            None,
+            min_value=1,
+            max_value=MOST_HEADS,
+            step=1,
+            placeholder="same",
+        )
+    with places[4]:
+        numbers["softcap"] = count(
+            "Soft cap",
+            "softcap",
+            None,
+            min_value=SOFTCAPS[0],
+            max_value=SOFTCAPS[1],
+            placeholder="none",
+            help="Limits the scaled scores s: each becomes cap · tanh(s / cap) before the mask.",
+        )
+    if mask == inputs.PASTED:
         box("Mask: one row per query, one column per key", "mask", 100, "1 0\n1 1")
-    if not all(text(name).strip() for name in wanted):
-        raise BadInput(f"paste {', '.join(wanted)} above, the same as your code uses.")
-    return inputs.pasted(
-        source,
-        {name: text(name) for name in (*wanted, "mask")},
-        mask=mask,
-        true_means=true_means,
-        heads=heads,
-        kv_heads=kv_heads,
-        softcap=softcap,
-    )
+    return mask, true_means, numbers
 
 
 def from_explore(s: Settings) -> dict[str, Any]:
@@ -236,12 +244,21 @@ def opened(name: str, file: UploadedFile) -> None:
         state.set_page_value(f"check_{name}", numbers)
 
 
-def verdict(diagnosis: Diagnosis) -> None:
+def verdict(diagnosis: Diagnosis, source: str) -> None:
     """What was found, in sentences."""
-    kind = "understood" if diagnosis.correct else "flag" if diagnosis.explanations else "refused"
-    pieces.message_box(kind, diagnosis.verdict)
+    named = diagnosis.explanations or diagnosis.mask
+    kind = "understood" if diagnosis.correct else "flag" if named else "refused"
+    pieces.message_box(kind, found_in(diagnosis, source))
     for note in diagnosis.notes:
         pieces.message_box("plain", note)
+
+
+def found_in(diagnosis: Diagnosis, source: str) -> str:
+    """Return the verdict, with the place on the page where a missing mask is chosen."""
+    if not diagnosis.mask:
+        return diagnosis.verdict
+    where = "on Explore" if source == "explore" else "above"
+    return f"These numbers are right with {LOOK_AHEAD[diagnosis.mask]}: choose it {where}."
 
 
 def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
@@ -261,7 +278,7 @@ def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
     if example:
         pieces.note(example)
     diagnosis = inputs.explain(bench, boxes)
-    verdict(diagnosis)
+    verdict(diagnosis, source)
     heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
     head = min(state.page_value("check_head", 0), heads - 1)
     state.set_page_value("check_head", head)

@@ -173,12 +173,12 @@ def _source(place: str, name: str, role: str, asked: Selection) -> str:
 
 def _as_mask(selected: SelectedArray, true_means: str, place: str) -> SelectedArray:
     values = selected.values.astype(np.float64)
-    said = "0 and −∞ are added" if is_added(values) else f"True and 1 mean {true_means}"
+    said = f"True and 1 were read as “{true_means}”."
+    if is_added(values):
+        said = "0 was read as “may look”, −∞ as “hidden”."
     if is_added(values) and np.isfinite(values[values != 0]).any():
-        said = "−∞ hides; its other numbers, which are added, stay behind"
-    return SelectedArray(
-        as_allowed(values, true_means, place), remarks=(*selected.remarks, f"The mask: {said}.")
-    )
+        said = "−∞ was read as “hidden”; the other numbers of the mask are ignored."
+    return SelectedArray(as_allowed(values, true_means, place), remarks=(*selected.remarks, said))
 
 
 def _labelled_rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:

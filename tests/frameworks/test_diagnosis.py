@@ -17,6 +17,7 @@ import pytest
 from amount import amount, some
 from frameworks.planting import theirs
 
+import attention
 from attention import (
     RelativeBias,
     RMSNorm,
@@ -1498,3 +1499,41 @@ def test_advice_is_true_where_there_is_no_softmax():
     assert (
         found.explanations and messages.TAKE_ONE_SOFTMAX.partition(",")[0] not in found.verdict
     ), found
+
+
+# ---- a mask that was not given -------------------------------------------------------------------
+
+
+def masked_by_loop(Q, K, V, past):
+    """Query i sees the keys up to i + past."""
+    rows = []
+    for i, q in enumerate(Q):
+        powers = [np.exp(q @ k / np.sqrt(len(q))) for k in K[: i + past + 1]]
+        rows.append(sum(p * v for p, v in zip(powers, V, strict=False)) / sum(powers))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("decimals", [4, 16])
+@pytest.mark.parametrize(
+    ("n_k", "past", "mask", "said"),
+    [
+        (4, 0, "causal", messages.LOOK_AHEAD),
+        (6, 0, "causal", messages.LOOK_AHEAD),
+        (6, 2, "causal_lower_right", messages.LOOK_AHEAD_LAST),
+    ],
+)
+def test_numbers_right_with_a_mask_that_was_not_given_are_called_so(
+    n_k, past, mask, said, decimals
+):
+    rng = np.random.default_rng(n_k + past)
+    Q, K, V = (rng.standard_normal((n, 5)) for n in (4, n_k, n_k))
+    output = masked_by_loop(Q, K, V, past).round(decimals)
+    found = diagnose(Q, K, V, output=output)
+    call = f"{mask}(4, {n_k})"
+    assert str(found) == messages.RIGHT_WITH_A_MASK.format(mask=said, call=call)
+    assert found.mask == mask and not found.correct and not found.explanations
+    assert diagnose(Q, K, V, output=output, allowed=getattr(attention, mask)(4, n_k)).correct
+    given = diagnose(Q, K, V, output=output, allowed=np.ones((4, n_k), bool))
+    assert given.mask == "" and not given.correct  # who gave a mask meant it
+    other = diagnose(Q, K, V, output=output + 0.3 * rng.standard_normal(output.shape))
+    assert other.mask == "" and not other.correct

@@ -34,6 +34,9 @@ def drawn(seed, tokens, columns):
 
 def counted_as_rounded(each: str) -> str:
     in_full = messages.PRINT_IN_FULL.format(numbers=messages.NUMBERS_IN_FULL)
+    names, what = each.split(" to ")
+    said = messages.READ_AS_ROUNDED if " and " in names else messages.ONE_READ_AS_ROUNDED
+    each = said.format(names=names, name=names, what=what)
     return messages.COUNTED_AS_ROUNDED.format(each=each, how=in_full)
 
 
@@ -148,7 +151,7 @@ def test_inputs_of_half_precision_count_as_rounded(kind):
     assert found.correct and near in str(found)
     assert (
         messages.COUNTED_AS_ROUNDED.format(
-            each=f"Q, K and V to {kind}",
+            each=messages.READ_AS_ROUNDED.format(names="Q, K and V", what=kind),
             how=messages.BEFORE_CONVERSION.format(kind=kind),
         )
     ) in str(found)

@@ -166,3 +166,39 @@ def test_softmax_switched_off_on_explore_is_refused_in_a_sentence():
     if EXAMPLES["bare-bones"].build().softmax:
         pytest.fail("bare-bones is meant to be without softmax")
     assert capital(messages.SOFTMAX_IS_OFF) in said(at)
+
+
+CAUSAL = {  # softmax of [0.5, 0] is [0.62, 0.38]
+    "Q": "1 0\n0.5 0",
+    "K": "1.4142135623730951 0\n0 1",
+    "V": "10\n20",
+    "output": "10\n13.775406687981455",
+}
+
+
+def test_a_look_ahead_mask_that_was_not_chosen_is_named_with_its_place():
+    at = ran(opened().segmented_control(key="set_check_source").set_value("qkv"))
+    for name, text in CAUSAL.items():
+        at = typed(at, name, text)
+    assert messages.CHOOSE_THE_MASK.format(mask=messages.LOOK_AHEAD, where="above") in said(at)
+    at = ran(at.selectbox(key="set_check_mask_kind").set_value("causal"))
+    assert messages.RIGHT_NUMBERS in said(at)
+    bench = inputs.bench_of(inputs.from_settings(set_mask(EXAMPLES["sentence"].build(), "causal")))
+    at = typed(opened(example="sentence"), "output", str(bench.right["output"].tolist()))
+    there = messages.CHOOSE_THE_MASK.format(mask=messages.LOOK_AHEAD, where="on Explore")
+    assert there in said(at)
+
+
+def test_the_masks_control_stands_above_the_boxes():
+    at = ran(opened().segmented_control(key="set_check_source").set_value("qkv"))
+    keys = [each.key for each in walked(at.main) if getattr(each, "key", None)]
+    assert keys.index("set_check_mask_kind") < keys.index("set_check_Q")
+
+
+def walked(block):
+    """The elements of a page in their order."""
+    for child in block.children.values():
+        if hasattr(child, "children"):
+            yield from walked(child)
+        else:
+            yield child

@@ -16,7 +16,7 @@ from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
 WHOLE = "This link opens to the same numbers wherever this address can be reached."
-LOCAL = "This link opens to the same numbers, but it works on this computer only."
+LOCAL = "This link opens these numbers, but only on this computer."
 PART = (
     "These matrices are too large for a link: this one finds them in this browser alone."
     " “Export” on Explore saves the state as a file that opens anywhere."

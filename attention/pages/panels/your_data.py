@@ -173,7 +173,7 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         for role, array in selected.items():
             st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
     if said:
-        pieces.note(f"Also: {' '.join(said)}")
+        pieces.note(" ".join(said))
     state.confirm(
         "Use these numbers",
         "load_use",
