@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from attention.vocabulary.notation import LONGEST_IN_FILENAME, in_filename
 from attention.vocabulary.sentences import capital, numbered, which_of
-
-LONGEST_STEM = 60  # characters of a model's and of a module's name in that of a file
 
 
 @dataclass(frozen=True)
@@ -59,16 +58,16 @@ class Recorded:
         >>> Recorded(3, (1,), "decoder.0.attn", "cross", "step 4", model="some/BART").stem(1)
         'BART_layer3_decoder.0.attn_head1_step4'
         """
-        model = re.sub(r"[^A-Za-z0-9.-]+", "-", self.model.rpartition("/")[2]).strip("-.")
+        model = in_filename(self.model.rpartition("/")[2])
         module = (self.module or self.kind).rpartition(", ")[2]
         module = re.sub(r"[^A-Za-z0-9._-]+", "-", module)
         # of a long one its end, which tells it from others
-        module = module[-LONGEST_STEM:].strip("-.")
+        module = module[-LONGEST_IN_FILENAME:].strip("-.")
         item = f"item{self.items[0]}" if self._is_one_of_several else ""
         when = "_".join(map("".join, re.findall(r"(\w+) (\d+)", self.when)))
         of_heads = "".join(f"head{head}" for head in heads)
         parts = (f"layer{self.layer}", module, of_heads, item, when)
-        return "_".join([model[:LONGEST_STEM] or "model", *filter(None, parts)])
+        return "_".join([model or "model", *filter(None, parts)])
 
     @property
     def _is_one_of_several(self) -> bool:

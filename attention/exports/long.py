@@ -23,6 +23,7 @@ def to_npz(record: LongAttention, inputs: LongInputs, s: LongContext) -> bytes:
     said.append(f"mask: {MASKS[s.mask]}")
     if s.mask == "window":
         said[-1] += f" of {s.seen:,} keys"
+    said.append("queries and keys are counted from 0: edges begin with the first token at 0")
     arrays = {name: getattr(record, name) for name in SAVED}
     there = {name: array for name, array in arrays.items() if array is not None}
     if record.profile is None:
@@ -71,7 +72,7 @@ def code(s: LongContext, inputs: LongInputs) -> str:
         f"    results=[{results}],",
         ")",
         "print(found)",
-        f"row = found.rows([{s.query}]{head})  # exact weights of one query",
+        f"row = found.rows([{s.query}]{head})  # exact weights of one query, counted from 0",
         "# what the map shows, in at most 512 × 512 cells",
         f"part = found.window(({top}, {bottom}), ({left}, {right}){of})",
     ]

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from attention.frameworks.records import CONVENTIONS, Convention
 from attention.html.tables import line, table
+from attention.vocabulary.notation import in_html
 
 
 class ShownAnswer(Protocol):
@@ -67,7 +68,7 @@ def _columns(columns: Columns) -> str:
 def _line(name: str, headings: list[str], said: list[str], kind: str = "") -> str:
     """A line whose cells know their headings, for narrow pages that show them one below another."""
     cells = "".join(
-        f'<td data-of="{escape(heading)}">{escape(text)}</td>'
+        f'<td data-of="{escape(heading)}">{in_html(text)}</td>'
         for heading, text in zip(headings, said, strict=True)
     )
     return f'<tr class="{kind}"><th scope="row">{escape(name)}</th>{cells}</tr>'

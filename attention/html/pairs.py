@@ -10,6 +10,7 @@ import numpy as np
 from attention.explain.beside import Change
 from attention.explain.view import View
 from attention.html.cell import panel
+from attention.vocabulary.notation import in_html
 from attention.vocabulary.numbers import numbers
 from attention.vocabulary.stages import STAGES
 
@@ -19,11 +20,11 @@ ALIKE = "A and B are the same: change any control or number, or choose a compari
 
 def differing(lines: Sequence[str], look_for: str = "", shown: str = "") -> str:
     """What is ``shown``, the settings that differ, and what to ``look_for`` in the numbers."""
-    of = f"<p>{escape(shown)}</p>" if shown else ""
+    of = f"<p>{in_html(shown)}</p>" if shown else ""
     if not lines:
         return f"<div class='apart'>{of}<p>{ALIKE}</p></div>"
-    said = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    seen = f"<p>{escape(look_for)}</p>" if look_for else ""
+    said = "".join(f"<li>{in_html(line)}</li>" for line in lines)
+    seen = f"<p>{in_html(look_for)}</p>" if look_for else ""
     return f"<div class='apart'>{of}<b>A → B</b><ul>{said}</ul>{seen}</div>"
 
 

@@ -10,6 +10,10 @@ from attention.html.tables import line, table
 from attention.vocabulary.numbers import number
 from attention.vocabulary.stages import STAGES
 
+NATS = (
+    "Entropy in nats (natural logarithm): 0 if one key has all the weight, ln n if each of n keys"
+    " has the same."
+)
 _MOST_LINES = 64  # of a table; more are not read
 
 
@@ -20,11 +24,13 @@ def figures(view: View, digits: int) -> str:
         spread = (
             "<section><h3>How far the numbers spread</h3>"
             f"{statistics_table(view, digits)}<p class='fine'>"
-            "Population variance (ddof 0) over the visible, finite cells.</p></section>"
+            "Population variance, the mean squared distance from the mean (NumPy’s ddof=0), over"
+            " the visible, finite cells.</p></section>"
         )
     return (
         f"<div class='beside'>{spread}"
-        f"<section><h3>How sharp the weights are</h3>{rows_table(view, digits)}</section></div>"
+        f"<section><h3>How sharp the weights are</h3>{rows_table(view, digits)}"
+        f"<p class='fine'>{NATS}</p></section></div>"
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 
+from attention.vocabulary.notation import in_html
+
 
 def table(kind: str, heads: list[str], lines: list[str]) -> str:
-    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
+    head = "".join(f'<th scope="col">{in_html(text)}</th>' for text in heads)
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
     return f'<div class="scroll"><table class="{kind}">{body}</table></div>'
 

@@ -66,7 +66,7 @@ def _to_come(places: Places, trace: AttentionTrace) -> float | None:
 MEASURES = {
     "entropy": Measure(
         "entropy",
-        "Mean entropy of the rows in nats: 0 where each query looks at one key.",
+        "Mean entropy of the rows in nats (natural logarithm): 0 if each query looks at one key.",
         False,
         _entropy,
     ),

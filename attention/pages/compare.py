@@ -32,6 +32,7 @@ from attention.session.state import links
 from attention.session.state.about import what_it_is
 from attention.session.state.matrix import captured_head
 from attention.session.state.settings import Settings
+from attention.vocabulary.notation import in_label
 from attention.vocabulary.numbers import number
 from attention.vocabulary.stages import STAGES
 
@@ -123,16 +124,20 @@ def saved_states(s: Settings, pair: pairs.Pair, too_large: str) -> dict[str, Fil
     }
 
 
-def heads_shown(pair: pairs.Pair) -> tuple[str, str]:
-    """Of which heads of a real model Q, K and V are, in words and in the names of files; "" of
-    none. Mask and scale may be others than the model's.
+def heads_shown(pair: pairs.Pair) -> str:
+    """Say of which heads of a real model Q, K and V are; "" of none. Mask and scale may be others
+    than the model's.
     """
-    (a, file), (b, other) = (name_of(side) for side in (pair.a, pair.b))
     if not any(captured_head(side.matrices) for side in (pair.a, pair.b)):
-        return "", NAME
-    if (a, file) == (b, other):
-        return f"Q, K, V of A and B: {a}.", f"{NAME}_{file}"
-    return f"Q, K, V of A: {a}; of B: {b}.", NAME
+        return ""
+    a, b = (name_of(side)[0] for side in (pair.a, pair.b))
+    return f"Q, K, V of A and B: {a}." if a == b else f"Q, K, V of A: {a}; of B: {b}."
+
+
+def filename(pair: pairs.Pair) -> str:
+    """Return what the names of the files begin with: whose numbers are compared, and how."""
+    numbers = dict.fromkeys(name_of(side)[1] for side in (pair.a, pair.b))
+    return "_".join(filter(None, [NAME, *numbers, pairs.preset_of(pair)]))
 
 
 def offer(formats: dict[str, File], refused: dict[str, str], name: str) -> None:
@@ -178,7 +183,7 @@ def panes_of(shown: Comparison) -> list[Pane]:
     They are also there where all are identical, or where B is one step of decoding.
     """
     s, pair, identical = shown.s, shown.pair, shown.identical
-    _, name = heads_shown(pair)
+    name = filename(pair)
 
     def dressed(pane: Pane) -> Pane:
         """Name the pane's file, and say what is wrong in it and what can be done in it."""
@@ -281,7 +286,7 @@ def lines(shown: Comparison, name: str, side: View, cell: Cell) -> list[str]:
 
 def the_files(shown: Comparison, panes: list[Pane]) -> None:
     s, pair, a, b = shown.s, shown.pair, shown.a, shown.b
-    _, name = heads_shown(pair)
+    name = filename(pair)
     formats: dict[str, File] = {
         ".csv": ("CSV, one row per cell", partial(files.to_csv, pair, a, b, shown.stages)),
         ".npz": ("NPZ for NumPy", partial(files.to_npz, pair, a, b, shown.stages)),
@@ -323,10 +328,10 @@ def page(s: Settings) -> None:
         chosen,
         preset,
         options=list(pairs.PRESETS),
-        format_func=lambda name: pairs.PRESETS[name].title,
+        format_func=lambda name: in_label(pairs.PRESETS[name].title),
         label_visibility="collapsed",
     )
-    heads, _ = heads_shown(pair)
+    heads = heads_shown(pair)
     look_for = f"{pairs.look_for(chosen, pair)} {pairs.also_changed(begun, pair)}".strip()
     st.html(tables.differing(pairs.differing(pair), look_for, heads))
     pieces.sentences(*state.sentences())

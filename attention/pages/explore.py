@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from html import escape
 
 import streamlit as st
 
@@ -32,6 +31,7 @@ from attention.session.state.about import behind, what_it_is
 from attention.session.state.examples import EXAMPLES, OWN, as_made
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings
+from attention.vocabulary.notation import in_html
 from attention.vocabulary.sentences import amount, capital, which_of
 from attention.vocabulary.stages import STAGES
 
@@ -48,7 +48,7 @@ SEEN = "example_seen"  # a value of the page
 def notice(s: Settings) -> str:
     """Return what to see in the example, as long as it is as it was made."""
     if as_made(s):
-        return f"<b>Notice:</b> {escape(EXAMPLES[s.example].notice)}"
+        return f"<b>Notice:</b> {in_html(EXAMPLES[s.example].notice)}"
     if s.example == OWN:
         return ""
     is_own = s.tokens != EXAMPLES[s.example].build().tokens

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from attention.session.state.examples import FIRST
 from attention.session.state.settings import LAST_STEP, Settings
 from attention.session.teach import tour
 from attention.session.teach.tour import Now
+from attention.vocabulary.notation import in_html
 
 COUNT = LAST_STEP - 1  # steps, without the introduction and the end
 BEGAN, CHOSEN = "tour_began", "tour_chosen"  # values of the page
@@ -191,7 +191,7 @@ def the_step(s: Settings) -> None:
     said = tour.reply(before, now, choice)
     is_done = said.kind == "done"
     count = f"<span>{s.step} of {COUNT}</span>" if 0 < s.step < LAST_STEP else ""
-    with pieces.opening(f"{count}{escape(tour.STEPS[s.step].title)}"):
+    with pieces.opening(f"{count}{in_html(tour.STEPS[s.step].title)}"):
         ways(s, is_done)
     controls.tour_rail(s)
     text(before, now, said, choice)

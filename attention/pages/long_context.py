@@ -196,7 +196,13 @@ def the_map(work: LongWork, look: Look, inputs: LongInputs, c: LongContext, head
 def about(inputs: LongInputs, head: int) -> About:
     """What a picture of one head says of itself."""
     one = inputs.of_head(head) if inputs.heads > 1 else inputs
-    return About({"Q, K": one.source})
+    return About({"Q, K": one.source, "queries and keys": "counted from 1"})
+
+
+def of_head(inputs: LongInputs, head: int) -> str:
+    """Return what the names of the files of one head begin with."""
+    named = inputs.heads > 1
+    return f"{inputs.file}_head{inputs.number(head)}" if named else inputs.file
 
 
 def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> None:
@@ -205,24 +211,25 @@ def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> 
         st.number_input,
         "Query",
         "long_query",
-        c.query,
-        lambda s, value: changed(query=int(value))(s),
-        min_value=0,
-        max_value=inputs.n_q - 1,
+        c.query + 1,
+        lambda s, value: changed(query=int(value) - 1)(s),
+        min_value=1,
+        max_value=inputs.n_q,
         step=1,
-        help="Counted from 0. Its row is exact, however coarse the map is.",
+        help="Counted from 1. Its row is exact, however coarse the map is.",
         width=170,
     )
     weights = work.weights(c.query, head)
     _, _, left, right = fitted(c.window, inputs.n_q, inputs.n_k)
     words = inputs.query_words, inputs.key_words
     pane = long_cells.row_pane(weights[left:right], left, c.query, words)
+    pane = replace(pane, file=f"{of_head(work.inputs, head)}_query{c.query + 1}")
     board.show("long_row", [pane], about=about(work.inputs, head))
     best = np.argsort(-weights, kind="stable")[:TOP]
     said = []
     for key in best[weights[best] > 0]:
         word = f" “{inputs.key_words[key]}”" if inputs.key_words else ""
-        said.append(f"{key:,}{word} → {number(float(weights[key]), 4)}".replace(" ", "\u00a0"))
+        said.append(f"{key + 1:,}{word} → {number(float(weights[key]), 4)}".replace(" ", "\u00a0"))
     pieces.note(f"Strongest keys: {', '.join(said)}." if said else "It sees no key.")
 
 
@@ -232,7 +239,11 @@ def the_lines(work: LongWork, c: LongContext, head: int) -> None:
     if work.record is None:
         return
     numbers = work.inputs.numbers
-    if panes := long_cells.panes_along(work.record, head, past, numbers):
+    panes = [
+        replace(pane, file=f"{work.inputs.file}_{pane.name.removeprefix('long_')}")
+        for pane in long_cells.panes_along(work.record, head, past, numbers)
+    ]
+    if panes:
         board.show("long_lines", panes, about=about(work.inputs, head))
 
 
@@ -295,7 +306,8 @@ def the_context(s: Settings) -> None:
 def page(s: Settings) -> None:
     pieces.opening(
         "Long context",
-        "Up to 131,072 tokens: an overview at once, then exact. Zoom in, down to single weights.",
+        "Up to 131,072 tokens: first an overview, then exact numbers."
+        " Zoom in, down to single weights.",
     )
     long_source.take_over()
     pieces.sentences(*state.sentences())

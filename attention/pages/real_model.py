@@ -177,7 +177,7 @@ def the_proof(found: Survey) -> None:
         pieces.message_box(
             "understood",
             f"{model} Every output matches the model’s own to {number(proof.difference, 1)}"
-            f" (rounding in {kinds} alone could make {captured.times(share)} as much).",
+            f" (rounding in {kinds} could explain {captured.times(share)} as much).",
         )
         lacking = sum(int((~one.proven).sum()) for one in proof.calls)
         if lacking:
@@ -396,7 +396,7 @@ def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -
     return maps.Button(
         f"{head.place} {head.item} {head.head}",
         drawn[head.place, head.item, head.head],
-        f"layer {head.layer} · {head.number}" if alone else f"head {head.number}",
+        f"layer {head.layer} · head\u00a0{head.number}" if alone else f"head\u00a0{head.number}",
         tuple(filter(None, (what, *lines, call.module))) if alone else tuple(lines),
         f"{captured.called(call, head.item, head.head)}: {says}. Opens on {page}.",
         not head.agrees,

@@ -39,11 +39,11 @@ def the_controls(s: Settings) -> None:
         [3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom"
     )
     with first:
-        steps(s, "Largest d_k", "sample_d_k", D_KS)
+        steps(s, "Largest dₖ", "sample_d_k", D_KS)
     with second:
         steps(
             s,
-            "Samples at each d_k",
+            "Samples at each dₖ",
             "samples",
             SAMPLES,
             format_func="{:,}".format,
@@ -135,8 +135,8 @@ def the_matrices(s: Settings) -> list[Chart]:
     with right:
         st.html(tables.explored_table(means, measured, predicted, max(s.digits, 2)))
         st.caption(
-            "Population variance (ddof 0) over every entry;"
-            " change the matrices on Explore and come back."
+            "Population variance, the mean squared distance from the mean (NumPy’s ddof=0), over"
+            " every entry; change the matrices on Explore and come back."
         )
     return [explored]
 
@@ -146,8 +146,8 @@ def the_numbers(s: Settings, points: tuple[maths.Point, ...]) -> None:
         st.html(tables.points_table(points))
         st.caption(
             f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed"
-            f" {s.sample_seed}. Each variance (ddof 0) is that of {s.samples:,} scores; the weights"
-            f" are those of {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
+            f" {s.sample_seed}. Each variance (NumPy’s ddof=0) is that of {s.samples:,} scores; the"
+            f" weights are those of {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
         )
         st.download_button(
             "CSV",

@@ -1,5 +1,6 @@
 """What the tests of pages by AppTest need once, as a server has it, not for each page or run."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -82,8 +83,9 @@ def link_of(at: AppTest) -> dict[str, str]:
 
 
 def words(at: AppTest) -> str:
-    """What our own HTML says."""
-    return " ".join(h.proto.body for h in at.get("html"))
+    """What our own HTML says, with the indices of W_Q and d_k written as in texts."""
+    html = " ".join(h.proto.body for h in at.get("html"))
+    return re.sub(r"\b([A-Za-z])<sub>(\w+)</sub>", r"\1_\2", html)
 
 
 def sent(at) -> str:

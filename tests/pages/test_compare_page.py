@@ -63,7 +63,7 @@ def test_captured_heads_are_named_in_the_page_and_in_the_names_of_files():
     at = opened(pair.compared(pair.Pair(one, causal)))
     called, stem = changes.name_of(one)
     assert "layer1" in stem and messages.BOTH_SHOW.format(head=called) in words(at)
-    assert panes(at)["weights"]["filename"] == f"attention_compare_{stem}_weights"
+    assert panes(at)["weights"]["filename"] == f"attention_compare_{stem}_mask_weights"
     at = opened(pair.compared(pair.Pair(one, other)))
     said = messages.EACH_SHOWS.format(a=called, b=changes.name_of(other)[0])
     assert said in words(at)

@@ -80,7 +80,7 @@ def computed(c: LongContext, mask=None, **more) -> np.ndarray:
         ("selectbox", "mask", "none", {"mask": "none"}),
         ("selectbox", "of", "largest", {"of": "largest"}),
         ("toggle", "logarithmic", True, {"logarithmic": True}),
-        ("number_input", "query", 17, {"query": 17}),
+        ("number_input", "query", 17, {"query": 16}),
     ],
 )
 def test_each_control_sets_one_thing_and_the_map_is_that(kind, name, value, field):
@@ -94,7 +94,7 @@ def test_each_control_sets_one_thing_and_the_map_is_that(kind, name, value, fiel
     record = computed(c, mask, results=["mean_map"])
     shown = record.mean_map[0] if c.of == "mean" else record.window(of=c.of).values
     np.testing.assert_allclose(numbers, shown, atol=1e-7)
-    assert head["exact"] and head["query"] == (17 if name == "query" else c.tokens - 1)
+    assert head["exact"] and head["query"] == (16 if name == "query" else c.tokens - 1)
     edges = np.array(head["rowEdges"])
     above = edges[1:, None] <= edges[None, :-1]
     assert ((shades == HIDDEN) == (above & (c.mask == "causal"))).all()
@@ -156,7 +156,7 @@ def test_the_row_of_a_query_is_exact_and_names_its_strongest_keys():
     np.testing.assert_allclose(line["y"], weights, rtol=1e-5, atol=1e-9)
     notes = " ".join(element.proto.body for element in at.get("html")).replace("\xa0", " ")
     best = int(weights.argmax())
-    key = f"{best} “w{best % 64}” → {weights[best]:.4f}"
+    key = f"{best + 1} “w{best % 64}” → {weights[best]:.4f}"
     assert messages.STRONGEST_KEYS.format(keys=key) in notes
 
 
@@ -355,7 +355,11 @@ def test_the_file_holds_the_map_and_says_what_it_is():
         found = dict(file)
     np.testing.assert_array_equal(found["mean_map"], record.mean_map)
     assert found["distances"].shape == found["profile"].shape[-1:]
-    assert "first" not in found and found["about"][-1] == "mask: look-ahead, a window of 20 keys"
+    assert "first" not in found
+    assert found["about"].tolist()[-2:] == [
+        "mask: look-ahead, a window of 20 keys",
+        messages.COUNTED_FROM_0,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ class Chart:
     figure: dict[str, Any]
     group: str = "charts"
     heading: None = None  # in print it has its symbol
+    file: str = ""  # the name of its pictures, without the ending; "" is by its name
 
     @property
     def alt(self) -> str:
@@ -34,7 +35,7 @@ class Chart:
 
     @property
     def filename(self) -> str:
-        return f"attention_{self.name}"
+        return self.file or f"attention_{self.name}"
 
 
 def chart(name: str, title: str, sentence: str, figure: dict) -> Chart:

@@ -81,7 +81,7 @@ def long_map(
 
 
 def _range(edges: np.ndarray) -> str:
-    return f"{edges[0]:,} to {edges[-1] - 1:,}"
+    return f"{edges[0] + 1:,} to {edges[-1]:,}"
 
 
 def _words_at(words: Sequence[str], edges: np.ndarray) -> tuple[str, ...] | None:
@@ -114,12 +114,12 @@ def measure_of(cells: Cells, of: str) -> str:
 
 
 def ticks(edges: np.ndarray, most: int = 6) -> Ticks:
-    """Round numbers of tokens along an axis, and where they stand.
+    """Return round numbers of tokens along an axis, counted from 1, and their places.
 
     >>> ticks(np.arange(0, 1001, 2), 2)
-    [(0.0, '0'), (0.5, '500')]
+    [(0.499, '500'), (0.999, '1,000')]
     """
-    begin, end = int(edges[0]), int(edges[-1])
+    begin, end = int(edges[0]) + 1, int(edges[-1]) + 1
     size = end - begin
     power = 10 ** math.floor(math.log10(max(size / most, 1)))
     step = next(power * m for m in (1, 2, 5, 10) if power * m * most >= size)
@@ -166,7 +166,10 @@ def _pairs(edges: np.ndarray) -> zip:
 def row_pane(
     weights: np.ndarray, begin: int, query: int, words: tuple[Sequence[str], Sequence[str]]
 ) -> Chart:
-    """One query's weights of the keys from ``begin`` on; of many, the largest of each cell."""
+    """One query's weights of the keys from ``begin`` on; of many, the largest of each cell.
+
+    Queries and keys are given by their place from 0, and shown counted from 1.
+    """
     n = len(weights)
     cell = max(1, -(-n // 1024))
     starts = np.arange(0, n, cell)
@@ -175,14 +178,14 @@ def row_pane(
     word = f" “{words[0][query]}”" if len(words[0]) else ""
     key = f" “{words[1][begin + best]}”" if len(words[1]) else ""
     said = (
-        f"Of the keys shown, {begin + best:,}{key} gets the most: {number(weights[best], 4)}."
+        f"Of the keys shown, {begin + best + 1:,}{key} gets the most: {number(weights[best], 4)}."
         f" Together they get {number(float(weights.sum(dtype=np.float64)), 4)}."
     )
     if cell > 1:
         said += f" Each point is the largest of {cell:,} keys."
-    line = _line(begin + starts, drawn, "weight", 0)
+    line = _line(begin + starts + 1, drawn, "weight", 0)
     return _pane(
-        "long_row", f"Query {query:,}{word}", said, [line], "key", "weight", rangemode="tozero"
+        "long_row", f"Query {query + 1:,}{word}", said, [line], "key", "weight", rangemode="tozero"
     )
 
 
@@ -198,8 +201,8 @@ def panes_along(
     if record.entropy is not None:
         most, mean = number(math.log(keys)), number(float(record.entropy[head].mean()))
         said = (
-            f"In nats: 0 if one key has all the weight, ln {keys:,} = {most} if all keys have the"
-            f" same. The mean is {mean}."
+            "In nats (natural logarithm): 0 if one key has all the weight,"
+            f" ln {keys:,} = {most} if all keys have the same. The mean is {mean}."
         )
         panes.append(
             along_pane("long_entropy", "Entropy", said, record.entropy, head, "nats", numbers)
@@ -246,7 +249,7 @@ def along_pane(
     starts = np.arange(0, n, cell)
     counts = np.diff([*starts, n])
     means = np.add.reduceat(values.astype(np.float64), starts, axis=-1) / counts
-    lines = _by_head(starts, means, shown, numbers)
+    lines = _by_head(starts + 1, means, shown, numbers)
     if cell > 1:
         said += f" Each point is the mean of {cell:,} queries."
     return _pane(name, title, said, lines, "query", unit, rangemode="tozero")

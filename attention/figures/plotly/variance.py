@@ -62,8 +62,9 @@ def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[Chart]:
         f" {number(100 / N_KEYS)}\u00a0%."
     )
     nats = (
-        f"{number(raw.entropy)} nats unscaled, {number(scaled.entropy)} scaled (at most ln"
-        f" {N_KEYS} = {number(math.log(N_KEYS))}). At 0 one key has all the weight."
+        f"In nats (natural logarithm): {number(raw.entropy)} unscaled, {number(scaled.entropy)}"
+        f" scaled; at most ln {N_KEYS} = {number(math.log(N_KEYS))}."
+        " At 0 one key has all the weight."
     )
     slope = (
         f"Σ w(1 − w) is {number(raw.slope)} unscaled, {number(scaled.slope)} scaled."

@@ -17,7 +17,7 @@ PAGES = {
     "": ("explore.py", "Explore", ""),
     "compare": ("compare.py", "Compare", ""),
     "learn": ("learn.py", "Guided tour", "Learn"),
-    "why": ("variance.py", "Why √d_k", "Learn"),
+    "why": ("variance.py", "Why √dₖ", "Learn"),
     "exercises": ("exercises.py", "Exercises", "Learn"),
     "model": ("real_model.py", "Real model", "Models"),
     "long": ("long_context.py", "Long context", "Models"),

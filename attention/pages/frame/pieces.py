@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cache
-from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -15,9 +14,11 @@ from attention.limits import MAX_LINK
 from attention.pages.frame import navigation, state
 from attention.session.state.settings import Settings
 from attention.vocabulary.markdown import plain as plain
+from attention.vocabulary.notation import in_html
 from attention.vocabulary.sentences import capital
 
 ONE_LINE = 150  # characters that stand in one line of a laptop
+_COUNTED = re.compile(r"\b(head|layer|item|step) (?=\d)", re.IGNORECASE)  # no line ends within
 _ENDS = re.compile(r"(?<=[.?!]) (?=[A-Z“])")  # of sentences
 
 
@@ -29,6 +30,7 @@ def opening(
     ``title`` and ``promise`` are HTML, and ``links`` are those of :func:`links_to`. Where a press
     or a link has asked for another page, this run ends and that page is drawn.
     """
+    title = _COUNTED.sub("\\1\u00a0", title)
     if (path := state.page_value(state.GO, None)) is not None:
         state.set_page_value(state.GO, None)
         navigation.turn_to(path)
@@ -81,8 +83,8 @@ def folded(kind: str, text: str) -> None:
         message_box(kind, text)
         return
     st.html(
-        f"<div role='status'><details class='said {kind}'><summary>{escape(first)}"
-        f" <u>More</u></summary>{escape(others[0])}</details></div>"
+        f"<div role='status'><details class='said {kind}'><summary>{in_html(first)}"
+        f" <u>More</u></summary>{in_html(others[0])}</details></div>"
     )
 
 
@@ -91,12 +93,12 @@ def message_box(kind: str, sentence: str) -> None:
 
     Not st.warning: that reads Markdown, and would make links of what strangers typed.
     """
-    st.html(f"<p role='status' class='said {kind}'>{escape(sentence)}</p>")
+    st.html(f"<p role='status' class='said {kind}'>{in_html(sentence)}</p>")
 
 
 def note(*sentences: str) -> None:
     """Quiet lines in our own HTML, one for each."""
-    st.html("".join(f"<p class='notice'>{escape(sentence)}</p>" for sentence in sentences))
+    st.html("".join(f"<p class='notice'>{in_html(sentence)}</p>" for sentence in sentences))
 
 
 def not_here(what: str, again: str) -> None:

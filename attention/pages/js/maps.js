@@ -1,6 +1,7 @@
 // Small maps, each a button. They are drawn anew where they or the theme are others.
 
 import { UNTAKEN, connected, make, modeAround } from './elements.js'
+import { mathText } from './board/text/text.js'
 import { Shaded, shadedIn } from './shaded.js'
 
 class Maps extends Shaded {
@@ -16,7 +17,7 @@ class Maps extends Shaded {
       const group = make('section', 'maps-group', this.root)
       group.style.setProperty('--maps', buttons.length)
       make('h3', 'maps-title', group, title)
-      if (note) make('p', 'maps-note', group, note)
+      if (note) mathText(make('p', 'maps-note', group), note)
       const row = make('div', 'maps-row', group)
       for (const spec of buttons) {
         const [n, m] = spec.map

@@ -119,13 +119,14 @@ class Zoom extends Shaded {
 
   // ---- words ---------------------------------------------------------------------------------
 
+  // Read as on the axes, from 1; what is asked for is counted from 0.
   range(edges, k, words, first) {
     const [from, to] = [edges[k], edges[k + 1] - 1]
     if (from === to) {
       const word = words?.[from - first]
-      return counted(from) + (word === undefined ? '' : ` “${word}”`)
+      return counted(from + 1) + (word === undefined ? '' : ` “${word}”`)
     }
-    return `${counted(from)}–${counted(to)}`
+    return `${counted(from + 1)}–${counted(to + 1)}`
   }
 
   tell(cell = this.at, aloud = false) {

@@ -19,8 +19,9 @@ from attention.session.state import settings as inputs
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run
 from attention.session.state.settings import DRAWN, FILLS, TRUE_MASK, Settings
+from attention.vocabulary.notation import in_html, in_plain
 
-SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
+SCALES = {"sqrt": "1/√dₖ", "none": "none (× 1)", "number": "a number"}
 MASKS = MASK_LABELS | {DRAWN: "custom (draw it)"}
 MOST_STEPS = 64  # of a slider, unless larger numbers were brought
 
@@ -48,8 +49,8 @@ SWITCHES = {
         changes.set_memory,
     ),
     "output_weights": Switch(
-        "W_O",
-        "mixes the outputs of all heads by one more matrix",
+        "output projection",
+        "mixes the outputs of all heads by one more matrix, W$_\\mathsf{O}$",
         lambda s: "W_O" in s.matrices,
         changes.set_output_weights,
     ),
@@ -221,7 +222,7 @@ def _scale(s: Settings) -> None:
         kind,
         SCALES,
         _set_scale,
-        help="Scores are multiplied by it. 1/√d_k keeps their spread the same for every d_k.",
+        help="Scores are multiplied by it. 1/√dₖ keeps their spread the same for every dₖ.",
     )
     if kind == "number":
         state.setting_control(
@@ -292,7 +293,7 @@ def _sizes(s: Settings) -> None:
     for name in SIZES:
         size = getattr(s, name)
         if size is None:
-            st.html(f"<p class='no-size'>No {name}: Q, K and V were entered directly.</p>")
+            st.html(f"<p class='no-size'>No {in_html(name)}: Q, K and V were entered directly.</p>")
         else:
             _size(name, size)
     _heads(s)
@@ -305,7 +306,7 @@ def _heads(s: Settings) -> None:
         s.heads,
         {h: str(h) for h in s.possible_heads},
         changes.set_heads,
-        help="The columns are split evenly among the heads, so their number divides d_k and d_v.",
+        help="The columns are split evenly among the heads, so their number divides dₖ and dᵥ.",
     )
 
 
@@ -315,12 +316,12 @@ def _size(name: str, size: int) -> None:
     slider, entry = st.columns([3, 2], vertical_alignment="bottom", gap="small")
     with slider:
         state.setting_control(
-            st.slider, name, name, size, _set_size(name), min_value=1, max_value=most
+            st.slider, in_plain(name), name, size, _set_size(name), min_value=1, max_value=most
         )
     with entry:
         state.setting_control(
             st.number_input,
-            name,
+            in_plain(name),
             f"{name}_number",
             size,
             _set_size(name),

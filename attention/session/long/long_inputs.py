@@ -40,6 +40,7 @@ from attention.session.state.long_context import LongContext
 from attention.session.state.matrix import captured_head
 from attention.session.state.origin import captured_from
 from attention.session.state.settings import Settings, past, projected_size, real_keys
+from attention.vocabulary.notation import in_filename
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import in_words, numbered, which_of
 
@@ -241,7 +242,17 @@ def made_inputs(s: LongContext) -> LongInputs:
     turned = ", rotated by their positions" if s.rotary else ""
     label = PATTERNS[s.pattern].label.lower()
     source = f"the pattern “{label}”, {s.tokens:,} tokens, seed {s.seed}{turned}"
-    return checked(LongInputs(Q[None], K[None], None, source, query_words=words, key_words=words))
+    return checked(
+        LongInputs(
+            Q=Q[None],
+            K=K[None],
+            V=None,
+            source=source,
+            query_words=words,
+            key_words=words,
+            file=f"long_attention_{s.pattern}_{s.tokens}",
+        )
+    )
 
 
 def guessed_names(arrays: Mapping[str, ArrayEntry]) -> dict[str, str]:
@@ -316,7 +327,11 @@ def read_inputs(
     said = f"{where}: {', '.join(names.values())}"
     many = items_of(entries.values())
     said += f", {which_of('item', [item], many)}" if many > 1 else ""
-    return checked(LongInputs(found["Q"], found["K"], found.get("V"), said, remark=remark))
+    stem = in_filename(where.rpartition(".")[0])
+    file = f"long_attention_{stem}" if stem else LongInputs.file
+    return checked(
+        LongInputs(found["Q"], found["K"], found.get("V"), said, remark=remark, file=file)
+    )
 
 
 def _width(dtype: Any) -> int:
@@ -373,7 +388,7 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
 def _of_sequence(taken: Taken, call: Call) -> str:
     """What is said of queries, or keys, that are not the first of their sequence; else ""."""
     said = [
-        f"{word} 0 is {word} {place:,} of the sequence"
+        f"{word} 1 is {word} {place + 1:,} of the sequence"
         for word, place in zip(("query", "key"), positions_of(taken, call), strict=True)
         if place is not None and place > 0
     ]
@@ -415,7 +430,7 @@ def explored_inputs(s: Settings) -> LongInputs:
             remark=f"Explore shows up to {MAX_TOKENS:,} tokens, so these are shown here, with mask,"
             " scale, heads and features of real models as set there.",
             numbers=heads,
-            file=f"long_attention_{of_model.stem(*heads)}" if of_model else LongInputs.file,
+            file=f"long_attention_{name_of(s)[1]}",
         )
     )
 

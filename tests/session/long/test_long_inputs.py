@@ -130,7 +130,7 @@ def test_queries_from_the_middle_of_a_sequence_say_where_they_stand():
     places = {"query_position": 600, "key_position": 0}
     call = Call(0, 0, "layers.0", Q, K, K, Q, 0.3, **places)
     said = captured_inputs(Taken("m", calls=[call]), call, 0).remark
-    assert said == messages.PLACES_OF_THE_SEQUENCE.format(places="query 0 is query 600")
+    assert said == messages.PLACES_OF_THE_SEQUENCE.format(places="query 1 is query 601")
     whole = replace(call, Q=K, query_position=0)
     assert captured_inputs(Taken("m", calls=[whole]), whole, 0).remark == ""
 

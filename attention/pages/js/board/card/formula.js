@@ -63,7 +63,8 @@ export class Around {
       part.onclick = () => this.board.bring(stage)
     }
     const below = make('div', 'board-remarks', this.formula)
-    this.remark = make('span', 'board-remark', below, remark ?? '')
+    this.remark = make('span', 'board-remark', below)
+    mathText(this.remark, remark ?? '')
     this.said = make('span', 'board-said', below)
     const present = make('button', 'board-tool board-present', below, PRESENT)
     Object.assign(present, { type: 'button', title: PRESENTS })
