@@ -24,6 +24,7 @@ from attention.session.compare import check_yours as inputs
 from attention.session.edit.changes import name_of
 from attention.session.state.about import what_it_is
 from attention.session.state.settings import Settings
+from attention.vocabulary.notation import in_plain
 from attention.vocabulary.parts import called
 from attention.vocabulary.sentences import capital
 
@@ -97,7 +98,7 @@ def settings_of_pasted() -> tuple[str, str, dict[str, Any]]:
     """Draw the mask, what 1 means in it, the numbers of heads and the soft cap; return them."""
     numbers: dict[str, Any] = {}
     true_means = "may look"
-    places = st.columns([1.6, 1.4, 1, 1, 1], vertical_alignment="bottom")
+    places = st.columns([1.6, 1, 1, 1], vertical_alignment="bottom")
     with places[0]:
         mask = state.page_control(
             st.selectbox,
@@ -107,17 +108,7 @@ def settings_of_pasted() -> tuple[str, str, dict[str, Any]]:
             options=list(MASKS),
             format_func=MASKS.__getitem__,
         )
-    if mask == inputs.PASTED:
-        with places[1]:
-            true_means = state.page_control(
-                st.segmented_control,
-                "1 means",
-                "check_true",
-                true_means,
-                required=True,
-                options=list(POLARITIES),
-            )
-    with places[2]:
+    with places[1]:
         numbers["heads"] = count(
             "Heads",
             "heads",
@@ -127,7 +118,7 @@ def settings_of_pasted() -> tuple[str, str, dict[str, Any]]:
             step=1,
             help="Their columns are side by side in Q, K and V.",
         )
-    with places[3]:
+    with places[2]:
         numbers["kv_heads"] = count(
             "Key/value heads",
             "kv_heads",
@@ -137,7 +128,7 @@ def settings_of_pasted() -> tuple[str, str, dict[str, Any]]:
             step=1,
             placeholder="same",
         )
-    with places[4]:
+    with places[3]:
         numbers["softcap"] = count(
             "Soft cap",
             "softcap",
@@ -148,7 +139,18 @@ def settings_of_pasted() -> tuple[str, str, dict[str, Any]]:
             help="Limits the scaled scores s: each becomes cap · tanh(s / cap) before the mask.",
         )
     if mask == inputs.PASTED:
-        box("Mask: one row per query, one column per key", "mask", 100, "1 0\n1 1")
+        left, right = st.columns([4, 1.4])
+        with left:
+            box("Mask: one row per query, one column per key", "mask", 100, "1 0\n1 1")
+        with right:
+            true_means = state.page_control(
+                st.segmented_control,
+                "1 means",
+                "check_true",
+                true_means,
+                required=True,
+                options=list(POLARITIES),
+            )
     return mask, true_means, numbers
 
 
@@ -205,6 +207,7 @@ def answers(bench: Bench) -> tuple[dict[str, str], str]:
             "check_plant",
             first.title if first else RIGHT,
             options=list(mistakes),
+            format_func=in_plain,
         )
         state.confirm(
             "Use this output",

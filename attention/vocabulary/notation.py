@@ -6,7 +6,7 @@ import re
 from html import escape
 
 _QUOTED = re.compile(r"(“[^”]*”)")  # words of a user, which are no notation
-_NAME = re.compile(r"\b([A-Za-z])_(model|out|[A-Za-z])\b")
+_NAME = re.compile(r"\b([A-Za-z])_(model|out|in|[A-Za-z])\b")
 LONGEST_IN_FILENAME = 60  # characters
 _LOW = {"k": "ₖ", "v": "ᵥ"}  # what Unicode has
 

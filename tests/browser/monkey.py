@@ -64,7 +64,7 @@ PERMISSIONS = ("clipboard-read", "clipboard-write")  # which a visitor grants th
 PAGES = (
     "Explore",
     "Guided tour",
-    "Why √d_k",
+    "Why √dₖ",
     "Exercises",
     "Compare",
     "Real model",

@@ -38,7 +38,7 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     dashboard = visit().open(example="cat-sat")
     page = dashboard.page
     dashboard.choose_page("Compare")
-    until(page.get_by_text("scale: 1/√d_k → 1"))
+    until(page.get_by_text("scale: 1/√dk → 1"))  # k is below the line
     dashboard.idle()
     assert "scale" not in page.url  # an opening to look at, which is no step of Back
     dashboard.after(lambda: page.get_by_role("button", name="Make B equal to A").click())
@@ -71,7 +71,7 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     assert not page.get_by_role("button", name="Zoom out").count()
     # Back undoes, Forward brings it again, and a reload keeps it
     page.go_back()
-    until(page.get_by_text("scale: 1/√d_k → 1"))
+    until(page.get_by_text("scale: 1/√dk → 1"))  # k is below the line
     page.go_forward()
     until(page.get_by_text(said))
     page.reload()

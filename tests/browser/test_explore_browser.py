@@ -274,7 +274,7 @@ def test_back_undoes_and_a_visit_to_the_other_page_keeps_all(look):
     dashboard = look()
     dashboard.menu("set_mask", "look-ahead (causal)")
     masked = dashboard.tag()
-    dashboard.choose_page("Why √d_k")
+    dashboard.choose_page("Why √dₖ")
     dashboard.wait_for("() => location.pathname === '/why' && location.search.includes('causal')")
     dashboard.choose_page("Explore")
     dashboard.wait_for("t => document.querySelector('.board')?.dataset.tag === t", masked)

@@ -309,7 +309,7 @@ def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
     moved = dashboard.tag()
     address = page.evaluate("location.search")
     before = page.evaluate("history.length")
-    for name, board in (("Why √d_k", "[data-stage*=ariance]"), ("Explore", "[data-stage=W_Q]")):
+    for name, board in (("Why √dₖ", "[data-stage*=ariance]"), ("Explore", "[data-stage=W_Q]")):
         dashboard.choose_page(name)
         until(page.locator(f".board-pane{board}").first)
         dashboard.idle()

@@ -129,7 +129,7 @@ def test_the_other_pages_show_them_as_text(stranger):
     stranger.choose_page("Conventions")
     until(page.locator(".board-pane").first)
     assert stranger.idle().calm() == []
-    stranger.choose_page("Why √d_k")
+    stranger.choose_page("Why √dₖ")
     until(page.locator(".board-pane[data-stage*=ariance]").first)
     assert stranger.idle().calm() == []
 

@@ -3,6 +3,8 @@
 from html import escape
 from html.parser import HTMLParser
 
+from pages.conftest import as_text
+
 from attention.frameworks.records import CONVENTIONS, Answer
 from attention.html.frameworks import arguments, facts, sentences
 from attention.session.compare.compare_frameworks import FrameworkAnswer
@@ -22,7 +24,7 @@ def cells(text: str) -> list[list[str]]:
             self.rows[-1][-1] += data
 
     reader = Rows()
-    reader.feed(text)
+    reader.feed(as_text(text))
     return reader.rows
 
 

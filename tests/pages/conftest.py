@@ -84,7 +84,11 @@ def link_of(at: AppTest) -> dict[str, str]:
 
 def words(at: AppTest) -> str:
     """What our own HTML says, with the indices of W_Q and d_k written as in texts."""
-    html = " ".join(h.proto.body for h in at.get("html"))
+    return as_text(" ".join(h.proto.body for h in at.get("html")))
+
+
+def as_text(html: str) -> str:
+    """HTML with the indices of W_Q and d_k written as in texts."""
     return re.sub(r"\b([A-Za-z])<sub>(\w+)</sub>", r"\1_\2", html)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from files import stored
 from oracle import COMPUTED
-from pages.conftest import link_of, ran, settings_of
+from pages.conftest import as_text, link_of, ran, settings_of, words
 from pages.conftest import uploaded as put
 from safetensors.numpy import save as safetensors
 from streamlit.testing.v1 import AppTest
@@ -53,7 +53,7 @@ def stages(at: AppTest) -> dict[str, bytes]:
 
 def said(at: AppTest, kind: str) -> list[str]:
     """The sentences in boxes of a kind: "refused", "understood" or "flag"."""
-    bodies = [element.proto.body for element in at.get("html")]
+    bodies = [as_text(element.proto.body) for element in at.get("html")]
     box = re.compile(f"<(?:p role='status'|div role='status'><details) class='said {kind}'>.*")
     plain = [re.sub(" <u>More</u></summary>", " ", body) for body in bodies if box.fullmatch(body)]
     return [html.unescape(re.sub("<[^>]*>", "", body)) for body in plain]
@@ -347,7 +347,7 @@ def test_a_sentence_that_is_too_long_is_refused_before_it_can_be_used():
 
 
 def page_text(at: AppTest) -> str:
-    return " ".join(html.unescape(element.proto.body) for element in at.get("html"))
+    return html.unescape(words(at))
 
 
 def test_what_does_not_fit_is_refused_before_it_can_be_used():

@@ -133,7 +133,7 @@ def test_heads_are_sorted_by_each_measure_which_is_said_in_a_line(measure):
     wanted = [f"{head.place} 0 {head.head}" for head in ordered]
     assert [button["id"] for button in buttons(at)] == wanted
     assert [button["name"] for button in buttons(at)][0] == (
-        f"layer {ordered[0].layer} · {ordered[0].number}"
+        f"layer {ordered[0].layer} · head\u00a0{ordered[0].number}"
     )
 
 
@@ -373,7 +373,7 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
     at = page(content=file_of(taken, tmp_path))
     ran(at.selectbox(key="set_model_item").set_value(1))
     assert groups(at)[0]["title"] == f"L{layer[1:]}, item 1 of 0–1"
-    assert [button["name"] for button in buttons(at)] == [f"head {k}" for k in HEADS]
+    assert [button["name"] for button in buttons(at)] == [f"head\u00a0{k}" for k in HEADS]
     for number, button in zip(HEADS, buttons(at), strict=True):
         assert button["says"].startswith(f"{layer}, head {number}, item 1 of 0–1: entropy ")
     assert {int(k) for k in NUMBERS.findall(sent(at))} == set(HEADS)
@@ -480,8 +480,8 @@ def test_maps_that_stand_alone_say_their_kind_and_step(tmp_path):
     ran(at.button_group(key="set_model_order").set_value(messages.BY_THE_NUMBER))
     lines = {button["id"]: (button["name"], *button["lines"][::3]) for button in buttons(at)}
     decoder, cross = (f"{kind}, item 0 of 0–1" for kind in ("decoder", "cross"))
-    assert lines["1 0 3"] == ("layer 1 · 8", decoder, MODULES["decoder"])
-    assert lines["3 0 3"] == ("layer 3 · 8", f"{cross}, step 4", MODULES["cross"])
+    assert lines["1 0 3"] == ("layer 1 · head\u00a08", decoder, MODULES["decoder"])
+    assert lines["3 0 3"] == ("layer 3 · head\u00a08", f"{cross}, step 4", MODULES["cross"])
 
 
 def test_the_words_of_each_sequence_stand_above_the_maps(tmp_path):

@@ -162,7 +162,7 @@ def test_the_numbers_are_behind_a_button_and_randomize_draws_without_them():
         element.key for kind in ("number_input", "selectbox") for element in at.get(kind)
     }
     ran(at.button(key="randomize").click())
-    assert settings_of(at).matrices["W_Q"].recipe.seed == 177
+    assert settings_of(at).matrices["W_Q"].recipe.seed == 179
 
 
 def test_a_second_sentence_has_a_box_of_its_own():
@@ -250,9 +250,9 @@ def pressed(at):
 
 def test_the_first_press_takes_the_first_seed_that_is_not_degenerate():
     at = opened(example=FIRST)
-    assert seed_field(at).value == 177  # 176 has equal columns
+    assert seed_field(at).value == 179  # 176 has equal columns, 177 and 178 too few weights that are seen
     pressed(at)
-    assert seed_of(at) == 177 and not said(at, "understood")
+    assert seed_of(at) == 179 and not said(at, "understood")
     assert settings_of(opened(**link_of(at))) == settings_of(at)
 
 
@@ -274,10 +274,10 @@ def test_a_typed_seed_is_used_as_it_is_and_equal_columns_are_said(hurried):
         ran(at)
     pressed(at)
     assert seed_of(at) == 176 and said(at, "understood") == [EQUAL]
-    assert seed_field(at).value == 177
+    assert seed_field(at).value == 179
     assert settings_of(opened(**link_of(at))) == settings_of(at)
     pressed(at)
-    assert seed_of(at) == 177 and not said(at, "understood")
+    assert seed_of(at) == 179 and not said(at, "understood")
 
 
 @pytest.mark.parametrize("typed", [False, True])
@@ -285,10 +285,10 @@ def test_a_counted_seed_skips_by_the_sizes_of_now_and_a_typed_one_does_not(typed
     at = opened(example=FIRST)
     if typed:  # the very seed that the page had counted
         ran(seed_field(at).set_value(5))
-        ran(seed_field(at).set_value(177))
+        ran(seed_field(at).set_value(179))
     ran(at.number_input(key="set_d_model_number").set_value(2))
     pressed(at)
-    assert seed_of(at) == (177 if typed else 215)
+    assert seed_of(at) == (179 if typed else 215)
     assert bool(said(at, "understood")) == typed
 
 

@@ -136,7 +136,7 @@ def escape(text: str) -> str:
 
 
 def subscripts(text: str) -> str:
-    return re.sub(r"\b([A-Za-z])_(model|out|[A-Za-z])\b", r"\1<sub>\2</sub>", text)
+    return re.sub(r"\b([A-Za-z])_(model|out|in|[A-Za-z])\b", r"\1<sub>\2</sub>", text)
 
 
 def _axis(labels: tuple[str, ...], **options: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from attention.session.state import settings as inputs
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run
 from attention.session.state.settings import DRAWN, FILLS, TRUE_MASK, Settings
-from attention.vocabulary.notation import in_html, in_plain
+from attention.vocabulary.notation import in_html
 
 SCALES = {"sqrt": "1/√dₖ", "none": "none (× 1)", "number": "a number"}
 MASKS = MASK_LABELS | {DRAWN: "custom (draw it)"}
@@ -315,13 +315,21 @@ def _size(name: str, size: int) -> None:
     most = max(MOST_STEPS, size)
     slider, entry = st.columns([3, 2], vertical_alignment="bottom", gap="small")
     with slider:
+        st.html(f"<p class='size' aria-hidden='true'>{in_html(name)}</p>")
         state.setting_control(
-            st.slider, in_plain(name), name, size, _set_size(name), min_value=1, max_value=most
+            st.slider,
+            name,
+            name,
+            size,
+            _set_size(name),
+            min_value=1,
+            max_value=most,
+            label_visibility="collapsed",
         )
     with entry:
         state.setting_control(
             st.number_input,
-            in_plain(name),
+            name,
             f"{name}_number",
             size,
             _set_size(name),

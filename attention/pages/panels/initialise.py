@@ -58,7 +58,8 @@ def _draw(s: Settings, name: str) -> None:
         options=list(INITIALISERS),
         format_func=lambda kind: INITIALISERS[kind].label,
         help=(
-            "Identity: 1 on the diagonal, 0 elsewhere. Xavier / Glorot: random, keeps the variance."
+            "Identity: 1 on the diagonal, 0 elsewhere; Xavier / Glorot: random, keeps the variance."
+            " Numbers are drawn from “From” up to, but without, “To” (exclusive)."
         ),
         width=170,
     )
@@ -68,8 +69,7 @@ def _draw(s: Settings, name: str) -> None:
     if INITIALISERS[kind].ranged:
         any_number: dict[str, Any] = {"step": 1.0, "format": "%g"}
         _number("From", f"low_{name}", float(recipe.low), **any_number)
-        exclusive = "Numbers are drawn from “From” up to, but without, “To”."
-        _number("To (exclusive)", f"high_{name}", float(recipe.high), help=exclusive, **any_number)
+        _number("To (exclusive)", f"high_{name}", float(recipe.high), **any_number)
     state.button(
         "Initialise",
         f"roll_{name}",

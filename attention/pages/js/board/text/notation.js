@@ -7,7 +7,7 @@
  */
 export const mathParts = text =>
   text
-    .split(/(\b[A-Za-z])_((?:model|out|[A-Za-z])\b)/)
+    .split(/(\b[A-Za-z])_((?:model|out|in|[A-Za-z])\b)/)
     .map((part, k) => ({ text: part, low: k % 3 === 2 }))
     .filter(part => part.text)
 
