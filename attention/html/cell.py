@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from attention.vocabulary.notation import in_html
+
 
 def panel(where: str, lines: Sequence[str], cell: tuple) -> str:
     """Which cell it is and the lines behind it.
@@ -14,6 +16,6 @@ def panel(where: str, lines: Sequence[str], cell: tuple) -> str:
     """
     place = escape(",".join(map(str, cell)))
     return (
-        f"<div class='chosen'><p><b>{escape(where)}</b></p>"
+        f"<div class='chosen'><p><b>{in_html(where)}</b></p>"
         f"<pre class='cell' data-cell='{place}'>{escape(chr(10).join(lines))}</pre></div>"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
@@ -322,8 +324,9 @@ class Dashboard:
         )
 
     def notice(self) -> str:
-        until(self.page.locator(".said").first)
-        return self.page.locator(".said").first.inner_text()
+        said = self.page.locator(".said").first
+        until(said)
+        return html.unescape(re.sub("<[^>]*>", "", said.inner_html().replace("<sub>", "_")))
 
 
 def in_colours(s: Settings, stage: str) -> list[str]:

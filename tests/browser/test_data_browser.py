@@ -110,7 +110,7 @@ def test_weights_of_linears_become_the_example_transposed_and_say_so(look):
         dashboard.choose(f"set_load_pick_{role}", f"{part.format(name)}   6 × 4")
         until(page.locator(PREVIEW, has_text=f"{role}, 6 × 4"))
     page.locator(".st-key-set_load_transposed_W_Q label").click()
-    until(page.locator(PREVIEW, has_text="W_Q, 4 × 6"))
+    until(page.locator(PREVIEW, has_text="WQ, 4 × 6"))
     dashboard.use()
     agrees(dashboard, X=four("X"), **{role: W.T.astype(float) for role, W in weights.items()})
     used = page.locator(".said.understood").first
@@ -163,7 +163,7 @@ def test_arrays_of_short_floats_a_slice_and_a_mask_become_the_example(look):
         f"W_{name}": RNG.standard_normal((4, 5)).astype(np.float32) for name in "QKV"
     }
     dashboard.upload("mine.npz", stored(**inputs))
-    until(dashboard.page.locator(PREVIEW, has_text="W_V, 4 × 5"))
+    until(dashboard.page.locator(PREVIEW, has_text="WV, 4 × 5"))
     assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
     dashboard.use()
     agrees(dashboard, **{name: matrix.astype(np.float64) for name, matrix in inputs.items()})

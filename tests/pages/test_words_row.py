@@ -250,7 +250,9 @@ def pressed(at):
 
 def test_the_first_press_takes_the_first_seed_that_is_not_degenerate():
     at = opened(example=FIRST)
-    assert seed_field(at).value == 179  # 176 has equal columns, 177 and 178 too few weights that are seen
+    assert (
+        seed_field(at).value == 179
+    )  # 176 has equal columns, 177 and 178 too few weights that are seen
     pressed(at)
     assert seed_of(at) == 179 and not said(at, "understood")
     assert settings_of(opened(**link_of(at))) == settings_of(at)
