@@ -115,6 +115,7 @@ NAMES_EXPECTED = (
     "names is {names}; expected labels of dimensions, such as {{'d_v': ['yes', 'no']}}."
 )
 WORDS_EXPECTED = "{argument} is {words}; expected a list of words."
+NO_CHARACTER_IN = "{name} holds {odd}, which is no character; remove it."
 HALF_A_CHARACTER_IN = "{name} holds {half}, half of a character; the other half is missing."
 EMPTY_RANGE = "the range {low} … {high} is empty; the first number needs to be the smaller one."
 HIDDEN_FROM_QUERY = "this query may not look at this key"

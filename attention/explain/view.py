@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,10 +19,9 @@ from attention.core.rotary import Rotary
 from attention.core.scores import share_of_sink
 from attention.core.trace import AttentionTrace, reading_order
 from attention.explain.cancellation import zeros_of
+from attention.vocabulary.characters import NO_CHARACTER
 from attention.vocabulary.sentences import numbered, plural, which_of
 from attention.vocabulary.stages import STAGES
-
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,15 +402,18 @@ def _given_labels(argument: str, words: Iterable[str]) -> tuple[str, ...]:
 
 
 def whole_text(name: str, text: str) -> str:
-    """Return the text; raise if it holds half of a surrogate pair, which no file can hold.
+    """Return the text; raise if it holds half of a surrogate pair, which no file can hold, or
+    U+FFFE or U+FFFF, which no SVG can.
 
     >>> whole_text("title", "\\ud83d")
     Traceback (most recent call last):
     ValueError: title holds '\\ud83d', half of a character; the other half is missing.
     """
-    if half := _HALF.search(text):
+    if odd := NO_CHARACTER.search(text):
+        if odd[0] > "\udfff":
+            raise ValueError(f"{name} holds {odd[0]!r}, which is no character; remove it.")
         raise ValueError(
-            f"{name} holds {half[0]!r}, half of a character; the other half is missing."
+            f"{name} holds {odd[0]!r}, half of a character; the other half is missing."
         )
     return text
 

@@ -7,7 +7,6 @@ patches of a vision tower. Words are placed in the sequence they are of, and now
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from attention.arrays.conversion import shown
 from attention.limits import MAX_TOKEN_LENGTH
 from attention.models.kinds import CROSS, around, stack_of
 from attention.models.taken import Call, Taken
+from attention.vocabulary.characters import unshown
 from attention.vocabulary.sentences import first_few, plural
 
 # What a later call is: of a generation; of a model that ran again; of a module used again in one
@@ -488,7 +488,6 @@ def plain_word(token: str) -> str:
     >>> plain_word("\n"), plain_word("  "), plain_word("Ġthe")
     ('\\n', '␣␣', 'Ġthe')
     """
-    odd = any(unicodedata.category(c) in ("Cc", "Cs") for c in token)
-    word = repr(token)[1:-1] if odd else token
+    word = repr(token)[1:-1] if unshown(token) else token
     word = word if word.strip() else "␣" * max(len(word), 1)
     return word if len(word) <= MAX_TOKEN_LENGTH else f"{word[: MAX_TOKEN_LENGTH - 1]}…"

@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from attention.samples.weights import INITIALISERS, stream
+from attention.vocabulary.characters import NO_CHARACTER
 
 KINDS = {  # of word vectors, as a menu shows them; kinds of INITIALISERS
     "integers": "random integers",
@@ -182,7 +183,9 @@ def _clusters(text: str) -> Iterator[str]:
             cluster = ""
         elif cluster and _extends(cluster, character, kind):
             cluster += character
-        elif kind[0] != "M" and (kind not in ("Cf", "Cs") or character in _JOINERS):
+        elif NO_CHARACTER.match(character):
+            continue
+        elif kind[0] != "M" and (kind != "Cf" or character in _JOINERS):
             yield cluster  # what was passed over: marks without a letter, and what shows nothing
             cluster = character
     yield cluster

@@ -281,6 +281,17 @@ def test_half_of_a_character_is_refused_and_the_sentence_names_its_place(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("odd", ["\ufffe", "\uffff"])
+def test_what_xml_has_no_place_for_is_refused(odd, tmp_path):
+    trace = attention.scaled_dot_product_attention(np.eye(2), np.eye(2), np.eye(2))
+    sentence = messages.NO_CHARACTER_IN.format(name="tokens[1]", odd=repr(odd))
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        attention.paper_figure(trace, tokens=["a", f"b{odd}"])
+    sentence = messages.NO_CHARACTER_IN.format(name="title", odd=repr(odd))
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        report(trace, tmp_path / "x.html", title=odd)
+
+
 def test_half_of_a_character_in_a_title_is_refused(tmp_path):
     trace = attention.scaled_dot_product_attention(np.eye(2), np.eye(2), np.eye(2))
     sentence = messages.HALF_A_CHARACTER_IN.format(name="title", half="'\\ud83d'")

@@ -78,7 +78,22 @@ def test_a_label_comes_back_as_it_was(label):
 
 
 @pytest.mark.parametrize(
-    "label", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x")', "'", "'=1"]
+    "label",
+    [
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "＝1",
+        "＋1",
+        "－1",
+        "＠SUM(A1)",
+        '=HYPERLINK("x")',
+        "'",
+        "'=1",
+    ],
 )
 def test_a_label_that_a_spreadsheet_would_run_gets_an_apostrophe(label):
     assert one_cell(label, "k") == ["scores", "1", "1", "'" + label, "k", "0.1"]

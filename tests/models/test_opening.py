@@ -252,11 +252,13 @@ def test_the_places_of_many_calls_are_looked_up_once(monkeypatch):
 
 
 def test_words_of_a_tokenizer_are_such_as_a_page_can_show():
-    assert [plain_word(word) for word in ("Ġcat", "\n", "", " ", "\t\x00", "a" * 60)] == [
+    words = ("Ġcat", "\n", "", " ", "\t\x00", "a\uffff", "a" * 60)
+    assert [plain_word(word) for word in words] == [
         "Ġcat",
         "\\n",
         "␣",
         "␣",
         "\\t\\x00",
+        "a\\uffff",
         "a" * 39 + "…",
     ]

@@ -44,6 +44,7 @@ SENTENCES = {
     "soft\u00adhyphen le\u202eft": "softhyphen left",
     "no\x00control\x1bs": "no control s",
     "\u0301alone \ufe0f": "alone",
+    "no\ufffe charac\uffffter": "no character",
     "a\u200bb\ufeff": "a b",
     "": "",
     " \n\t\u200b": "",

@@ -25,7 +25,7 @@ from matplotlib.textpath import text_to_path
 from PIL import Image, PngImagePlugin
 
 from attention import program
-from attention.figures.paper.text import clean
+from attention.figures.paper.text import clean, fit_for_files
 from attention.limits import BadInput
 from attention.paper import Paper
 
@@ -89,8 +89,9 @@ class PaperFigure(Figure):
         if form in KEYS:
             moment = datetime.combine(program.today(), time(), UTC)
             date = moment if form == "pdf" else f"{moment:%Y-%m-%d}"
-            named = zip(KEYS[form], (program.made_by(), self.title, self.about, date), strict=True)
-            said = {key: words for key, words in named if words}
+            words = map(fit_for_files, (program.made_by(), self.title, self.about))
+            named = zip(KEYS[form], (*words, date), strict=True)
+            said = {key: value for key, value in named if value}
             options["metadata"] = said | (options.get("metadata") or {})
         with settings(**{"svg.fonttype": "path" if outlines else "none"}):
             if form != "png" or "pil_kwargs" in options:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import re
 
+from attention.vocabulary.characters import NO_CHARACTER
+
+
+def fit_for_files(text: str) -> str:
+    """Return the text in one line, without what no SVG or PDF holds.
+
+    >>> fit_for_files("a\\nb\\x01")
+    'a b '
+    """
+    text = NO_CHARACTER.sub("\ufffd", text)
+    return re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text)
+
 
 def clean(text: str) -> str:
-    """Text as Matplotlib prints it, with nothing in it read as a formula or unfit for a file."""
-    text = re.sub("[\ud800-\udfff]", "\ufffd", text)  # halves of letters
-    return re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text).replace("$", r"\$")
+    """Return text as Matplotlib prints it, with nothing in it read as a formula."""
+    return fit_for_files(text).replace("$", r"\$")
 
 
 def subscripted(name: str) -> str:

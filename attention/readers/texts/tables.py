@@ -49,7 +49,8 @@ _DIGIT = re.compile(r"[+-]?\d|[\[({]{1,4}[+-]?[\d.]+,?$")
 _FACTOR = re.compile(r"[*×·/]$|[x*×·/]10|10(?:\^|\*\*|[⁰¹²³⁴-⁹⁻])|.*\d[*×·/]$")
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
 _QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole quoted cell
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+# Where a spreadsheet takes a cell for a formula: full-width signs count as well.
+_FORMULA = (*"=+-@\uff1d\uff0b\uff0d\uff20\t\r\n", "'")
 
 NumberedLines = list[tuple[int, str]]  # each line with its number in the text
 

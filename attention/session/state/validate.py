@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import replace
 
 import numpy as np
@@ -46,6 +45,7 @@ from attention.session.state.settings import (
     projected_size,
     relative,
 )
+from attention.vocabulary.characters import unshown
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.stages import STAGES
 
@@ -105,11 +105,6 @@ def _pinned(settings: Settings) -> Settings | None:
     return alone and check(alone)
 
 
-def _holds_the_unshown(text: str) -> bool:
-    """Whether a control character or half of a letter is in it, which no address can hold."""
-    return any(unicodedata.category(c) in ("Cc", "Cs") for c in text)
-
-
 def _check_tokens(settings: Settings) -> None:
     """Refuse tokens without a name, too long or too many, and a table without any."""
     for word, tokens in (
@@ -127,7 +122,7 @@ def check_token(token: str, called: str) -> None:
     """Refuse a token without a name, or with one that is too long or cannot be shown."""
     if not token.strip():
         raise BadInput(f"{called} has no name; type a word.")
-    if _holds_the_unshown(token):
+    if unshown(token):
         raise BadInput(f"{called} holds a line break or another character that cannot be shown.")
     if len(token) > MAX_TOKEN_LENGTH:
         raise BadInput(f"{called} has {len(token):,} characters; at most {MAX_TOKEN_LENGTH} fit.")
@@ -171,7 +166,7 @@ def _check_choices(settings: Settings) -> None:
             raise BadInput(
                 f"an exercise has at most {MAX_BLANKS} {called}, of {MAX_ANSWER} characters each."
             )
-        if any(_holds_the_unshown(str(each)) for each in held):
+        if any(unshown(str(each)) for each in held):
             raise BadInput(f"the {called} of the exercise hold a character that cannot be shown.")
     if not 0 <= settings.sample_seed <= MAX_SEED:
         raise BadInput(

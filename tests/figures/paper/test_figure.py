@@ -323,6 +323,17 @@ def test_markup_in_title_and_caption_is_text_in_the_svg():
     assert texts.count("<script>alert(1)</script>") == 2
 
 
+ODD = [*map(chr, range(32)), "\x7f", "\x85", "\ud800", "\ufffe", "\uffff"]
+
+
+@pytest.mark.filterwarnings("ignore:No font")
+@pytest.mark.parametrize("odd", ODD)
+def test_no_character_of_a_title_makes_the_svg_no_xml(odd):
+    figure = paper_figure(trace(2), paper=Paper(title=f"a{odd}", caption=f"b{odd}c"))
+    figure.about = f"layer{odd}"
+    ElementTree.fromstring(to_bytes(figure, "svg"))
+
+
 def test_two_heads_stand_side_by_side_on_a_page():
     figure = paper_figure(trace(9, heads=2), heads=None, paper=Paper(width="text"))
     first, second = panels(figure)

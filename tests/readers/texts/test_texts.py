@@ -313,6 +313,11 @@ HOSTILE = [
     "+",
     "@me",
     "\tx",
+    "＝1+1",
+    "＋",
+    "－a",
+    "＠me",
+    "'＝",
     '"',
     'a"b',
     "🙂",
@@ -341,7 +346,12 @@ def test_hostile_labels_come_back_as_they_were(label):
 @given(st.text(max_size=9))
 def test_any_label_is_disarmed_and_rearmed(label):
     assert rearmed(disarmed(label)) == label
-    assert not disarmed(label).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert not disarmed(label).startswith(tuple("=+-@＝＋－＠\t\r\n"))
+
+
+@pytest.mark.parametrize("label", ["＝1+1", "＋", "－a", "＠me", "\nx"])
+def test_a_label_that_a_spreadsheet_runs_is_disarmed(label):
+    assert disarmed(label) == f"'{label}"
 
 
 def test_blocks_between_empty_lines_are_several_arrays():

@@ -521,8 +521,9 @@ def test_what_does_not_fit_is_explained_and_changes_nothing(case):
     assert before == start()
 
 
-def test_a_label_that_cannot_be_a_token_is_refused():
-    found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[ALONE]
+@pytest.mark.parametrize("label", ['"a\nb"', "a\ufffe", "\uffff"])
+def test_a_label_that_cannot_be_a_token_is_refused(label):
+    found = texts.entries(f"{label},1,2,3,4\nc,1,2,3,4", "it")[ALONE]
     message = messages.CONTROL_CHARACTER.format(token="token 1")
     assert refused(adopt, four_words(), {"X": select(found, "X", "it")}) == message
 

@@ -447,6 +447,16 @@ REFUSED = [
     ),
     (
         FOUR,
+        {"tokens": ("a", "\ufffe", "c", "d")},
+        messages.CONTROL_CHARACTER.format(token="token 2"),
+    ),
+    (
+        FOUR,
+        {"tokens": ("a", "b", "x\uffff", "d")},
+        messages.CONTROL_CHARACTER.format(token="token 3"),
+    ),
+    (
+        FOUR,
         {"tokens": ("a", "b", "c", "x\x00")},
         messages.CONTROL_CHARACTER.format(token="token 4"),
     ),

@@ -37,7 +37,7 @@ export const fillTable = (board, pane) => {
  */
 export const asText = pane => {
   const { rows, columns } = pane.spec
-  const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label)
+  const safe = label => (/^[=+\-@＝＋－＠\t\r\n']/.test(label) ? "'" + label : label)
   const quoted = label => {
     const flat = safe(label).replace(/[\t\r\n]/g, ' ')
     return flat.includes('"') ? `"${flat.replaceAll('"', '""')}"` : flat

@@ -85,6 +85,13 @@ test('a spreadsheet gets labels and exact numbers, and no formula', () => {
   )
 })
 
+test('full-width signs, which a spreadsheet takes for a formula too, get an apostrophe', () => {
+  const rows = ['＝1+1', '＋', '－2', '＠me', '\nx']
+  const found = pane(rows.map(() => [1]), { rows, columns: ['a'] })
+  const copied = asText(found).split('\n').slice(1)
+  assert.deepEqual(copied, ["'＝1+1\t1", "'＋\t1", "'－2\t1", "'＠me\t1", "' x\t1"])
+})
+
 test('K is seen as Kᵀ in a plan, and copied as K', () => {
   const numbers = [[0.1, 2, 3], [-3, 4, 5]]
   const spec = { texts: [['0.10', '2', '3'], ['−3', '4', '5']] }
