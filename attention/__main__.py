@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from ipaddress import ip_address
 from pathlib import Path
 
 import attention
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if lacking := lacking_packages():
         return _refuse(lacking)
     try:
-        serve(saved, chosen.port)
+        serve(saved, chosen.port, chosen.address)
     except BadInput as problem:
         return _refuse(str(problem))
     except KeyboardInterrupt:  # how it is ended
@@ -60,6 +61,12 @@ def _parser() -> argparse.ArgumentParser:
         help="where it listens (else STREAMLIT_SERVER_PORT, or 8501 or the next one that is free)",
     )
     parser.add_argument(
+        "--address",
+        type=_address,
+        help="who may reach it: 127.0.0.1, this computer alone (else STREAMLIT_SERVER_ADDRESS, or"
+        " that), or 0.0.0.0, everybody in the network",
+    )
+    parser.add_argument(
         "--open", metavar="FILE", type=Path, help="a saved state to begin with (.json)"
     )
     parser.add_argument(
@@ -72,6 +79,15 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65_535):
         raise argparse.ArgumentTypeError(f"{text!r} is not a port; expected a number up to 65535")
     return int(text)
+
+
+def _address(text: str) -> str:
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an address; expected one such as 127.0.0.1 or 0.0.0.0"
+        ) from None
 
 
 def saved_state(path: Path) -> Settings:
@@ -142,7 +158,7 @@ def _dotted(table: dict, prefix: str = "") -> dict[str, object]:
     return flat
 
 
-def serve(saved: Settings | None, port: int | None) -> None:
+def serve(saved: Settings | None, port: int | None, address: str | None) -> None:
     """Run the server; a session without an address opens ``saved``, else the first example.
 
     It is started as by ``streamlit run``: an argument wins over Streamlit's environment variables,
@@ -157,6 +173,8 @@ def serve(saved: Settings | None, port: int | None) -> None:
     arguments = [str(HERE / "dashboard.py")]
     if port is not None:
         arguments.append(f"--server.port={port}")
+    if address is not None:
+        arguments.append(f"--server.address={address}")
     defaults = {name.replace(".", "_"): value for name, value in streamlit_options().items()}
     try:
         context = main_run.make_context("attention-stages", arguments, default_map=defaults)

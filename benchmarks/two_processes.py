@@ -83,6 +83,7 @@ def proxy(program: str, port: int, ports: tuple[int, int]) -> Iterator[Path]:
     site = (ROOT / "docs" / "nginx.conf").read_text()
     for told, taken in (
         ("listen 80", f"listen 127.0.0.1:{port}"),
+        ("    listen [::]:80;\n", ""),
         ("8501", f"{ports[0]}"),
         ("8502", f"{ports[1]}"),
     ):

@@ -19,7 +19,7 @@ import segno
 import streamlit as st
 from plotly.offline import get_plotlyjs
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -163,10 +163,36 @@ class NewestUploads:
                 internals.forget_upload(*each[::-1])
 
 
+class ClientFaults:
+    """Middleware that writes one line to the log where a client cancels an upload, or sends text
+    instead of bytes; of both, Starlette and uvicorn write a traceback of forty lines.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request or a connection; one that ends early is no fault of the server."""
+
+        async def heard() -> Message:
+            message = await receive()
+            if message["type"] != "websocket.receive" or message.get("bytes") is not None:
+                return message
+            internals.LOG.warning("A client sent text, not bytes; its connection was closed.")
+            await send({"type": "websocket.close", "code": NOT_BYTES})
+            return {"type": "websocket.disconnect", "code": NOT_BYTES}
+
+        try:
+            await self._app(scope, heard, send)
+        except ClientDisconnect:
+            internals.LOG.warning("A client cancelled its upload.")
+
+
+NOT_BYTES = 1003  # of RFC 6455: data that the server does not take
 STORED = 204  # how Streamlit answers an upload that it took
 LEAST_COUNTED = 2**20  # bytes of a file, so that no more than a thousand are counted
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)$")
-middleware = [Middleware(NewestUploads)]
+middleware = [Middleware(ClientFaults), Middleware(NewestUploads)]
 
 
 @asynccontextmanager
@@ -184,6 +210,7 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
         _packed(script)
     internals.look_up_alone()
     internals.send_at_once()
+    internals.log_without_tracebacks()
     gc.collect()
     gc.freeze()
     yield {}

@@ -36,7 +36,7 @@ LARGE = BATCH.with_matrix("Q", BATCH.matrices["Q"].edited((0, 0, 0), 0.5))  # no
 def never_serves(monkeypatch):
     """Every call of ``serve`` is written down, and none starts a server."""
     served = []
-    monkeypatch.setattr(command, "serve", lambda saved, port: served.append((saved, port)))
+    monkeypatch.setattr(command, "serve", lambda *given: served.append(given))
     return served
 
 
@@ -52,14 +52,14 @@ def bare_address():
 
 def test_without_arguments_it_serves_the_first_example_where_streamlit_likes(never_serves):
     assert command.main([]) == 0
-    assert never_serves == [(None, None)]
+    assert never_serves == [(None, None, None)]
 
 
 def test_it_serves_the_saved_state_at_the_port_that_was_given(never_serves, tmp_path):
     file = tmp_path / "state.json"
     file.write_bytes(links.to_file(TYPED))
     assert command.main(["--port", "8600", "--open", str(file)]) == 0
-    assert never_serves == [(TYPED, 8600)]
+    assert never_serves == [(TYPED, 8600, None)]
 
 
 def test_a_state_of_more_tokens_than_a_board_shows_is_served_and_opens_on_long_context(
@@ -71,7 +71,7 @@ def test_a_state_of_more_tokens_than_a_board_shows_is_served_and_opens_on_long_c
     file = tmp_path / "state.json"
     file.write_bytes(links.to_file(long))
     assert command.main(["--open", str(file)]) == 0
-    assert never_serves == [(long, None)]
+    assert never_serves == [(long, None, None)]
     bare_address(long)
     for _ in range(2):
         at = visited()
@@ -83,7 +83,7 @@ def test_a_state_of_more_tokens_than_a_board_shows_is_served_and_opens_on_long_c
 
 
 def test_ctrl_c_ends_it_without_a_traceback(monkeypatch):
-    def interrupted(saved, port):
+    def interrupted(saved, port, address):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "serve", interrupted)
@@ -102,7 +102,7 @@ def test_help_names_every_option(capsys):
         command.main(["--help"])
     assert end.value.code == 0
     options = set(re.findall(r"^  (?:-h, )?(--\w+)", capsys.readouterr().out, re.MULTILINE))
-    assert options == {"--help", "--port", "--open", "--version"}
+    assert options == {"--help", "--port", "--address", "--open", "--version"}
 
 
 @pytest.mark.parametrize("port", ["65536", "-1", "80a", "٨٠", "", "99999999999", "8 0", "8_0"])
@@ -112,6 +112,15 @@ def test_what_is_no_port_is_refused_by_name(port, never_serves, capsys):
     said = messages.NOT_A_PORT.format(port=repr(port))
     assert (end.value.code, never_serves) == (2, [])
     assert capsys.readouterr().err.endswith(f"argument --port: {said}\n")
+
+
+@pytest.mark.parametrize("address", ["localhost", "8501", "", "127.0.0.1:80", "٨.8.8.8"])
+def test_what_is_no_address_is_refused_by_name(address, never_serves, capsys):
+    with pytest.raises(SystemExit) as end:
+        command.main([f"--address={address}"])
+    said = messages.NOT_AN_ADDRESS.format(address=repr(address))
+    assert (end.value.code, never_serves) == (2, [])
+    assert capsys.readouterr().err.endswith(f"argument --address: {said}\n")
 
 
 # ---- a file that is no saved state ------------------------------------------
@@ -224,7 +233,7 @@ def test_it_says_in_one_sentence_what_to_install(
     monkeypatch.setattr(command, "_installed", lambda name: installed.get(name, ""))
     assert command.main([]) == (2 if sentence else 0)
     assert capsys.readouterr().err == (f"attention-stages: {sentence}\n" if sentence else "")
-    assert never_serves == ([] if sentence else [(None, None)])
+    assert never_serves == ([] if sentence else [(None, None, None)])
 
 
 def requirements() -> dict[str, str]:
@@ -258,6 +267,17 @@ def test_the_tests_run_within_the_ranges_that_are_declared():
 
 # ---- what it serves with ----------------------------------------------------
 
+# Takes the place of the server: says where it listens.
+LISTENING = """
+import os, sys
+from streamlit.web.server.starlette import starlette_server
+
+def bind(address, port, backlog):
+    print("LISTENS AT", address, flush=True)
+    os._exit(0)
+
+starlette_server._bind_socket = bind
+"""
 # Takes the place of the server: prints the settings in force and where modules are looked for.
 CAPTURED = """
 import json, sys
@@ -430,3 +450,35 @@ def test_the_first_example_has_an_address_of_its_own_beside_a_saved_state(bare_a
     at.switch_page("../pages/variance.py").run()
     assert settings(at) == EXAMPLES[FIRST].build()
     assert at.query_params["example"] in (FIRST, [FIRST])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "address"),
+    [
+        ([], {}, "127.0.0.1"),
+        (["--address=0.0.0.0"], {}, "0.0.0.0"),
+        (["--address=::"], {}, "::"),
+        ([], {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}, "0.0.0.0"),
+        (["--address=127.0.0.1"], {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}, "127.0.0.1"),
+    ],
+)
+def test_the_command_listens_on_this_computer_alone_unless_told(
+    arguments, variables, address, tmp_path
+):
+    way = COMMAND.format(argv0="attention-stages").replace("main([])", f"main({arguments})")
+    headless = {"STREAMLIT_SERVER_HEADLESS": "true"} | variables
+    assert listening_at(way, tmp_path, **headless) == address
+
+
+@pytest.mark.parametrize(
+    ("argument", "address"), [("", "127.0.0.1"), ("--server.address=0.0.0.0", "0.0.0.0")]
+)
+def test_streamlit_run_listens_on_this_computer_alone_unless_told(argument, address):
+    way = STREAMLIT.replace("]", f", *{[argument] if argument else []}]")
+    assert listening_at(way, ROOT, STREAMLIT_SERVER_HEADLESS="true") == address
+
+
+def listening_at(way: str, where: Path, **variables: str) -> str:
+    ran = started(LISTENING + way, where, **variables)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.partition("LISTENS AT ")[2].strip()

@@ -141,6 +141,22 @@ def send_at_once() -> None:
         missing("socket that listens at server.port")
 
 
+def log_without_tracebacks() -> None:
+    """Have the log say in one line that a client sent bytes that are no message. Without it: in ten
+    lines, most of them of this server's files.
+    """
+    for name in ("streamlit.web.server.starlette.starlette_websocket", "uvicorn.error"):
+        logging.getLogger(name).addFilter(_of_one_line)
+
+
+def _of_one_line(record: logging.LogRecord) -> bool:
+    """Leave out the traceback of a message that could not be decoded."""
+    problem = record.exc_info[1] if record.exc_info else None
+    if type(problem).__name__ in ("DecodeError", "UnicodeDecodeError"):  # the first is protobuf's
+        record.exc_info = record.exc_text = None
+    return True
+
+
 def _listens(found: socket.socket, port: int) -> bool:
     """Return whether this is an open TCP socket that listens at a port."""
     return (
