@@ -8,7 +8,8 @@ from dataclasses import replace
 import messages
 import numpy as np
 import pytest
-from readme import DRAWING, HOME, PYTHON, prints_what_it_says
+from readme import DRAWING, HOME, PYTHON, examples, prints_what_it_says
+from readme import PAGES as PAGES_RUN
 
 from attention import limits
 from attention.explain import worksheet
@@ -47,9 +48,21 @@ def test_it_is_short(page, most):
     assert len((HOME / page).read_text(encoding="utf-8").splitlines()) <= most
 
 
-def test_its_python_runs_and_prints_what_it_says(capsys):
-    exec(PYTHON, {})
+@pytest.mark.parametrize("place", PYTHON)
+def test_each_example_runs_by_itself(place):
+    exec(PYTHON[place], {})
+
+
+def test_readme_prints_what_it_says(capsys):
+    for code in examples("README.md").values():
+        exec(code, {})
     assert prints_what_it_says(capsys.readouterr().out)
+
+
+def test_no_example_of_these_pages_is_left_out():
+    """Each is one of Python, and is found; commands and what is printed are indented."""
+    fences = sum((HOME / page).read_text(encoding="utf-8").count("```") for page in PAGES_RUN)
+    assert fences == 2 * (len(PYTHON) + len(DRAWING)) > 20
 
 
 def mb(count: int) -> str:
@@ -156,9 +169,10 @@ def test_what_it_says_fits_on_the_board_fits_together_and_what_is_more_is_refuse
 
 def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
     pytest.importorskip("plotly", reason="the extra [app] is not installed")
-    assert DRAWING.count("attention.figure") == 2
+    assert "".join(DRAWING.values()).count("attention.figure") == 2
     monkeypatch.chdir(tmp_path)
-    exec(f"{PYTHON}\n{DRAWING}", {})
+    for code in DRAWING.values():
+        exec(code, {})
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "trace.csv",
         "trace.html",

@@ -37,15 +37,21 @@ Q, K, V = (PEERS[name].astype(float) for name in "QKV")
 N = Q.shape[2]
 DOCUMENT, PREFIX, SINKS = PEERS["document"], PEERS["prefix"], PEERS["sinks"].astype(float)
 SLOPES = [1 / 4, 1 / 16, 1 / 64, 1 / 256]
-BEGIN, *_, STEP = re.findall(r"```python\n(.+?)```", DOCS, re.DOTALL)
-LINES = dict(re.findall(r"^# (.+)\n(attend\(.+\))$", DOCS, re.MULTILINE))
+*EXAMPLES, STEP = re.findall(r"```python\n(.+?)```", DOCS, re.DOTALL)
+DRAWN = re.compile(r"(?m)^Q, K, V = .*$")  # ours take their place
+LINES = {
+    name: (DRAWN.sub("", example.partition("\n# ")[0]), line)
+    for example in EXAMPLES
+    for name, line in re.findall(r"^# (.+)\n(attend\(.+\))$", example, re.MULTILINE)
+}
 
 
 def of_lines(name: str):
     """The trace of the line of the docs that is called so."""
     names = {"Q": Q, "K": K, "V": V}
-    exec(BEGIN, names)
-    return eval(LINES[name], names)
+    begin, line = LINES[name]
+    exec(begin, names)
+    return eval(line, names)
 
 
 # ---- the lines of the docs, one cell at a time ---------------------------------------------------
@@ -113,15 +119,14 @@ def test_the_docs_say_by_a_second_name_what_is_the_same():
 
 def test_a_step_of_decoding_is_the_last_row_of_the_whole():
     names = {"Q": Q, "K": K, "V": V}
-    exec(BEGIN, names)
-    exec(STEP, names)
+    exec(DRAWN.sub("", STEP), names)
     step, whole = names["step"], names["whole"]
     for name in ("Q_rotated", "scores", "scaled", "masked", "weights", "output"):
         of_whole = getattr(whole, name)[..., -1:, :]
         np.testing.assert_allclose(getattr(step, name), of_whole, rtol=1e-12, atol=1e-14)
     for slip in ("past=n - 1", "offset=n - 1"):
         with pytest.raises(AssertionError, match="Not equal to tolerance"):
-            exec(STEP.replace(slip, ""), names)
+            exec(DRAWN.sub("", STEP).replace(slip, ""), names)
 
 
 # ---- what others answered ------------------------------------------------------------------------
