@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from html import escape
 
@@ -12,7 +13,9 @@ from attention.vocabulary.numbers import number, percent
 MOST = 32  # words on a side; more lines than that are a thicket
 ROW, TOP, SIZE = 30, 26, 15  # px: of a word, above the first, of its letters
 GAP = 240  # px between the two columns of words
-LETTER = 0.62  # of SIZE: about the width of a letter
+HEAD = 12  # px: the letters of "query" and "key", as below
+# Of the size: how wide a letter is in DejaVu Sans Bold, of the wider fonts that a browser may have.
+LETTER, CAPITAL, WIDE = 0.72, 0.86, 1.11
 SHARES = 52  # px: the numbers at the right
 WIDEST, THINNEST = 11.0, 0.05  # px: of a line with all of the share, and the least that is drawn
 STYLE = """
@@ -52,7 +55,10 @@ def svg(view: View, query: int, digits: int = 2, about: Sequence[str] = ()) -> s
     """
     weights, printed = view.stages["weights"], view.printed("weights")
     queries, keys = view.labels["queries"], view.labels["keys"]
-    left, right = (max(map(len, words)) * LETTER * SIZE + 14 for words in (queries, keys))
+    left, right = (
+        14 + max(_width(head, HEAD), *(_width(word, SIZE) for word in words))
+        for head, words in (("query", queries), ("key", keys))
+    )
     width, height = left + GAP + right + SHARES, TOP + ROW * max(weights.shape) + 6
     groups = []
     for i, word in enumerate(queries):
@@ -84,6 +90,21 @@ def svg(view: View, query: int, digits: int = 2, about: Sequence[str] = ()) -> s
         f" height='{height:.0f}' viewBox='0 0 {width:.0f} {height:.0f}' aria-label='{name}'>"
         f"{said}<style>{STYLE}</style>{heads}{''.join(above)}{''.join(words)}</svg>"
     )
+
+
+def _width(text: str, size: float) -> float:
+    """Return how wide a text may be: no font is known where an SVG is made.
+
+    >>> [round(_width(word, 10), 1) for word in ("cat", "WAR", "猫")]
+    [21.6, 28.3, 11.1]
+    """
+    return size * sum(map(_letter, text))
+
+
+def _letter(character: str) -> float:
+    if character in "WMmw@%" or unicodedata.east_asian_width(character) in "WF":
+        return WIDE
+    return CAPITAL if character.isupper() else LETTER
 
 
 def _y(k: int) -> float:

@@ -23,6 +23,30 @@ def drawn(s, query=0, **more):
     return shown, ET.fromstring(looks.svg(shown, query, **more))
 
 
+WORDS = [
+    ("I", "a", "b", "c"),
+    ("WWWWMMMM", "mwmwmwm", "bodysuit", "QUOTED"),
+    ("the", "cat", "a", "d" * 40),
+]
+
+
+@pytest.mark.parametrize("tokens", WORDS)
+def test_no_word_and_no_heading_is_cut_off_in_a_wide_font(tokens):
+    font_manager = pytest.importorskip("matplotlib.font_manager")
+    path = pytest.importorskip("matplotlib.textpath")
+    bold = font_manager.FontProperties(family="DejaVu Sans", weight="bold")
+    _, picture = drawn(replace(EXAMPLES["four-words"].build(), tokens=tokens))
+    width, headings = float(picture.get("width")), []
+    for text in picture.iter(f"{SVG}text"):
+        size = 12 if text.get("class") == "of" else 15  # as the style says
+        wide = path.TextPath((0, 0), text.text, size=size, prop=bold).get_extents().x1
+        ends = text.get("text-anchor") == "end"
+        begin = float(text.get("x")) - wide * ends
+        assert begin >= 0 and begin + wide <= width, text.text
+        headings += [text.text] if size == 12 else []
+    assert headings == ["query", "key"]
+
+
 @pytest.mark.parametrize("mask", ["none", "causal"])
 def test_each_share_that_can_be_seen_is_a_line_between_its_words_as_thick_as_it_is_large(mask):
     shown, picture = drawn(set_mask(CAT, mask), query=2)
