@@ -131,6 +131,7 @@ ITEM_OR_HEAD = (
     "{name} has shape {shape} and the scores {scores}; write {item} (one per item) or {head} (one"
     " per head)."
 )
+TABLE_TOO_LARGE = "{place} is too large; at most {limit} numbers are read."
 COUNT_TOO_LARGE = "{name} is {given}; at most {most} is allowed."
 FINITE_ROW_EXPECTED = "{name} {seen}; expected finite numbers in one row."
 TWO_BUCKETS = "at least 2 buckets"

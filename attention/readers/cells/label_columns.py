@@ -124,8 +124,11 @@ def kind_of(cells: Sequence[str]) -> str:
     ('numbers', 'numbers', 'words')
     """
     cells = [cell for cell in cells if cell]
-    unread = [AMOUNT.fullmatch(cell) or _MARKED.fullmatch(cell) for cell in cells]
-    others = [one for one, no in zip(cells, unread, strict=True) if not no and not is_number(one)]
+    others = [
+        cell
+        for cell in cells
+        if not (is_number(cell) or AMOUNT.fullmatch(cell) or _MARKED.fullmatch(cell))
+    ]
     if 2 * len(others) > len(cells):
         return WORDS
     if counting(cells):

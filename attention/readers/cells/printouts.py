@@ -59,11 +59,15 @@ def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> 
 
 
 def read_cells(
-    cells: Sequence[str], place: Callable[[int], str], typed: Sequence[str]
+    cells: Sequence[str],
+    place: Callable[[int], str],
+    typed: Sequence[str] | None = None,
+    finite: bool = False,
 ) -> list[float]:
-    """Return the numbers of cells, NaN and inf among them, as :func:`read_number` reads each.
+    """Return the numbers of cells as :func:`read_number` reads each; many of them fast.
 
-    ``place`` names a cell, counted from 0, where one is refused; ``typed`` is what was typed there.
+    ``place`` names a cell, counted from 0, where one is refused; ``typed`` is what was typed there,
+    where the cells were made of that.
 
     >>> read_cells(["1", "-2.5", "nan"], "cell {}".format, ["1", "-2.5", "nan"])
     [1.0, -2.5, nan]
@@ -76,9 +80,9 @@ def read_cells(
     values = []
     for k, cell in enumerate(cells):
         try:
-            values.append(read_number(cell, "", False))
+            values.append(read_number(cell, "", finite))
         except BadInput:  # named here: to name the place of every cell takes quadratic time
-            read_number(cell, place(k), False, typed[k])
+            read_number(cell, place(k), finite, typed[k] if typed else "")
             raise
     return values
 
@@ -90,6 +94,8 @@ def vanishes(text: str, value: float) -> bool:
 
 def is_number(text: str) -> bool:
     """Whether it is written as a number, NaN and inf among them."""
+    if text[:1].isalpha() and text[0] not in "niNI":  # as most words
+        return False
     text = text.replace("\u2212", "-")
     return text.isascii() and bool(_NUMBER.fullmatch(text) or _SPECIAL.fullmatch(text))
 
@@ -101,8 +107,9 @@ def is_figure(text: str) -> bool:
     (True, True, True, False, False)
     """
     bare = text.strip(".,;:!?()%")
-    digits = any(character.isdigit() for character in bare)
-    return is_number(bare) or (digits and not any(character.isalpha() for character in bare))
+    if not any(map(str.isdigit, bare)):
+        return is_number(bare)
+    return not any(map(str.isalpha, bare)) or is_number(bare)
 
 
 def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
@@ -141,15 +148,15 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
                 f"{name}, row {r} has {width} {plural(width, 'number')} and row 1 has"
                 f" {widths[0]}; every row needs the same."
             )
-    return np.array(
-        [
-            [
-                read_number(cell, f"{name}, row {r}, column {column}", finite)
-                for column, cell in enumerate(_GAP.split(row), 1)
-            ]
-            for r, row in enumerate(rows, 1)
-        ]
-    )
+    numbers = []
+    for r, row in enumerate(rows, 1):
+        cells = row.split() if "," not in row else _GAP.split(row)
+
+        def place(k: int, r: int = r) -> str:
+            return f"{name}, row {r}, column {k + 1}"
+
+        numbers.append(read_cells(cells, place, finite=finite))
+    return np.array(numbers)
 
 
 def _split(text: str, name: str) -> list[str]:

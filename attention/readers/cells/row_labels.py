@@ -19,6 +19,7 @@ _BULLETS = "*>"  # at the beginning of a line these mean nothing
 _LAST_NUMBER = re.compile(r"[=:|,;]\s?[-+]?\.?\d[\d.eE+-]*$")
 # A label that ends in a number, or in one and a word between brackets.
 _COUNTED = re.compile(r"(\D*)(\d{1,9})[\])]?[.:]?(?: \([^()\d]*\):?)? ?[:|=>→-]{0,2}")
+_SPECIAL = frozenset(("nan", "inf", "infinity"))  # numbers that are written in letters
 _WORD = re.compile(r"[^\s=:|,;]+")
 # What is printed next to matrices and is no row of one, where a mark or nothing else says so.
 _NO_ROW = re.compile(r"(?:[\w.]{0,40}\.)?(?:shape|size|d_\w{1,9})\s?[:=]?", re.IGNORECASE)
@@ -108,7 +109,14 @@ def are_signs(labels: Sequence[str]) -> bool:
 
 
 def is_word(label: str) -> bool:
-    """Check for one word without a mark, about which there is no question, as most are."""
+    """Check for words about which there is no question, as most are: letters, or one word without a
+    mark.
+
+    >>> is_word("New York"), is_word("w2"), is_word("top 10"), is_word("x nan"), is_word("shape")
+    (True, True, False, False, False)
+    """
+    if " " in label and label.replace(" ", "").isalpha():
+        return _SPECIAL.isdisjoint(label.lower().split())
     return _WORD.fullmatch(label) is not None and not _NO_ROW.fullmatch(label)
 
 

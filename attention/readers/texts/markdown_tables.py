@@ -13,13 +13,15 @@ import numpy as np
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, BadInput
 from attention.readers.cells.entry import ALONE, ArrayEntry, repeated, short
 from attention.readers.cells.label_columns import NUMBERS, WORDS, columns_of, kind_of, labels_rows
-from attention.readers.cells.printouts import is_number, read_number
+from attention.readers.cells.printouts import is_number, read_cells
 from attention.vocabulary import markdown
 from attention.vocabulary.sentences import plural
 from attention.vocabulary.stages import STAGES
 
 Rows = list[list[str]]
 TRUTH = ("true", "false")
+KNOWN_BY = 99  # rows, by which a column is known for one of words or of numbers
+_AROUND = re.compile(r"^(\*\*|__|`)(.*)\1$")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 
 
@@ -38,6 +40,7 @@ def tables_in(text: str, where: str) -> dict[str, ArrayEntry] | None:
         raise BadInput(f"{where} holds {len(rules):,} arrays; at most {MAX_ARRAYS:,} are read.")
     for k in rules:
         end = next((at for at in range(k + 1, len(lines)) if "|" not in lines[at]), len(lines))
+        _check_size(lines[k + 1 : end], where)
         rows, names = [_cells(line) for line in lines[k + 1 : end]], _cells(lines[k - 1])
         above = next((lines[at] for at in range(k - 2, -1, -1) if lines[at]), "")
         title = _unmarked(above.lstrip("# ")) if above.startswith("#") else ""
@@ -61,13 +64,27 @@ def _cells(line: str) -> list[str]:
     inner = line.strip()
     inner = inner[1:] if inner.startswith("|") else inner
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
-    return [_unmarked(cell.strip()) for cell in re.split(r"(?<!\\)\|", inner)]
+    cells = inner.split("|") if "\\" not in inner else re.split(r"(?<!\\)\|", inner)
+    return [_unmarked(cell.strip()) for cell in cells]
+
+
+def _check_size(rows: list[str], where: str) -> None:
+    """Refuse a table with more cells than numbers are read, and a label in each row.
+
+    They are counted by their bars, as cells take a hundred times as long and as much room.
+    """
+    between = (
+        row.count("|") - row.count("\\|") - row.startswith("|") - row.endswith("|") for row in rows
+    )
+    if sum(between) > MAX_ELEMENTS:  # as many as cells, but for one in each row
+        raise BadInput(f"{where} is too large; at most {MAX_ELEMENTS:,} numbers are read.")
 
 
 def _unmarked(text: str) -> str:
     """Without stars and backticks around it, and with what a backslash kept as it is."""
-    text = re.sub(r"^(\*\*|__|`)(.*)\1$", r"\2", text)
-    return markdown.read(text)
+    if text.startswith(("**", "__", "`")):
+        text = _AROUND.sub(r"\2", text)
+    return markdown.read(text) if "\\" in text or "&" in text else text
 
 
 def _array(name: str, rows: Rows, labels: tuple[str, ...], where: str) -> ArrayEntry:
@@ -86,13 +103,12 @@ def _array(name: str, rows: Rows, labels: tuple[str, ...], where: str) -> ArrayE
     if rows and all(cell.lower() in TRUTH for row in rows for cell in row):
         truth = np.array([[cell.lower() == "true" for cell in row] for row in rows])
         return ArrayEntry(name, truth.shape, "bool", lambda: truth, labels)
-    values = [
-        [
-            read_number(_plain(cell), f"{place}, row {r}, column {c}", False, cell)
-            for c, cell in enumerate(row, 1)
-        ]
-        for r, row in enumerate(rows, 1)
-    ]
+    cells, width = [cell for row in rows for cell in row], len(rows[0])
+
+    def at(k: int) -> str:
+        return f"{place}, row {k // width + 1}, column {k % width + 1}"
+
+    values = read_cells(list(map(_plain, cells)), at, cells)
     return ArrayEntry.of(name, np.array(values).reshape(len(rows), -1), labels)
 
 
@@ -103,7 +119,7 @@ def _with_label_column(name: str, names: list[str], rows: Rows, where: str) -> A
     """
     if not rows or any(len(row) != len(names) for row in rows):
         return None
-    columns = list(zip(*rows, strict=True))
+    columns = list(zip(*rows[:KNOWN_BY], strict=True))
     truth = [all(cell.lower() in TRUTH for cell in column) for column in columns]
     kinds = [
         NUMBERS if bools else kind_of([_plain(cell) for cell in column])
@@ -118,10 +134,13 @@ def _with_label_column(name: str, names: list[str], rows: Rows, where: str) -> A
     ):
         return None
     cells = [[row[k] for k in found.numbers] for row in rows]
-    return replace(_array(name, cells, columns[found.label], where), remark=found.remark)
+    labels = tuple(row[found.label] for row in rows)
+    return replace(_array(name, cells, labels, where), remark=found.remark)
 
 
 def _plain(cell: str) -> str:
     """Return a cell as a number is typed: ∞, NA and Inf in other words."""
+    if cell.isascii() and cell[-1:] not in ("A", "f"):
+        return cell
     cell = cell.replace("\u2212", "-").replace("∞", "inf")
     return {"NA": "nan", "Inf": "inf", "-Inf": "-inf"}.get(cell, cell)

@@ -10,6 +10,7 @@ from build import read, refused
 
 from attention.exports.text import to_markdown
 from attention.readers.cells.entry import ALONE
+from attention.readers.texts import markdown_tables
 from attention.readers.texts.texts import entries
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run, view
@@ -82,3 +83,18 @@ def test_what_is_wrong_in_a_table_is_refused(text, message):
 
 def test_long_rules_are_refused_without_delay():
     assert len(refused("|" * 100_000 + "\n" + "|-" * 100_000)) <= 300
+
+
+@pytest.mark.parametrize("row", ["1|2|3|4", "| 1 | 2 | 3 | 4 |", "a|1|2|3", "|" * 5])
+def test_a_table_that_is_too_large_is_refused_before_its_rows_are_split(row, monkeypatch):
+    def split(line):
+        raise AssertionError(f"{line!r} was split")
+
+    monkeypatch.setattr(markdown_tables, "_cells", split)
+    text = "a|b|c|d\n--|--|--|--\n" + f"{row}\n" * 133_334
+    assert refused(text) == messages.TABLE_TOO_LARGE.format(place="it", limit="400,000")
+
+
+def test_labels_beside_as_many_numbers_as_are_read_do_not_count():
+    text = "a|b|c\n--|--|--\n" + "cat|1|2\n" * 200_000
+    assert entries(text, "it")[ALONE].shape == (200_000, 2)
