@@ -94,7 +94,7 @@ SAID = {  # where a page names a limit, in its words
         f"of up to {mb(limits.MAX_LONG_FILE)} on *Long context* and *Real model*,"
         f" {mb(limits.MAX_STATE)} (a saved state) or {mb(limits.MAX_FILE)} elsewhere",
         f"takes files of up to {mb(limits.MAX_LONG_FILE)} (`server.maxUploadSize`",
-        "A message from a browser has at most 25 MB (`server.maxWidgetStateSize`)",
+        "A message over the WebSocket has at most 28 MB (`server.maxMessageSize`)",
         f"a saved state of {mb(limits.MAX_STATE)} fits",
     ],
     "docs/python.md": [

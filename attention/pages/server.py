@@ -211,6 +211,7 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     internals.look_up_alone()
     internals.send_at_once()
     internals.log_without_tracebacks()
+    internals.hold_once()
     gc.collect()
     gc.freeze()
     yield {}

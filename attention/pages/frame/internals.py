@@ -24,12 +24,14 @@ NAMES = {
     "context's class": "streamlit.runtime.scriptrunner_utils.script_run_context:ScriptRunContext",
     "runtime": "streamlit.runtime:Runtime",
     "values": "streamlit.runtime.state.safe_session_state:SafeSessionState",
+    "connection": "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol",
 }
 # What the objects of these classes are asked for.
 ATTRIBUTES = {
     "context's class": ("is_history_navigation", "page_script_hash", "session_id"),
     "runtime": ("exists", "instance", "uploaded_file_mgr"),
     "values": ("filtered_state",),
+    "connection": ("handle_cont", "handle_ping", "connection_lost"),
 }
 
 
@@ -155,6 +157,43 @@ def _of_one_line(record: logging.LogRecord) -> bool:
     if type(problem).__name__ in ("DecodeError", "UnicodeDecodeError"):  # the first is protobuf's
         record.exc_info = record.exc_text = None
     return True
+
+
+def hold_once() -> None:
+    """Have a connection hold what it was sent once, and only while it lasts. Without it: a message
+    in pieces of one byte takes twenty times its size, pings whose answers nobody reads take as much
+    as was sent, and a connection that ended keeps all of it for as long as its session waits.
+
+    uvicorn bounds the bytes of a message (server.maxMessageSize), but not the number of its pieces.
+    """
+    kind = named("connection")
+    try:
+        _, handle_ping, connection_lost = (getattr(kind, name) for name in ATTRIBUTES["connection"])
+    except AttributeError as problem:
+        missing(str(problem))
+        return
+
+    def joined(self: Any, frame: Any) -> None:
+        whole = self.frames[0] if self.frames else b""
+        whole = whole if isinstance(whole, bytearray) else bytearray(whole)
+        whole += frame.data
+        self.frames = [whole]
+        if frame.fin:
+            self.frames = [bytes(whole)]
+            self.send_receive_event_to_app()
+
+    def answered(self: Any) -> None:
+        if self.writable.is_set():
+            handle_ping(self)
+        else:
+            self.conn.data_to_send()  # dropped: who sends pings and reads nothing is no browser
+
+    def ended(self: Any, problem: Exception | None) -> None:
+        connection_lost(self, problem)
+        self.frames = []
+        self.conn.reader.discard()
+
+    kind.handle_cont, kind.handle_ping, kind.connection_lost = joined, answered, ended
 
 
 def _listens(found: socket.socket, port: int) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from pkgutil import resolve_name
@@ -9,10 +10,13 @@ from pkgutil import resolve_name
 import messages
 import pytest
 import streamlit as st
+import uvicorn
 from pages.conftest import sent
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
+from attention.__main__ import streamlit_options
+from attention.limits import MAX_LISTED, MAX_STATE
 from attention.pages import server
 from attention.pages.frame import internals
 
@@ -48,6 +52,116 @@ def test_no_other_file_imports_what_streamlit_does_not_document():
         ("__main__.py", "from streamlit.web.cli import main_run"),
         ("pages/real_model.py", "from streamlit.delta_generator import DeltaGenerator"),  # a type
     }
+
+
+class Transport(asyncio.Transport):
+    """Takes what is written, up to so many bytes before it says that nobody reads them."""
+
+    def __init__(self, protocol):
+        super().__init__({"peername": ("127.0.0.1", 1), "sockname": ("127.0.0.1", 2)})
+        self.protocol, self.kept = protocol, b""
+
+    def write(self, data):
+        self.kept += data
+        if len(self.kept) > 2**16:
+            self.protocol.pause_writing()
+
+    def is_closing(self):
+        return False
+
+    def close(self):
+        pass
+
+    pause_reading = resume_reading = close
+
+
+def frame(opcode: int, content: bytes, ends: bool) -> bytes:
+    """A short frame of RFC 6455 as a browser masks it, with a mask of zeros."""
+    return bytes([opcode | 0x80 * ends, 0x80 | len(content), 0, 0, 0, 0]) + content
+
+
+async def connection():
+    """A connection of the server that waits for a message, and what it is told."""
+    told = []
+
+    async def app(scope, receive, send):
+        await receive()
+        await send({"type": "websocket.accept"})
+        told.append(await receive())
+
+    config = uvicorn.Config(app, ws="websockets-sansio", ws_max_size=28_000_000, log_config=None)
+    config.load()
+    one = config.ws_protocol_class(config, uvicorn.server.ServerState(), {})
+    one.connection_made(Transport(one))
+    one.data_received(
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    )
+    await asyncio.sleep(0.01)
+    return one, told
+
+
+def held_by(steps) -> list[int]:
+    """The bytes that are held after each of these steps, beyond those before the first."""
+    internals.hold_once()
+
+    async def life():
+        one, told = await connection()
+        tracemalloc.start()
+        try:
+            before, found = tracemalloc.get_traced_memory()[0], []
+            for step in steps:
+                step(one)
+                await asyncio.sleep(0.01)
+                found.append(tracemalloc.get_traced_memory()[0] - before)
+        finally:
+            tracemalloc.stop()
+        return found, told
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        return elsewhere.submit(asyncio.run, life()).result()
+
+
+def test_a_message_in_pieces_of_one_byte_is_held_in_its_own_size():
+    pieces = frame(2, b"x", False) + frame(0, b"y", False) * 100_000
+    steps = (lambda one: one.data_received(pieces), lambda one: one.data_received(frame(0, b"z", 1)))
+    (held, _), told = held_by(steps)
+    assert held < 300_000
+    assert told == [{"type": "websocket.receive", "bytes": b"x" + b"y" * 100_000 + b"z"}]
+
+
+def test_a_connection_that_ended_holds_nothing_of_what_was_sent():
+    begun = b"\x82\xff" + (20_000_000).to_bytes(8, "big") + bytes(4) + b"x" * 5_000_000
+    steps = (lambda one: one.data_received(begun), lambda one: one.connection_lost(None))
+    (held, after), _ = held_by(steps)
+    assert held >= 5_000_000 > 200_000 > after
+
+
+def test_pings_whose_answers_nobody_reads_take_no_memory():
+    pings = frame(9, b"x" * 125, True) * 500  # as a socket hands them over
+    held, _ = held_by([lambda one: one.data_received(pings)] * 40)
+    assert max(held) < 300_000
+
+
+def test_pings_are_answered():
+    async def life():
+        one, _ = await connection()
+        one.transport.kept = b""
+        one.data_received(frame(9, b"hello", True))
+        return one.transport.kept
+
+    internals.hold_once()
+    with ThreadPoolExecutor(1) as elsewhere:
+        kept = elsewhere.submit(asyncio.run, life()).result()
+    assert kept == b"\x8a\x05hello"
+
+
+def test_messages_are_bounded_as_the_deployment_says():
+    options = streamlit_options()
+    assert options["server.maxMessageSize"] == 28
+    # A saved state as JSON from the browser's own store, and the script that holds most numbers.
+    assert MAX_STATE < 25e6 < 28e6
+    assert MAX_LISTED * len(", -1.2345678901234567e-100") < 28e6
 
 
 @pytest.fixture
@@ -93,7 +207,7 @@ def test_without_the_attributes_the_server_starts_and_explore_is_drawn(monkeypat
         exists = staticmethod(lambda: True)
         instance = staticmethod(lambda: Bare())
 
-    named = {"context": Bare, "runtime": Bare, "values": Bare}
+    named = {"context": Bare, "runtime": Bare, "values": Bare, "connection": Bare}
     monkeypatch.setattr(internals, "named", named.get)
     starts_and_draws()
     internals.went_back()
