@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from attention.core.trace import AttentionTrace
 from attention.limits import MAX_DIAGNOSED, BadInput
 from attention.models.labels import first_token, past_of
 from attention.models.taken import Taken
-from attention.models.verify import Verification, Verified, verified_call
+from attention.models.verify import Part, Verification, Verified, verified_call
 
 DIAGNOSED = 2  # calls that do not agree and are searched for mistakes, which takes seconds
 Measures = dict[str, float | None]  # by name; None where one says nothing of a head
@@ -21,46 +23,53 @@ Measures = dict[str, float | None]  # by name; None where one says nothing of a 
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of each head, by which heads are sorted."""
+    """One number of each head, by which heads are sorted: a mean.
+
+    ``of`` returns of some queries of some heads, (b, h) both, a sum and how much it is divided by.
+    A head whose parts are divided by 0 has no such number.
+    """
 
     label: str
     sentence: str
     largest_first: bool
-    of: Callable[[Places, AttentionTrace], float | None]
+    of: Callable[[Places, AttentionTrace], tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the queries and keys of an item stand; None where it is not known."""
+    """Where the queries and keys of a part of a call stand; None where it is not known."""
 
     past: int | None  # of the first query among the keys
-    first: int | None  # of the sequence's first token among the keys
+    first: Sequence[int | None]  # of each item's first token among the keys
 
 
-def _entropy(places: Places, trace: AttentionTrace) -> float | None:
+NOTHING = 0.0, 0.0
+
+
+def _entropy(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
     seeing = trace.allowed.any(axis=-1)
-    return float(entropy(trace.weights)[seeing].mean()) if seeing.any() else None
+    return np.where(seeing, entropy(trace.weights), 0).sum(axis=-1), seeing.sum(axis=-1)
 
 
-def _first(places: Places, trace: AttentionTrace) -> float | None:
-    seeing = trace.allowed.any(axis=-1)
-    if places.first is None or not seeing.any():
-        return None
-    return float(trace.weights[seeing, places.first].mean())
+def _first(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
+    known = np.array([place is not None for place in places.first])
+    column = np.array([place or 0 for place in places.first]).reshape(-1, 1, 1, 1)
+    seeing = trace.allowed.any(axis=-1) & known[:, None, None]
+    weights = np.take_along_axis(trace.weights, column, axis=-1)[..., 0]
+    return np.where(seeing, weights, 0).sum(axis=-1), seeing.sum(axis=-1)
 
 
-def _distance(places: Places, trace: AttentionTrace) -> float | None:
-    past, (n_q, n_k) = places.past, trace.weights.shape
-    total = trace.weights.sum()
-    if past is None or not total > 0:
-        return None
+def _distance(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
+    past, (n_q, n_k) = places.past, trace.weights.shape[-2:]
+    if past is None:
+        return NOTHING
     apart = np.abs(np.arange(n_q)[:, None] + past - np.arange(n_k))
-    return float((trace.weights * apart).sum() / total)
+    return (trace.weights * apart).sum(axis=(-1, -2)), trace.weights.sum(axis=(-1, -2))
 
 
-def _to_come(places: Places, trace: AttentionTrace) -> float | None:
+def _to_come(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
     """What the verification says."""
-    return None
+    return NOTHING
 
 
 MEASURES = {
@@ -137,43 +146,55 @@ def survey(taken: Taken) -> Survey:
     try:
         with np.errstate(all="ignore"):
             for place, call in enumerate(taken):
-                found: dict[tuple[int, int], Measures] = {}
                 wrong = sum(not each.agrees for each in verified)
                 small = call.Q.shape[2] * call.K.shape[2] <= MAX_DIAGNOSED
-                past = past_of(taken, call)
-                places = [Places(past, first_token(taken, call, k)) for k in range(len(call.Q))]
-                seen = partial(_measure, places, found)
+                sums = {name: np.zeros((2, *call.Q.shape[:2])) for name in MEASURES}
+                first = tuple(first_token(taken, call, k) for k in range(len(call.Q)))
+                places = Places(past_of(taken, call), first)
+                seen = partial(_measure, places, sums)
                 one = verified_call(call, small and wrong < DIAGNOSED, seen)
                 verified.append(one)
-                heads += [_head(place, one, at, said) for at, said in found.items()]
+                heads += _heads(place, one, sums)
     except ValueError as problem:
         raise BadInput(f"attention cannot compute what this capture holds: {problem}") from None
     return Survey(taken, Verification(taken.model, tuple(verified)), tuple(heads))
 
 
 def _measure(
-    places: list[Places],
-    found: dict[tuple[int, int], Measures],
-    item: int,
-    head: int,
-    trace: AttentionTrace,
+    places: Places, sums: dict[str, np.ndarray], part: Part, trace: AttentionTrace
 ) -> None:
-    found[item, head] = {name: each.of(places[item], trace) for name, each in MEASURES.items()}
+    """Add what the measures say of a part."""
+    items, heads, rows = part
+    past = None if places.past is None else places.past + rows.start
+    here = Places(past, places.first[items])
+    for name, each in MEASURES.items():
+        for total, more in zip(sums[name], each.of(here, trace), strict=True):
+            total[items, heads] += more
 
 
-def _head(place: int, one: Verified, at: tuple[int, int], measures: Measures) -> Head:
-    call, (item, head) = one.call, at
-    said = measures | {"difference": float(one.differences[at])}
-    finite = {n: v if v is None or np.isfinite(v) else None for n, v in said.items()}
-    number, share = call.number_of(head), float(one.shares[at])
-    return Head(
-        place=place,
-        item=item,
-        head=head,
-        number=number,
-        layer=call.layer,
-        call=call.call,
-        agrees=share <= 1,
-        share=share,
-        measures=finite,
-    )
+def _heads(place: int, one: Verified, sums: dict[str, np.ndarray]) -> list[Head]:
+    """All heads of a call, with their measures."""
+    means = {
+        name: np.where(count > 0, total / count, np.nan) for name, (total, count) in sums.items()
+    }
+    means |= {"difference": one.differences}
+    listed = {name: mean.tolist() for name, mean in means.items()}
+    call, shares = one.call, one.shares.tolist()
+    return [
+        Head(
+            place=place,
+            item=item,
+            head=head,
+            number=call.number_of(head),
+            layer=call.layer,
+            call=call.call,
+            agrees=shares[item][head] <= 1,
+            share=shares[item][head],
+            measures={name: _finite(mean[item][head]) for name, mean in listed.items()},
+        )
+        for item, head in np.ndindex(one.shares.shape)
+    ]
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -127,30 +127,61 @@ class Call:
         self._check("item", item, self.Q.shape[0])
         self._check("head", head, self.Q.shape[1])
         shared = self.Q.shape[1] // self.K.shape[1]
-        masks: dict[str, Any] = {"allowed": self.allowed, "bias": self.bias}
         if item is None or head is None:
             Q, K, V = self.Q, *(repeat_heads(M, self.Q.shape[1]) for M in (self.K, self.V))
-            sinks = self.sinks
+            trace = self._traced(Q, K, V, self.allowed, self.bias, self.sinks)
         else:
             Q, K, V = self.Q[item, head], self.K[item, head // shared], self.V[item, head // shared]
-            masks = {name: one(M, item, head) for name, M in masks.items()}
+            masks = one(self.allowed, item, head), one(self.bias, item, head)
             sinks = None if self.sinks is None else self.sinks[head : head + 1]
+            trace = self._traced(Q, K, V, *masks, sinks)
+        return replace(trace, recorded=self.place(None if head is None else item, head))
+
+    def part(self, items: slice, heads: slice, rows: slice) -> AttentionTrace:
+        """Return the stages of some items, recorded heads and queries, (b, h, n_q, n_k)."""
+        h, g = self.Q.shape[1], self.K.shape[1]
+        of_keys = np.arange(h)[heads] * g // h
+        places = items, heads, rows, slice(None)
+
+        def cut(M: np.ndarray | None) -> np.ndarray | None:
+            if M is None:
+                return None
+            sides = zip(places, M.shape, strict=True)
+            return M[tuple(at if side > 1 else slice(None) for at, side in sides)]
+
+        return self._traced(
+            self.Q[items, heads, rows],
+            self.K[items][:, of_keys],
+            self.V[items][:, of_keys],
+            cut(self.allowed),
+            cut(self.bias),
+            None if self.sinks is None else self.sinks[heads],
+        )
+
+    def _traced(
+        self,
+        Q: np.ndarray,
+        K: np.ndarray,
+        V: np.ndarray,
+        allowed: np.ndarray | None,
+        bias: np.ndarray | None,
+        sinks: np.ndarray | None,
+    ) -> AttentionTrace:
         sinks = None if sinks is None else sinks.astype(np.float64)
-        masks["bias"] = None if masks["bias"] is None else masks["bias"].astype(np.float64)
-        bias = masks["bias"]
+        bias = None if bias is None else bias.astype(np.float64)
         if bias is not None and ((bias == 0) | (bias == 1)).all():
             # added by the model like any other; here it would be taken for a mask of 0 and 1, so
             # all is moved by 1, which changes no weight
-            masks["bias"] = bias - 1
+            bias = bias - 1
             sinks = None if sinks is None else sinks - 1
-        trace = scaled_dot_product_attention(
+        return scaled_dot_product_attention(
             *(M.astype(np.float64) for M in (Q, K, V)),
+            allowed=allowed,
+            bias=bias,
             scale=self.scale,
             softcap=self.softcap,
             sinks=sinks,
-            **masks,
         )
-        return replace(trace, recorded=self.place(None if head is None else item, head))
 
     def place(self, item: int | None = None, head: int | None = None) -> Recorded:
         """Where it was recorded: an item of it, or one of its recorded heads, or all of them."""

@@ -5,7 +5,7 @@ What remains is compared, number by number, with what rounding in the model's fl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
 
@@ -17,6 +17,7 @@ from attention.core.trace import AttentionTrace
 from attention.frameworks.diagnosis import diagnose
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 from attention.frameworks.result import Diagnosis
+from attention.limits import MAX_MEASURED
 from attention.models.taken import Call, Taken
 from attention.vocabulary.sentences import amount, plural
 
@@ -144,18 +145,47 @@ def verify(taken: Taken | str | PathLike[str], *, diagnoses: int | None = None) 
     return Verification(taken.model, tuple(verified))
 
 
+Part = tuple[slice, slice, slice]  # of the items, heads and queries of a call
+
+
+def parts(call: Call, item: int | None = None, head: int = 0) -> Iterator[Part]:
+    """Yield the parts of a call, or of one head, that are computed at a time: whole heads of
+    :data:`MAX_MEASURED` numbers together, or the queries of a larger head.
+    """
+    (b, h, n_q, d_k), (n_k, d_v) = call.Q.shape, call.V.shape[2:]
+    row = n_k + d_k + d_v
+    heads = max(1, MAX_MEASURED // max(n_q * row + n_k * (d_k + d_v), 1))
+    step = n_q if heads > 1 else max(1, MAX_MEASURED // row)
+    items = max(1, heads // h)
+    every = [(k, i) for k in range(0, b, items) for i in range(0, h, heads)]
+    if item is not None:
+        every, items, heads = [(item, head)], 1, 1
+    for k, i in every:
+        for first in range(0, max(n_q, 1), step or 1):
+            yield slice(k, k + items), slice(i, i + heads), slice(first, first + step)
+
+
 def verified_call(
-    call: Call, diagnosed: bool, seen: Callable[[int, int, AttentionTrace], object] | None = None
+    call: Call, diagnosed: bool, seen: Callable[[Part, AttentionTrace], object] | None = None
 ) -> Verified:
-    """One call; where it does not agree, ``diagnosed``. Each trace is also handed to ``seen``."""
+    """One call; where it does not agree, ``diagnosed``. The trace of each part is also handed to
+    ``seen``.
+    """
     differences, shares = np.zeros((2, *call.Q.shape[:2]))
-    proven = np.ones(shares.shape, bool)
-    for item, head in np.ndindex(shares.shape):
-        trace = call.trace(item, head)
-        differences[item, head], shares[item, head] = _apart(call, item, head, trace)
-        proven[item, head] = _proves(trace, call.dtype)
+    answers, proves = np.zeros((2, *shares.shape), bool)
+    for part in parts(call):
+        trace = call.part(*part)
+        explained = rounding(trace, call.dtype)
+        differing, sharing = _apart(call, part, trace, explained)
+        at = part[:2]
+        differences[at] = np.maximum(differences[at], differing)
+        shares[at] = np.maximum(shares[at], sharing)
+        answers[at] |= trace.output.any(axis=(-1, -2))
+        with np.errstate(all="ignore"):
+            proves[at] |= ~(explained >= np.abs(trace.output)).all(axis=(-1, -2))
         if seen:
-            seen(item, head, trace)
+            seen(part, trace)
+    proven = ~answers | proves
     item, head = np.unravel_index(int(shares.argmax()), shares.shape)
     share, worst = float(shares.max()), (int(item), int(head))
     replayed = (call.replayed or 0.0) <= (call.replay_allowed or 0.0)
@@ -200,8 +230,7 @@ def look_ahead_lost(call: Call) -> bool:
         first = replace(first, bias=call.bias[:, :, :FIRST])
     try:
         with np.errstate(all="ignore"):
-            apart = _apart(first, 0, 0, first.trace(0, 0))[1]
-            return apart > 1 and _explained_by_look_ahead(first, 0, 0, n_q)
+            return _share(first, 0, 0) > 1 and _explained_by_look_ahead(first, 0, 0, n_q)
     except ValueError:  # numbers that no attention computes
         return False
 
@@ -217,28 +246,31 @@ def _explained_by_look_ahead(call: Call, item: int, head: int, queries: int | No
     past = n_k - (n_q if queries is None else queries)
     ahead = window(n_q, n_k, call.window, past) if call.window else causal(n_q, n_k, past)
     masked = replace(call, allowed=ahead[None, None])
-    return _apart(masked, item, head, masked.trace(item, head))[1] <= 1
+    return _share(masked, item, head) <= 1
 
 
-def _proves(trace: AttentionTrace, dtype: str) -> bool:
-    """Check whether agreeing is a proof: rounding would not explain an output of 0 as well."""
-    if not trace.output.any():
-        return True
+def _share(call: Call, item: int, head: int) -> float:
+    """Return the largest share of what rounding explains, of one head."""
+    shares = []
+    for part in parts(call, item, head):
+        trace = call.part(*part)
+        shares.append(float(_apart(call, part, trace, rounding(trace, call.dtype))[1].max()))
+    return max(shares)
+
+
+def _apart(
+    call: Call, part: Part, trace: AttentionTrace, explained: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(b, h) twice: each head's largest difference, and largest share of what is explained."""
+    apart = distance(call.output[part].astype(np.float64), trace.output)
     with np.errstate(all="ignore"):
-        return not bool((rounding(trace, dtype) >= np.abs(trace.output)).all())
-
-
-def _apart(call: Call, item: int, head: int, trace: AttentionTrace) -> tuple[float, float]:
-    """The largest difference of one head, and the largest share of what rounding explains."""
-    apart = distance(call.output[item, head].astype(np.float64), trace.output)
-    with np.errstate(all="ignore"):
-        shares = np.where(apart == 0, 0, apart / rounding(trace, call.dtype))
+        shares = np.where(apart == 0, 0, apart / explained)
     shares = np.where(np.isnan(shares), np.inf, shares)
-    return float(apart.max(initial=0)), float(shares.max(initial=0))
+    return apart.max(axis=(-1, -2), initial=0), shares.max(axis=(-1, -2), initial=0)
 
 
 def rounding(trace: AttentionTrace, dtype: str) -> np.ndarray:
-    """(n_q, d_v): what rounding in ``dtype`` may change in each number of the output.
+    """(…, n_q, d_v): what rounding in ``dtype`` may change in each number of the output.
 
     Each of the few roundings on the way to a score moves it by a share of its size, a sum of
     products in float32 by a share of its summands; a score that is moved by ε moves weights by ε;
@@ -246,8 +278,8 @@ def rounding(trace: AttentionTrace, dtype: str) -> np.ndarray:
     float32, and float64 too has its softmax in float32 in many models.
     """
     unit, sums = UNIT_ROUNDOFF.get(dtype, SINGLE), SINGLE
-    d_k, n_k = trace.K.shape
-    products = np.abs(trace.Q) @ np.abs(trace.K).T * trace.scale
+    d_k, n_k = trace.K.shape[-2:]
+    products = np.abs(trace.Q) @ np.abs(trace.K).swapaxes(-1, -2) * trace.scale
     sizes = np.abs(trace.scaled)
     if trace.bias is not None:
         sizes = sizes + np.abs(np.broadcast_to(trace.bias, sizes.shape))
