@@ -102,7 +102,7 @@ class Before:
 
 def sides_of(taken: Taken, call: Call) -> tuple[Side, Side]:
     """Return the queries and the keys of a call."""
-    if (known := _sides_by_call(taken).get(id(call))) is not None:
+    if (known := _call_table(taken).sides.get(id(call))) is not None:
         return known
     before = Before()  # a call that was changed
     for each in taken:
@@ -111,22 +111,33 @@ def sides_of(taken: Taken, call: Call) -> tuple[Side, Side]:
     return _sides_at(call, *_positions(call, before))
 
 
-def _sides_by_call(taken: Taken) -> dict[int, tuple[Side, Side]]:
-    """The sides of all calls by the call's id, which are made once."""
-    calls = tuple(map(id, taken.calls))
+@dataclass(frozen=True, eq=False)
+class CallTable:
+    """What is asked of a capture again and again, which is found once."""
+
+    calls: tuple[Call, ...]
+    sides: dict[int, tuple[Side, Side]]  # by the call's id
+    masked: dict[tuple[int, int], list[Call]]  # those with a mask, by layer and run
+
+
+def _call_table(taken: Taken) -> CallTable:
     known = _TABLES.get(taken)
-    if known is None or known[0] != calls:
+    if known is None or known.calls != tuple(taken.calls):  # calls are compared by what they are
         sides: dict[int, tuple[Side, Side]] = {}
         layers: dict[int, Before] = {}
+        masked: dict[tuple[int, int], list[Call]] = {}
         for call in sorted(taken, key=lambda call: call.call):
             before = layers.setdefault(call.layer, Before())
             sides[id(call)] = _sides_at(call, *_positions(call, before))
             before.add(call)
-        known = _TABLES[taken] = calls, sides
-    return known[1]
+        for call in taken:
+            if call.allowed is not None:
+                masked.setdefault((call.layer, call.run), []).append(call)
+        known = _TABLES[taken] = CallTable(tuple(taken.calls), sides, masked)
+    return known
 
 
-_TABLES: WeakKeyDictionary[Taken, tuple[tuple[int, ...], dict[int, tuple[Side, Side]]]]
+_TABLES: WeakKeyDictionary[Taken, CallTable]
 _TABLES = WeakKeyDictionary()
 
 
@@ -198,9 +209,7 @@ def _padding(taken: Taken, call: Call, item: int) -> int:
 
     A query that sees nothing but padding is shown as seeing every key, so such are left out.
     """
-    for each in taken:
-        if each.layer != call.layer or each.run != call.run or each.allowed is None:
-            continue
+    for each in _call_table(taken).masked.get((call.layer, call.run), ()):
         if positions_of(taken, each) != (0, 0):
             continue
         allowed = each.allowed[item if each.allowed.shape[0] > 1 else 0]
@@ -293,7 +302,7 @@ def _given(taken: Taken, side: Side) -> tuple[list[Any], list[Side]]:
 
 def _sides(taken: Taken) -> list[Side]:
     """The queries and keys of all calls."""
-    return [side for both in _sides_by_call(taken).values() for side in both]
+    return [side for both in _call_table(taken).sides.values() for side in both]
 
 
 def _text_stacks(taken: Taken) -> list[str]:

@@ -143,16 +143,17 @@ def survey(taken: Taken) -> Survey:
     """
     verified: list[Verified] = []
     heads: list[Head] = []
+    wrong = 0
     try:
         with np.errstate(all="ignore"):
             for place, call in enumerate(taken):
-                wrong = sum(not each.agrees for each in verified)
                 small = call.Q.shape[2] * call.K.shape[2] <= MAX_DIAGNOSED
                 sums = {name: np.zeros((2, *call.Q.shape[:2])) for name in MEASURES}
                 first = tuple(first_token(taken, call, k) for k in range(len(call.Q)))
                 places = Places(past_of(taken, call), first)
                 seen = partial(_measure, places, sums)
                 one = verified_call(call, small and wrong < DIAGNOSED, seen)
+                wrong += not one.agrees
                 verified.append(one)
                 heads += _heads(place, one, sums)
     except ValueError as problem:

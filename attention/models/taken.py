@@ -370,7 +370,7 @@ class Taken:
                 for name, entry in header.items()
             }
             return cls.of_arrays(arrays, about)
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
             raise BadInput(f"{where} is a damaged capture.") from None
 
     @classmethod
@@ -394,14 +394,18 @@ class Taken:
                 found["bias"] = found.get("bias", 0.0) + mask.astype(np.float64)
             found |= visible_and_added(found.get("allowed"), found.get("bias"), kind)
             _, layer, *later = name.split(".")
-            calls.append(_checked(Call(int(layer), int(later[1]) if later else 0, **found, **said)))
+            call = _checked(Call(int(layer), int(later[1]) if later else 0, **found, **said))
+            if call.name != name or min(call.layer, call.call) < 0:
+                raise ValueError(f"{name} is no layer")
+            calls.append(call)
         told = {key: about.get(key) for key in TOLD}
         taken = cls(calls=calls, **{key: each for key, each in told.items() if each is not None})
         if not isinstance(taken.model, str) or not isinstance(taken.versions, dict):
             raise ValueError("the model or the versions are missing")
-        checked_tokens(taken.tokens)
+        taken.tokens = checked_tokens(taken.tokens)
         for names in (taken.missed, taken.not_run):
-            _checked_words(names)
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                raise ValueError("the names of modules are missing")
         for counts in taken.stacks.values():
             if not isinstance(counts, list) or not all(type(each) is int for each in counts):
                 raise ValueError("the number of words is missing")
@@ -456,7 +460,7 @@ def _checked(call: Call) -> Call:
     numbers = [call.scale, call.softcap, call.window, call.dropout]
     numbers += [call.replayed, call.replay_allowed]
     counts = [call.first_query, call.first_key, call.all_queries, call.all_keys, *call.heads]
-    counts += [call.virtual, call.run]
+    counts += [call.virtual, call.run, 0 if call.window is None else call.window]
     places = [place for place in (call.query_position, call.key_position) if place is not None]
     texts = [call.module, call.dtype, call.implementation, *call.notes]
     texts += [call.kind, call.keys_of, call.repeat, *call.names, *call.key_names]
@@ -467,6 +471,8 @@ def _checked(call: Call) -> Call:
     right &= all(isinstance(each, str) for each in texts) and call.dropout is not None
     right &= call.softcap is None or call.softcap > 0
     right &= call.allowed is None or call.allowed.dtype == bool
+    floats = call.Q, call.K, call.V, call.output, call.bias, call.sinks
+    right &= all(M is None or M.dtype.kind == "f" for M in floats)
     right &= not call.heads or len(call.heads) == call.Q.shape[1]
     if not right:
         raise ValueError(f"{call.name} says what it cannot")
@@ -492,12 +498,14 @@ def _guessed(module: str, K: np.ndarray, before: list[Call]) -> dict[str, str]:
     of the last other layers that had as many tokens.
     """
     kind, own = kind_by_name(module), stack_of(module)
-    theirs = [
+    if kind != CROSS:
+        return {"kind": kind, "keys_of": ""}
+    theirs = (
         each.module
-        for each in before
+        for each in reversed(before)
         if each.kind != CROSS and stack_of(each.module) != own and each.Q.shape[2] == K.shape[2]
-    ]
-    return {"kind": kind, "keys_of": theirs[-1] if kind == CROSS and theirs else ""}
+    )
+    return {"kind": kind, "keys_of": next(theirs, "")}
 
 
 def visible_and_added(
@@ -575,10 +583,10 @@ def checked_tokens(tokens: Any) -> list[Any] | dict[str, Any]:
 
 
 def _checked_words(tokens: Any) -> list[Any]:
-    if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
+    if not _is_list(tokens):
         raise TypeError(f"tokens is {shown(tokens)}; expected a list of words, one for each.")
-    words = [each if isinstance(each, str) else list(each) for each in tokens]
-    flat = [word for each in words for word in ([each] if isinstance(each, str) else each)]
+    words = [list(each) if _is_list(each) else each for each in tokens]
+    flat = [word for each in words for word in (each if isinstance(each, list) else [each])]
     if not all(isinstance(word, str) for word in flat):
         odd = next(word for word in flat if not isinstance(word, str))
         raise TypeError(
@@ -588,3 +596,7 @@ def _checked_words(tokens: Any) -> list[Any]:
     if len({isinstance(each, str) for each in words}) > 1:
         raise TypeError("tokens holds words and lists of words; expected one or the other.")
     return words
+
+
+def _is_list(value: Any) -> bool:
+    return hasattr(value, "__iter__") and not isinstance(value, str | Mapping)

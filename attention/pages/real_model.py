@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 
@@ -151,8 +153,8 @@ def the_proof(found: Survey) -> None:
     """One sentence for all heads, and what is not as it should be."""
     taken, proof = found.taken, found.verification
     layers = len({head.layer for head in found.heads})
-    items = {head.item for head in found.heads}
-    alike = len({len(of_kind(found, EVERY, item)) for item in items}) == 1  # windows are not
+    items = Counter(head.item for head in found.heads)
+    alike = len(set(items.values())) == 1  # windows are not
     heads = len(found.heads) // (len(items) if alike else 1)
     counted = f"{amount(heads, 'head')} of {amount(layers, 'layer')}"
     counted += f" in {len(proof.calls)} calls" if len(proof.calls) > layers else ""
@@ -283,9 +285,18 @@ def kind_name(kind: str) -> str:
 
 
 def item_name(found: Survey, item: int) -> str:
-    """The number of an item, and the words of its first sequence where they are known."""
-    words = next(iter(captured.sequences(found.taken, item).values()), None)
-    return f"{item}: {' '.join(words[:MOST_WORDS])}" if words else f"{item}"
+    """The number of an item, and the words of its first sequence where they are known.
+
+    Each is found once: of 4,096 items that takes a second, and the menu asks for all at each run.
+    """
+    names = _ITEM_NAMES.setdefault(found, {})
+    if item not in names:
+        words = next(iter(captured.sequences(found.taken, item).values()), None)
+        names[item] = f"{item}: {' '.join(words[:MOST_WORDS])}" if words else f"{item}"
+    return names[item]
+
+
+_ITEM_NAMES: WeakKeyDictionary[Survey, dict[int, str]] = WeakKeyDictionary()
 
 
 def of_kind(found: Survey, kind: str, item: int) -> list[Head]:

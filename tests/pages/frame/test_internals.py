@@ -124,7 +124,10 @@ def held_by(steps) -> list[int]:
 
 def test_a_message_in_pieces_of_one_byte_is_held_in_its_own_size():
     pieces = frame(2, b"x", False) + frame(0, b"y", False) * 100_000
-    steps = (lambda one: one.data_received(pieces), lambda one: one.data_received(frame(0, b"z", 1)))
+    steps = (
+        lambda one: one.data_received(pieces),
+        lambda one: one.data_received(frame(0, b"z", 1)),
+    )
     (held, _), told = held_by(steps)
     assert held < 300_000
     assert told == [{"type": "websocket.receive", "bytes": b"x" + b"y" * 100_000 + b"z"}]
