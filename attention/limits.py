@@ -89,8 +89,10 @@ MAX_DIGITS = 10  # behind the point
 MAX_FIGURE_DIGITS = 12  # of a figure made from Python
 MAX_CAPTURED_CELLS = 2**23  # weights of all heads of a capture: 32 heads of 512 tokens
 MAX_CAPTURED_HEADS = 4096  # of all its layers, calls and items
+MAX_MASKS = 140 * 2**20  # bytes of the masks of a capture, joined in each call
 MAX_MEASURED = 2**19  # numbers of its heads that are computed at a time, 100 bytes each
-MAX_DIAGNOSED = 2**16  # scores of a head of it that is searched for mistakes
+MAX_DIAGNOSED = 2**16  # scores of a head of it that is searched for mistakes, and four times
+# as many other numbers
 MAX_MAPS = 72  # small maps on the page Real model at a time
 
 # ---- exercises ----------------------------------------------------------------------------------

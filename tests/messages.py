@@ -642,6 +642,7 @@ WORDS_DO_NOT_FIT = (
 WEIGHTS_AND_NO_CAPTURE = (
     "{place} holds a model’s weights and no capture; “Your data” on Explore opens them."
 )
+MASKS_OF_CAPTURE = "{place} has masks of {size} in memory; at most 140 MB are read."
 DAMAGED_CAPTURE = "{place} is a damaged capture."
 COMPUTED_BY_NO_ATTENTION = "attention cannot compute what this capture holds: {why}"
 EMPTY_CAPTURE = "{place} is a capture of nothing."

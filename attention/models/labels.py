@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from attention.arrays.conversion import shown
+from attention.arrays.distance import blocks
 from attention.limits import MAX_TOKEN_LENGTH
 from attention.models.kinds import CROSS, around, stack_of
 from attention.models.taken import Call, Taken
@@ -117,7 +118,9 @@ class CallTable:
 
     calls: tuple[Call, ...]
     sides: dict[int, tuple[Side, Side]]  # by the call's id
-    masked: dict[tuple[int, int], list[Call]]  # those with a mask, by layer and run
+    masked: dict[
+        tuple[int, int], list[tuple[Call, np.ndarray]]
+    ]  # those with a mask, by layer and run
 
 
 def _call_table(taken: Taken) -> CallTable:
@@ -125,14 +128,14 @@ def _call_table(taken: Taken) -> CallTable:
     if known is None or known.calls != tuple(taken.calls):  # calls are compared by what they are
         sides: dict[int, tuple[Side, Side]] = {}
         layers: dict[int, Before] = {}
-        masked: dict[tuple[int, int], list[Call]] = {}
+        masked: dict[tuple[int, int], list[tuple[Call, np.ndarray]]] = {}
         for call in sorted(taken, key=lambda call: call.call):
             before = layers.setdefault(call.layer, Before())
             sides[id(call)] = _sides_at(call, *_positions(call, before))
             before.add(call)
         for call in taken:
             if call.allowed is not None:
-                masked.setdefault((call.layer, call.run), []).append(call)
+                masked.setdefault((call.layer, call.run), []).append((call, call.allowed))
         known = _TABLES[taken] = CallTable(tuple(taken.calls), sides, masked)
     return known
 
@@ -209,11 +212,12 @@ def _padding(taken: Taken, call: Call, item: int) -> int:
 
     A query that sees nothing but padding is shown as seeing every key, so such are left out.
     """
-    for each in _call_table(taken).masked.get((call.layer, call.run), ()):
+    for each, mask in _call_table(taken).masked.get((call.layer, call.run), ()):
         if positions_of(taken, each) != (0, 0):
             continue
-        allowed = each.allowed[item if each.allowed.shape[0] > 1 else 0]
-        seen = np.asarray(allowed[~allowed.all(axis=-1)].any(axis=0))
+        allowed = mask[item if mask.shape[0] > 1 else 0]
+        hiding = ~allowed.all(axis=-1, keepdims=True)
+        seen = np.logical_or.reduce(allowed, axis=(0, 1), where=hiding)
         if seen.any():
             return int(seen.argmax())
     return 0
@@ -226,11 +230,15 @@ def _is_causal(call: Call) -> bool:
 
 def _last_seen(call: Call) -> np.ndarray | None:
     """(n_q,), the last key that each query may see in any item and head; None without a mask."""
-    if call.allowed is None or call.allowed.shape[3] == 1:
+    mask = call.allowed
+    if mask is None or mask.shape[3] == 1:
         return None
-    n_q, n_k = call.Q.shape[2], call.K.shape[2]
-    seen = np.broadcast_to(call.allowed.any(axis=(0, 1)), (n_q, n_k))
-    return np.where(seen.any(axis=1), n_k - 1 - seen[:, ::-1].argmax(axis=1), -1)
+    rows, n_k = mask.shape[2:]
+    last = np.empty(rows, int)
+    for block in blocks(mask.shape):
+        seen = np.asarray(mask[:, :, block].any(axis=(0, 1)))
+        last[block] = np.where(seen.any(axis=1), n_k - 1 - seen[:, ::-1].argmax(axis=1), -1)
+    return np.broadcast_to(last, call.Q.shape[2:3])
 
 
 def _rises(last: np.ndarray) -> bool:

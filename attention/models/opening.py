@@ -10,6 +10,7 @@ from attention.limits import (
     MAX_FILE,
     MAX_HEADER,
     MAX_LONG_FILE,
+    MAX_MASKS,
     MAX_RANK,
     BadInput,
 )
@@ -39,7 +40,7 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
             raise BadInput(f"{where} {WEIGHTS}.") from None
         raise
     try:
-        heads, cells = _sizes(header, about)
+        heads, cells, masks = _sizes(header, about)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise BadInput(f"{where} is a damaged capture.") from None
     if said := beyond(len(header), heads, cells if cells > weights else 0):
@@ -47,6 +48,11 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
         if not beyond(len(header), heads, 0) and _first_is_for_long(header, about):
             raise BadInput(f"{where} {said}. {LONG_OPENS}; or {ways}")
         raise BadInput(f"{where} {said}. {capital(ways)}")
+    if masks > MAX_MASKS:
+        most = megabytes(MAX_MASKS)
+        raise BadInput(
+            f"{where} has masks of {megabytes(masks)} in memory; at most {most} are read."
+        )
     taken = Taken.of_bytes(content, where)
     if not taken.calls:
         raise BadInput(f"{where} is a capture of nothing.")
@@ -80,9 +86,11 @@ def _is_checkpoint(content: bytes) -> bool:
     return 0 < length <= len(content) - 8 and content[8:10] == b'{"' and not ours
 
 
-def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int]:
-    """How many heads there are, and how many weights, by the header alone."""
-    calls = []
+def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int, int]:
+    """How many heads there are, how many weights, and how many bytes are made of the masks, by the
+    header alone.
+    """
+    calls, made = [], 0
     for name in about["layers"]:
         b, h, n_q, d_k = _shape(header, f"{name}.Q")
         _, _, n_k, d_v = _shape(header, f"{name}.V")
@@ -90,15 +98,23 @@ def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int]:
             raise ValueError(name)
         calls.append(((b, h, n_q, d_k), (b, h, n_k, d_k)))
         scores = (b, h, n_q, n_k)
-        for mask in ("mask", "allowed", "bias"):  # each fits by itself, so together they do
-            if f"{name}.{mask}" in header:
-                sides = _shape(header, f"{name}.{mask}")
-                if any(side not in (1, most) for side, most in zip(sides, scores, strict=True)):
-                    raise ValueError(mask)
+        masks = [mask for mask in ("mask", "allowed", "bias") if f"{name}.{mask}" in header]
+        shapes = [_shape(header, f"{name}.{mask}") for mask in masks]
+        for mask, shape in zip(masks, shapes, strict=True):
+            if any(side not in (1, most) for side, most in zip(shape, scores, strict=True)):
+                raise ValueError(mask)
+        if masks != ["allowed"]:  # booleans of what is added, and that without what hides
+            widths = [_WIDTHS[header[f"{name}.{mask}"]["dtype"]] for mask in masks]
+            width = 8 if {"mask", "bias"} <= set(masks) else max(widths, default=0)
+            joined = [max(sides) for sides in zip(*shapes, strict=True)] if shapes else [0]
+            made += math.prod(joined) * (1 + width)
     known = {f"{name}.{array}" for name in about["layers"] for array in (*ARRAYS, "mask")}
     if set(header) - known or any(math.prod(_rank(entry)) < 0 for entry in header.values()):
         raise ValueError("another array")
-    return counts(calls)
+    return *counts(calls), made
+
+
+_WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BOOL": 1}  # bytes of a number
 
 
 def _shape(header: dict[str, Any], name: str) -> tuple[int, ...]:

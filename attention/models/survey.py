@@ -147,7 +147,8 @@ def survey(taken: Taken) -> Survey:
     try:
         with np.errstate(all="ignore"):
             for place, call in enumerate(taken):
-                small = call.Q.shape[2] * call.K.shape[2] <= MAX_DIAGNOSED
+                (n_q, d_k), (n_k, d_v) = call.Q.shape[2:], call.V.shape[2:]
+                small = max(n_q * n_k, (n_q + n_k) * (d_k + d_v) // 4) <= MAX_DIAGNOSED
                 sums = {name: np.zeros((2, *call.Q.shape[:2])) for name in MEASURES}
                 first = tuple(first_token(taken, call, k) for k in range(len(call.Q)))
                 places = Places(past_of(taken, call), first)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from attention.arrays.conversion import shown
+from attention.arrays.distance import blocks
 from attention.arrays.layouts import repeat_heads
 from attention.core.recorded import Recorded
 from attention.core.trace import AttentionTrace, scaled_dot_product_attention
@@ -390,8 +391,10 @@ class Taken:
             mask, kind = arrays.get(f"{name}.mask"), str(said.get("dtype"))  # of the snippet
             if mask is not None and mask.dtype == bool:
                 found["allowed"] = mask
+            elif mask is not None and "bias" in found:
+                found["bias"] = np.add(found["bias"], mask, dtype=np.float64)
             elif mask is not None:
-                found["bias"] = found.get("bias", 0.0) + mask.astype(np.float64)
+                found["bias"] = mask
             found |= visible_and_added(found.get("allowed"), found.get("bias"), kind)
             _, layer, *later = name.split(".")
             call = _checked(Call(int(layer), int(later[1]) if later else 0, **found, **said))
@@ -521,13 +524,17 @@ def visible_and_added(
     ([[True, False], [True, True]], [[0.5, 0.0], [-3e+38, -3e+38]])
     """
     if added is not None:
-        seen = added > (-3e4 if dtype == "float16" else -1e37)
-        whole = ~seen.any(axis=-1, keepdims=True) & np.isfinite(added).all(axis=-1, keepdims=True)
-        seen = seen | whole
+        seen = np.empty(added.shape, bool)
+        for rows in blocks(added.shape):
+            block = added[..., rows, :]
+            known = block > (-3e4 if dtype == "float16" else -1e37)
+            whole = ~known.any(axis=-1, keepdims=True)
+            whole &= np.isfinite(block).all(axis=-1, keepdims=True)
+            seen[..., rows, :] = known | whole
         if not seen.all():
             allowed = seen if allowed is None else allowed & seen
-            added = np.where(seen, added, 0)
-        if not added.any():
+            added = np.where(seen, added, 0) if added.any(where=seen) else None
+        elif not added.any():
             added = None
     if allowed is not None and allowed.all():
         allowed = None

@@ -1,6 +1,7 @@
 """A capture as a stranger's file: refused by one sentence, before anything large is made."""
 
 import json
+import math
 import random
 import tracemalloc
 from dataclasses import replace
@@ -11,11 +12,19 @@ import pytest
 from models.test_recorded import FILES, recorded
 from safetensors.numpy import save as safetensors
 
-from attention.limits import MAX_CAPTURED_CELLS, MAX_CAPTURED_HEADS, BadInput
+from attention.limits import (
+    MAX_CAPTURED_CELLS,
+    MAX_CAPTURED_HEADS,
+    MAX_FILE,
+    MAX_MEASURED,
+    BadInput,
+)
+from attention.models import verify
 from attention.models.labels import label_note, past_of, plain_word, words_of
 from attention.models.opening import opened, too_large
 from attention.models.survey import survey
 from attention.models.taken import FORMAT, Call, Taken
+from attention.models.verify import parts
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
 DAMAGED = messages.DAMAGED_CAPTURE.format(place="run.safetensors")
@@ -110,6 +119,96 @@ def test_masks_that_grow_when_they_are_added_are_refused():
     arrays["layers.0.bias"] = np.zeros((1, 1, 40_000, 1), np.float32)
     arrays["layers.0.mask"] = np.zeros((1, 1, 1, 40_000), np.float32)
     assert refused(safetensors(arrays, {FORMAT: json.dumps(ABOUT)})) == DAMAGED
+
+
+@pytest.mark.parametrize("arrays", [("bias", "mask"), ("allowed", "mask"), ("allowed", "bias")])
+def test_masks_that_grow_when_they_are_joined_are_refused_before_that(arrays):
+    """On Long context, which bounds no weights: 131,072 queries and keys in two megabytes."""
+    n = 2**17
+    shapes = dict(zip(arrays, [(1, 1, n, 1), (1, 1, 1, n)], strict=True))
+    content = filed(call_of(1, 1, n, n, 1, **shapes), ABOUT)
+    width = 9 if "allowed" not in arrays else 5  # the sum in float64, or float32; and booleans
+    said = messages.MASKS_OF_CAPTURE.format(place="run", size=f"{n * n * width / 2**20:,.0f} MB")
+    with pytest.raises(BadInput) as problem:
+        opened(content, "run", math.inf)
+    assert str(problem.value) == said
+
+
+def file_of(b: int, h: int, n_q: int, n_k: int, d: int) -> bytes:
+    """The file of one call, in float16."""
+    numbers = np.random.default_rng(0)
+    Q, K, V, output = (
+        numbers.normal(size=(b, h, n, d)).astype(np.float16) for n in (n_q, n_k, n_k, n_q)
+    )
+    M = {"layers.0.Q": Q, "layers.0.K": K, "layers.0.V": V, "layers.0.output": output}
+    return safetensors(M, {FORMAT: json.dumps(ABOUT)})
+
+
+SHAPES = [(1, 1, 2048, 2048, 1), (1, 1, 1, 1_900_000, 1), (1, 1, 1_000_000, 2, 1)]
+SHAPES += [(1, 64, 1, 4, 6_000), (1, 1, 3, 3, 300_000), (4096, 1, 8, 8, 8), (1, 4096, 8, 8, 8)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_file_of_any_shape_opens_in_150_mb(shape):
+    content = file_of(*shape)
+    assert len(content) <= MAX_FILE
+    tracemalloc.start()
+    try:
+        survey(opened(content, "run.safetensors"))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 150 * 2**20
+
+
+def test_a_mask_of_one_row_for_many_queries_is_not_made_for_each():
+    n = 20_000
+    allowed = np.arange(n)[None, None, None] % 2 == 0
+    tracemalloc.start()
+    try:
+        past_of(Taken(calls=[one := call(n, n, allowed)]), one)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 * 2**20
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (3, 5, 7, 11, 2), (2, 3, 1000, 1000, 64)], ids=str)
+def test_parts_hold_every_score_once_and_are_bounded(shape):
+    b, h, n_q, n_k, d = shape
+    Q, K = np.broadcast_to(np.float32(0), (b, h, n_q, d)), np.broadcast_to(0, (b, h, n_k, d))
+    found = list(parts(Call(0, 0, "a", Q, K, K, Q, 1.0)))
+    indices = [
+        [range(at, side)[one] for one, at, side in zip(part, (0, 0, 0), (b, h, n_q), strict=True)]
+        for part in found
+    ]
+    sizes = [[len(each) for each in axes] for axes in indices]
+    assert sum(math.prod(size) for size in sizes) == b * h * n_q
+    corners = {tuple(each[0] for each in axes) for axes in indices}
+    assert len(corners) == len(found)
+    for items, heads, rows in sizes:
+        assert items * heads * rows * n_k <= MAX_MEASURED or rows == 1
+    assert len(found) <= 2 + 4 * b * h * (n_q * (n_k + 2 * d) + 2 * n_k * d) / MAX_MEASURED
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("numbers", [1, 300])
+def test_a_head_in_parts_has_the_measures_of_the_whole(file, numbers, monkeypatch):
+    taken = opened(file.read_bytes(), file.name)
+    whole = survey(taken)
+    monkeypatch.setattr(verify, "MAX_MEASURED", numbers)
+    parted = survey(taken)
+    for one, other in zip(whole.heads, parted.heads, strict=True):
+        assert {name for name, value in one.measures.items() if value is None} == {
+            name for name, value in other.measures.items() if value is None
+        }
+        found, wanted = (
+            [v for v in each.measures.values() if v is not None] for each in (one, other)
+        )
+        assert found == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+        assert (one.agrees, one.share) == (other.agrees, pytest.approx(other.share, rel=1e-6))
+    for one, other in zip(whole.verification.calls, parted.verification.calls, strict=True):
+        assert one.proven.tolist() == other.proven.tolist()
 
 
 @pytest.mark.parametrize(
