@@ -1568,11 +1568,11 @@ TOUR_SOFTMAX = (
     "Softmax raises e to each score and divides by the sum of the row. {sign} and {rows} sums to 1."
 )
 TOUR_RANGE = (
-    "In masked, the scores of {query} range from {low} to {high}. Which key gets the largest "
+    "In {stage}, the scores of {query} range from {low} to {high}. Which key gets the largest "
     "weight?"
 )
 TOUR_ALL_SCORES = (
-    "In masked, the scores of {query} are all {high}. Which key gets the largest weight?"
+    "In {stage}, the scores of {query} are all {high}. Which key gets the largest weight?"
 )
 TOUR_RIGHT = (
     "Right. {key} has the largest score, {score}, and gets the weight {weight}. Softmax keeps the "

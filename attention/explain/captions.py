@@ -115,7 +115,7 @@ def _mask(view: View, name: str) -> tuple[str, str]:
 
 def _masked(view: View, name: str) -> tuple[str, str]:
     before = view.source("scaled", name)
-    formula = "" if before == "scaled" else f"{before} + M"
+    formula = before if view.before_weights != name else f"{before} + M"
     if view.bias is not None:
         if fills(view):
             return formula, "Hidden keys get −1e9 added, as tutorials do."
@@ -129,21 +129,23 @@ def _masked(view: View, name: str) -> tuple[str, str]:
 def _weights(view: View, name: str) -> tuple[str, str]:
     if "masked" not in view.stages:
         return "finished weights", "Weights given directly, not computed here."
+    before = view.before_weights
     if view.softmax == FUNCTION:
-        return "a function of masked", "The given function, applied to each row."
+        return f"a function of {before}", "The given function, applied to each row."
     if view.softmax == SIGMOID:
-        return "1 / (1 + exp(−masked))", "Each weight by itself: rows need not add up to 1."
+        return f"1 / (1 + exp(−{before}))", "Each weight by itself: rows need not add up to 1."
     if not view.softmax:
-        return "masked, as it is", "Softmax is off: the scores are the weights."
+        return f"{before}, as it is", "Softmax is off: the scores are the weights."
     if view.sunk is None or not view.sunk.size:
         is_blind = not view.allowed.any(axis=1).all()
-        return "", "Each row sums to 1; one with no visible key stays 0." if is_blind else ""
+        blind = "Each row sums to 1; one with no visible key stays 0." if is_blind else ""
+        return f"softmax({before})", blind
     least, most = (number(100 * share, 0) for share in (view.sunk.min(), view.sunk.max()))
     shares = f"{least} %" if least == most else f"{least} to {most} %"
     sentence = f"Rows add up to less than 1: a sink takes {shares}."
     if most == "0":
         sentence = "A sink takes less than 1 % of each row."
-    return "exp(masked) / (Σ exp(masked) + exp(sink))", sentence
+    return f"exp({before}) / (Σ exp({before}) + exp(sink))", sentence
 
 
 def _modified(view: View, name: str) -> tuple[str, str]:

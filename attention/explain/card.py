@@ -648,7 +648,7 @@ def _softmax(asked: _CardCell) -> tuple[Table, tuple[str, ...], str]:
     """Return the scores of a row, their powers of e, and the shares these have of their sum."""
     view, i, j = asked.view, asked.i, asked.j
     shares, scores, row = asked.shares, view.printed("masked")[i], view.printed("weights")[i]
-    before = "masked" if "mask" in view.stages else view.source("scaled", "masked")
+    before = view.before_weights
     name = f"{before} s"
     texts = asked.texts("masked", scores)
     if shares.shift:

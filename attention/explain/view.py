@@ -227,9 +227,19 @@ class View:
         here = here[: here.index(before)] if before in here else here
         return next((other for other in here[::-1] if STAGES[other].stands_for == name), name)
 
+    @property
+    def before_weights(self) -> str:
+        """Return the stage that the softmax is taken of: without a mask, the one that masked
+        repeats.
+        """
+        return "masked" if "mask" in self.stages else self.source("scaled", "masked")
+
     def sources(self, name: str) -> list[tuple[str, str]]:
         """Return the stages that a cell of ``name`` is computed from, and which part of each."""
-        found = ((self.source(source, name), part) for source, part in STAGES[name].sources)
+        found = (
+            (self.before_weights if source == "masked" else self.source(source, name), part)
+            for source, part in STAGES[name].sources
+        )
         return [(source, part) for source, part in found if source in self.stages]
 
 

@@ -38,6 +38,12 @@ def with_example(settings: Settings) -> Settings:
     return tour.go(state.example(settings, FIRST), settings.step)
 
 
+def opening(settings: Settings) -> Settings:
+    """The introduction as “Next” and “Back” begin a step, whatever was set on another page."""
+    begins = settings.step == 0 and not tour.tour_problem(settings)
+    return tour.go(settings, 0) if begins else settings
+
+
 def began(now: Now) -> Now:
     """What this step began with, as far as this session knows."""
     before: Now = state.page_value(BEGAN, now)
@@ -126,12 +132,12 @@ def card(now: Now, cell: Cell, hidden: tuple[str, ...]) -> Card:
 
 def cell_of_card(before: Now, now: Now, hidden: tuple[str, ...]) -> Cell:
     s, shown = now.s, now.shown.stages
-    if s.cell is not None and s.cell[0] in shown and s.cell[0] not in hidden:
+    if s.cell is not None and s.cell[0] in tour.stages(now) and s.cell[0] not in hidden:
         name, i, j = s.cell
         rows, columns = shown[name].shape
         if i < rows and j < columns:
             return s.cell
-    return ("masked", s.query, 0) if hidden else tour.STEPS[s.step].cell(before, now)
+    return (now.shown.before_weights, s.query, 0) if hidden else tour.cell(before, now)
 
 
 def live_board(before: Now, now: Now, is_done: bool) -> None:
@@ -144,11 +150,9 @@ def live_board(before: Now, now: Now, is_done: bool) -> None:
     look["blanks"] = {
         name: dict.fromkeys(np.ndindex(shown.stages[name].shape), "") for name in hidden
     }
-    # the mask has its effect in masked; a pane of its own would move the others
-    only = [name for name in shown.stages if name != "mask"]
     panes = [
         replace(cells.let_edit(pane, s), picks=True)
-        for pane in figures.panes(shown, only=only, **look)
+        for pane in figures.panes(shown, only=tour.stages(now), **look)
     ]
 
     def show_cell(clicked: object) -> None:
@@ -160,7 +164,7 @@ def live_board(before: Now, now: Now, is_done: bool) -> None:
         "board",
         panes,
         formula=formula(now.shown),
-        spoken_of=step.stages,
+        spoken_of=tour.spoken_of(now),
         query=s.query,
         cell=cell,
         planned=True,
@@ -209,4 +213,4 @@ def page(s: Settings) -> None:
     state.end()
 
 
-page(state.begin())
+page(state.begin(opening=opening))

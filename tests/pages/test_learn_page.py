@@ -34,10 +34,36 @@ def test_each_step_opens_by_its_link_with_its_text_and_a_card_of_its_stage(k):
     at, now = opened(s), Now(s)
     assert escape(tour.idea(now, now)) in words(at)
     assert escape(tour.reply(now, now).text) in words(at)
-    stage, i, j = tour.STEPS[k].cell(now, now) if k != 6 else ("masked", CAT.query, 0)
+    stage, i, j = tour.cell(now, now) if k != 6 else ("scaled", CAT.query, 0)
     shown = head(at)["card"]
     assert (shown["stage"], shown["row"], shown["column"]) == (stage, i, j)
     assert "mask" not in panes(at)
+
+
+def test_the_introduction_begins_as_next_and_back_begin_it_whatever_was_set_before():
+    came_from = replace(CAT, mask="causal", scale=1.0, padding=(1,))
+    at = opened(came_from)
+    assert settings_of(at) == tour.go(CAT, 0)
+    assert "masked" not in panes(at)
+    ran(at.button(key="tour_next").click())
+    assert settings_of(at) == tour.go(CAT, 1)
+
+
+@pytest.mark.parametrize("k", range(LAST_STEP + 1))
+def test_a_step_shows_and_names_masked_only_with_a_mask_or_where_one_is_to_be_drawn(k):
+    at = opened(tour.go(CAT, k))
+    said, drawn = " ".join(words(at)), panes(at)
+    assert ("masked" in drawn) == (k == tour.DRAWS_MASK)
+    assert "+ M" not in said
+    assert set(head(at)["spokenOf"]) <= set(drawn)
+    formulas = {name: pane["formula"] for name, pane in drawn.items()}
+    assert formulas["weights"] == "softmax(scaled)"
+    assert not any("M" in formula for formula in formulas.values())
+    if k != tour.DRAWS_MASK:
+        assert "masked" not in said
+    at = opened(replace(tour.go(CAT, k or 1), mask="causal"))
+    assert panes(at)["masked"]["formula"] == "scaled + M"
+    assert panes(at)["weights"]["formula"] == "softmax(masked)"
 
 
 def test_the_ways_lead_on_and_back_and_restore_what_a_step_changed():

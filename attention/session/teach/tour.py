@@ -31,6 +31,7 @@ GLANCE = 6  # numbers of a row that are written out
 HEADS_STEP = 8
 OF_WEIGHTS = (0, 4, 6)  # the steps that speak of the weights of the query
 OF_MASKS = (5, 7)  # the steps that ask for hidden scores
+DRAWS_MASK = 7  # the one of them that asks for a click on masked
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,10 @@ class Now:
     @cached_property
     def seen(self) -> np.ndarray:
         return np.flatnonzero(self.shown.allowed[self.i])
+
+    @property
+    def has_mask(self) -> bool:
+        return "mask" in self.shown.stages
 
     @property
     def largest(self) -> str:
@@ -230,6 +235,32 @@ def reply(before: Now, now: Now, choice: str | None = None) -> Reply:
         text = "Hidden scores get −1e9 here, not −∞. Back and Next restore −∞."
         return Reply("missed", text)
     return step.reply(before, now, choice) or Reply("ask", step.ask(now))
+
+
+def stages(now: Now) -> list[str]:
+    """Return the stages on the board: masked only where a mask is, or is asked for.
+
+    The mask itself has its effect in masked; a stage of its own would move the others.
+    """
+    left_out = {"mask"} if now.has_mask or draws_mask(now) else {"mask", "masked"}
+    return [name for name in now.shown.stages if name not in left_out]
+
+
+def draws_mask(now: Now) -> bool:
+    return now.s.step == DRAWS_MASK
+
+
+def spoken_of(now: Now) -> tuple[str, ...]:
+    """Return the stages that the step speaks of, of those on the board."""
+    there = stages(now)
+    names = STEPS[now.s.step].stages
+    return tuple(name if name in there else now.shown.before_weights for name in names)
+
+
+def cell(before: Now, now: Now) -> Cell:
+    """Return the cell of the step's card, of a stage on the board."""
+    stage, i, j = STEPS[now.s.step].cell(before, now)
+    return stage if stage in stages(now) else now.shown.before_weights, i, j
 
 
 def options(now: Now) -> tuple[str, ...]:
@@ -473,7 +504,7 @@ def _softmax(before: Now, now: Now) -> str:
 
 
 def _ends(now: Now) -> tuple[str, str]:
-    """The smallest and the largest masked score that the query sees."""
+    """The smallest and the largest score that the query sees."""
     texts, scores = now.texts("masked", now.i), now.scores
     return texts[now.seen[scores.argmin()]], texts[now.seen[scores.argmax()]]
 
@@ -481,9 +512,10 @@ def _ends(now: Now) -> tuple[str, str]:
 def _ask_softmax(now: Now) -> str:
     low, high = _ends(now)
     question = "Which key gets the largest weight?"
+    where = f"In {now.shown.before_weights}, the scores of {now.q}"
     if low == high:
-        return f"In masked, the scores of {now.q} are all {high}. {question}"
-    return f"In masked, the scores of {now.q} range from {low} to {high}. {question}"
+        return f"{where} are all {high}. {question}"
+    return f"{where} range from {low} to {high}. {question}"
 
 
 def _guessed(before: Now, now: Now, choice: str | None) -> Reply | None:
@@ -616,8 +648,9 @@ def _two_heads(before: Now, now: Now, choice: str | None) -> Reply | None:
 
 
 def _end(before: Now, now: Now) -> str:
+    added = " + M" if now.has_mask else ""
     return (
-        "Attention is softmax(QKᵀ / √d_k + M) V, and every number of it is on the board. Change"
+        f"Attention is softmax(QKᵀ / √d_k{added}) V, and every number of it is on the board. Change"
         " any input, and all that follows is computed again."
     )
 

@@ -226,7 +226,10 @@ def test_the_words_are_true_for_the_settings():
     assert describe(view_of(CASES["crossed"]), "K")["formula"] == "Y W_K"
     assert describe(view_of(CASES["crossed"]), "Q")["formula"] == "X W_Q"
     assert describe(view_of(CASES["random-qkv"]), "Q")["formula"] == "given"
-    assert describe(view_of(CASES["bare-bones"]), "weights")["formula"] == "masked, as it is"
+    assert describe(view_of(CASES["bare-bones"]), "weights")["formula"] == "scaled, as it is"
+    assert describe(view_of(CASES["four-words"]), "weights")["formula"] == "softmax(scaled)"
+    assert describe(view_of(CASES["four-words"]), "masked")["formula"] == "scaled"
+    assert describe(view_of(CASES["minus-1e9"]), "weights")["formula"] == "softmax(masked)"
     seen = view_of(CASES["four-words"])
     assert describe(seen, "weights")["sentence"] == messages.ROW_SHARES_OUT_1
     blind = view_of(replace(CASES["four-words"], padding=(0, 1, 2, 3)))

@@ -359,6 +359,7 @@ def test_each_answer_to_the_question_of_softmax_is_judged(s):
     assert all(abs(sum(row) - 1) < 1e-9 for row in found["weights"])
     scaled, weights = found["scaled"][s.query], found["weights"][s.query]
     name, told = which(ask, "TOUR_RANGE", "TOUR_ALL_SCORES")
+    assert told["stage"] == "scaled"  # nothing is masked
     assert word(s.tokens, told["query"]) == s.query
     assert shows(told["high"], max(scaled), s.digits)
     assert shows(told.get("low", told["high"]), min(scaled), s.digits)

@@ -2,6 +2,7 @@
 // queries. What is seen are the board's own panes, so hovers, edits and answers go on in them.
 
 import { make } from '../elements.js'
+import { isMaskless } from './arrange.js'
 import { follow } from './edit/pointer.js'
 import { productOf } from './layout/product.js'
 
@@ -97,8 +98,8 @@ export class Presenter {
       const wanted = panes.filter(spec => this.query < 0 || spec.queries)
       return [...new Set(wanted.map(stageOf))]
     }
-    const isSeen = ({ name, sources }) =>
-      sources?.length && name !== 'joined' && !(name === 'masked' && this.board.isMaskless)
+    const repeats = isMaskless([...this.board.panes.values()]) ? ['joined', 'masked'] : ['joined']
+    const isSeen = ({ name, sources }) => sources?.length && !repeats.includes(name)
     // not where one stage is all there is, nor where no cell of all of them could be read
     const isCut = this.board.head.only || window.innerWidth < NARROW
     const whole = isCut ? [] : [WHOLE]
