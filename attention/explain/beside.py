@@ -97,32 +97,32 @@ def _why_not(name: str, a: View, b: View) -> str:
     return ""
 
 
-def repeats_last(found: Sequence[StagePair]) -> list[StagePair]:
-    """Return the stages with those last that only repeat the one before them, in A and in B.
+def that_differ(found: Sequence[StagePair]) -> list[StagePair]:
+    """Return the stages that differ, but not those that repeat the one before, in A and in B.
 
-    So masked scores, where nothing is masked, do not come between the scaled ones and the weights.
+    So masked scores do not follow the scaled ones where nothing is masked.
 
     >>> eye = np.eye(2)
-    >>> names = ("scaled", "masked", "weights")
-    >>> sides = zip(names, (eye, eye, eye), (2 * eye, 2 * eye, eye), strict=True)
-    >>> [both.name for both in repeats_last([StagePair(*side, None) for side in sides])]
-    ['scaled', 'weights', 'masked']
+    >>> names = ("scores", "scaled", "masked", "weights")
+    >>> sides = zip(names, (eye, eye, eye, eye), (eye, 2 * eye, 2 * eye, 3 * eye), strict=True)
+    >>> pairs = [StagePair(name, a, b, b - a) for name, a, b in sides]
+    >>> [both.name for both in that_differ(pairs)]
+    ['scaled', 'weights']
     """
-    before: StagePair | None = None
-    once: list[StagePair] = []
-    again: list[StagePair] = []
-    for both in found:
-        is_again = (
-            before is not None
-            and not both.is_alike
-            and all(
-                M is not None and other is not None and np.array_equal(M, other)
-                for M, other in ((both.a, before.a), (both.b, before.b))
-            )
-        )
-        (again if is_again else once).append(both)
-        before = both
-    return once + again
+    before = [None, *found]
+    return [
+        both
+        for both, last in zip(found, before, strict=False)
+        if not both.is_alike and not (last and _repeats(both, last))
+    ]
+
+
+def _repeats(both: StagePair, last: StagePair) -> bool:
+    """Return whether a stage equals another one, in A and in B."""
+    return all(
+        M is not None and other is not None and np.array_equal(M, other)
+        for M, other in ((both.a, last.a), (both.b, last.b))
+    )
 
 
 def largest_change(both: StagePair) -> Change | None:

@@ -196,8 +196,7 @@ def panes_of(shown: Comparison) -> list[Pane]:
     wanted = state.page_value("alike", False) or is_whole
     return [
         dressed(pane)
-        for both in beside.repeats_last(shown.stages)
-        if wanted or not both.is_alike
+        for both in (shown.stages if wanted else beside.that_differ(shown.stages))
         for pane in apart(both, shown.a, shown.b, digits=s.digits, query=s.query, cell=s.cell)
     ]
 

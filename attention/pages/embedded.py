@@ -38,11 +38,9 @@ def page(s: Settings) -> None:
     panes = all_stages.panes(s, shown, cell)
     if only:
         (alone,) = (pane for pane in panes if pane.name == only)
-        # without a mask masked is scaled once more
-        same = {} if "mask" in there else {"masked": shown.source("scaled", "masked")}
-        made_of = [(same.get(name, name), part) for name, part in alone.sources]
-        factors = [replace(pane, picks=False) for pane in panes if pane.name in dict(made_of)]
-        panes = [*factors, replace(alone, sources=made_of)]
+        made_of = dict(alone.sources)
+        factors = [replace(pane, picks=False) for pane in panes if pane.name in made_of]
+        panes = [*factors, alone]
         there = {only: there[only]}
     pieces.sentences(*state.sentences())
     if asked != only:
@@ -67,7 +65,8 @@ def page(s: Settings) -> None:
     )
     for sentence in all_stages.flags(s, trace, shown):
         pieces.message_box("flag", sentence)
-    st.link_button("Open with all controls", share.to_here(state.link()[0]), type="tertiary")
+    with st.container(key="open_all"):
+        st.link_button("Open with all controls →", share.to_here(state.link()[0]), type="tertiary")
     state.end()
 
 

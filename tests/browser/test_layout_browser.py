@@ -18,6 +18,7 @@ from pages.js.board.cases import CASES
 
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
+from attention.session.teach import tour
 from attention.vocabulary.stages import STAGES
 
 SMALLEST = 10.5  # px: no text of the board is smaller
@@ -281,3 +282,51 @@ def test_the_tabs_of_a_shared_place_are_turned_by_arrow_keys(visit):
         dashboard.page.keyboard.press("ArrowRight")
         until(dashboard.page.locator(f".board-pane[data-stage={stage}]:not(.behind)"))
         assert dashboard.page.evaluate("document.activeElement.dataset.stage") == stage
+
+
+BOXES = """selector => [...document.querySelectorAll(selector)]
+  .filter(node => node.checkVisibility())
+  .map(node => node.getBoundingClientRect()).map(({ left, right }) => [left, right])"""
+LARGER = """() => { const px = node => parseFloat(getComputedStyle(node).fontSize)
+  const title = px(document.querySelector('h1'))
+  return [...document.querySelectorAll('.stApp :is(h2, h3)')]
+    .filter(node => node.checkVisibility() && px(node) > title).map(node => node.innerText) }"""
+
+
+def test_the_menu_of_a_phone_has_a_name_and_the_links_of_the_title(phone):
+    page = phone.open(example="cat-sat").page
+    button = page.get_by_test_id("stExpandSidebarButton")
+    assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"Menu"'
+    button.tap()
+    links = page.locator(".st-key-menu_links :is(a, button)")
+    page.wait_for_function("() => document.querySelector('.st-key-menu_links').checkVisibility()")
+    assert links.count() == 3
+    links.first.tap()
+    page.get_by_role("heading", name=tour.STEPS[0].title).wait_for()
+
+
+@pytest.mark.parametrize("path", ["", "compare"])
+def test_no_tab_below_the_board_of_a_phone_is_cut(phone, path):
+    phone.open(path, example="cat-sat")
+    tabs = phone.page.evaluate(BOXES, ".st-key-dock button")
+    assert len(tabs) >= 4
+    assert all(0 <= left and right <= 390 for left, right in tabs)
+
+
+@pytest.mark.parametrize("path", ["why", "model", "long", "check", "conventions", "exercises"])
+def test_no_heading_is_larger_than_the_title_of_its_page(visit, path):
+    assert visit(width=1366, height=768).open(path).page.evaluate(LARGER) == []
+
+
+def test_titles_on_conventions_end_before_their_buttons(phone):
+    page = phone.open("conventions").page
+    page.locator(".board-pane").first.wait_for()
+    names, tools = (page.evaluate(BOXES, f".board-{part}") for part in ("title", "tools"))
+    assert all(name[1] <= tool[0] for name, tool in zip(names, tools, strict=True))
+
+
+def test_an_own_sentence_leaves_no_empty_space_in_the_sidebar(visit):
+    page = visit(width=1366, height=768).open(example="cat-sat", tokens="a b c d e f").page
+    note = page.locator("section[data-testid=stSidebar] .notice")
+    note.wait_for()
+    assert note.evaluate("node => node.clientHeight") < 60

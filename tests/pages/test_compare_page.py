@@ -79,10 +79,9 @@ def test_it_opens_with_a_comparison_and_the_address_and_explore_keep_what_was_se
     for stage in ("weights", "output"):
         assert np.array_equal(numbers(shown[f"{stage}_a"]), a.stages[stage])
         assert np.array_equal(numbers(shown[stage]), b.stages[stage])
-    # where nothing is masked, the weights come before the scores that only repeat the scaled
-    assert [name for name in shown if name in CAT_STAGES] == [
-        *("scaled", "weights", "output", "masked")
-    ]
+    # where nothing is masked, the masked scores only repeat the scaled ones
+    assert [name for name in shown if name in CAT_STAGES] == ["scaled", "weights", "output"]
+    assert shown["weights_difference"]["symbol"] == "weights, B − A"
     assert links.read(link_of(at)) == (CAT, [])
     at.slider(key="set_digits").set_value(4).run()
     assert at.button_group(key="set_preset").value == "scale"

@@ -70,6 +70,7 @@ def compared(
             sentence=sentence,
             digits=digits,
             hidden=hidden,
+            stage=name,
         )
         panes.append(name_axes(pane, name))
     return panes
@@ -150,7 +151,7 @@ def apart(
             b if is_in_order else a,
             own,
             of_less,
-            "B − A",
+            f"{heading}, B − A",
             least,
         ),
     ]
@@ -173,6 +174,7 @@ def apart(
             digits=digits,
             hidden=hidden,
             printed=None if M is less else side.printed(both.name),
+            stage=both.name,
             marks=marks_of(both.name, None if who is None else side.query_called(who), cell),
             in_colours=True,
             sources=[(other, "same") for other in names if other != name],

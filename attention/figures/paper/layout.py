@@ -7,7 +7,7 @@
    a grid of heads.
 3. Of those that fit the lines are taken that have room for all words and for numbers; among these
    the lowest of a grid of heads, otherwise those with the largest cells for their height, rather
-   with each group of stages on a new line.
+   with each group of stages on a new line. The sides of a comparison have a line for each stage.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ LABEL = 1.05  # times their size: the least height for a label
 SEEN = 0.7  # and of a cell that is seen, where labels count
 LABELS = 0.25  # of the width: the longest label
 OURS = "0123456789−∞≈.eNa…(abcdefghijklmnopqrstuvwxyz)"  # letters of numbers and headings
+ACROSS = 3  # sides of a comparison: two, and their difference
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # between labels that count
 
 
@@ -95,7 +96,9 @@ class Layout(Sheet):
         self.panels = panels
         names = {panel.name for panel in panels}
         # heads of one stage, whose columns are called alike
-        self.is_grid = len(names) == 1 and len({panel.labels[1] for panel in panels}) == 1
+        alike = {(panel.labels[1], panel.scale) for panel in panels}
+        self.is_grid = len(names) == 1 and len(alike) == 1
+        self.are_sides = not self.is_grid and all(panel.is_side for panel in panels)
         stage = STAGES.get(panels[0].name) if len(names) == 1 else None
         self.bar_title = clean(paper.bar_title) or subscripted(stage.heading if stage else "")
         self.bar_least = 6 * paper.tick_size  # how long it is, so that its labels have room
@@ -114,7 +117,9 @@ class Layout(Sheet):
             found.setdefault(tuple(map(len, lines)), lines)
         if not found:
             raise self.too_many(len(self.panels))
-        lines = max(found.values(), key=self._worth)
+        counts = tuple(map(len, apart))  # the sides of a stage are read across
+        across = found.get(counts) if self.are_sides and max(counts) <= ACROSS else None
+        lines = across or max(found.values(), key=self._worth)
         wide, tall = self._placed(lines, self.top)
         blocks = [block for line in lines for block in line]
         for block in blocks:

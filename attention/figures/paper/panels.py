@@ -35,6 +35,7 @@ class Panel:
     def __init__(self, pane: Pane, heading: str, paper: Paper) -> None:
         self.name, self.heading = pane.stage or pane.name, heading
         self.group = pane.group  # panels of one stand in a line where there is room
+        self.is_side = bool(pane.stage)  # one of several of a stage, whose name is another
         self.is_attention = self.group.endswith("attention")
         # (rows, columns), masked where the colour does not say the number
         self.values = np.ma.array(pane.values, mask=pane.kinds != CellKind.SHOWN)
@@ -64,8 +65,10 @@ def panels_of(panes: Sequence[Pane], paper: Paper) -> list[Panel]:
     headings = headings_of(panes, paper)
     found = [Panel(*both, paper) for both in zip(panes, headings, strict=True)]
     compared: dict[object, list[Panel]] = {}
-    for panel in found:  # a stage of all heads, or what a page shows beside it
-        compared.setdefault(panel.name if panel.name in STAGES else panel.scale, []).append(panel)
+    for panel in found:  # a stage of all heads; or its sides, without their difference
+        is_stage = panel.name in STAGES and not panel.is_side
+        of = panel.name if is_stage else (panel.name, panel.scale)
+        compared.setdefault(of, []).append(panel)
     for together in compared.values():
         scale = scale_of(together, paper)
         for panel in together:

@@ -5,7 +5,8 @@
 // is to be seen, so it closes when a page or an example was chosen.
 if (!window.attentionMenu) {
   window.attentionMenu = true
-  const chosen = '[data-testid=stSidebarNavLink], .st-key-set_example button'
+  const chosen =
+    '[data-testid=stSidebarNavLink], .st-key-menu_links :is(a, button), .st-key-set_example button'
   const close = () => {
     if (document.querySelector('[data-testid=stExpandSidebarButton]')) return // it is closed
     /** @type {HTMLElement} */

@@ -39,6 +39,9 @@ def opening(
     with row:
         st.html(f"{dress()}<h1>{title}</h1>{said}", width="stretch", unsafe_allow_javascript=True)
         links_to(links or {})
+    if links:  # style.css shows them here on a phone, and there elsewhere
+        with st.sidebar, st.container(key="menu_links", gap="xxsmall"):
+            links_to(links)
     return row
 
 

@@ -79,7 +79,8 @@ def rail(s: Settings, notice: str, widened: state.Widening = state.as_it_is) -> 
     with st.sidebar:
         _example(s, widened)
         if notice:
-            st.html(f"<p class='notice'>{notice}</p>")
+            kind = " of-example" if notice.startswith("<b>") else ""
+            st.html(f"<p class='notice{kind}'>{notice}</p>")
         for heading, controls in GROUPS.items() if not s.weights_alone else (("Options", _view),):
             st.html(f"<h2 class='rail'>{heading}</h2>")
             controls(s)

@@ -37,8 +37,7 @@ export function phoneLayout(asked, texts) {
   /** @type {Record<string, import('./rules.js').Box>} */
   const at = {}
   const lit = []
-  const open = asked.inputs === 'open'
-  let band = open ? inputsBand(board, 0) : null
+  const band = inputsBand(board, 0)
   const top = band ? bottom(band.rect) + GAP : 0
   let y = top
   for (const block of board.blocks) {
@@ -50,7 +49,6 @@ export function phoneLayout(asked, texts) {
   }
   const card = asked.sheet === false ? cardBelow(asked, y) : null
   if (card) y = bottom(card) + GAP
-  band ??= inputsBand(board, y)
   if (band) boxes.push(...band.boxes)
   const limits = { smallest: RULES.smallest, largest: RULES.largest, least: [0, 0], most: LARGEST }
   const number = setNumbers(boxes, asked.stages, texts, limits)
@@ -61,7 +59,7 @@ export function phoneLayout(asked, texts) {
     ...{ arrows: [], phone: true },
     way: { open: asked.inputs === 'open', sharing: ALL_SHARE, striped: false, low: 0, foot: false },
     ...{ cost: 0, width: asked.width, height: asked.height, used: asked.width },
-    end: Math.max(band ? bottom(band.rect) : 0, y - GAP),
+    end: y - GAP,
     cell: { w: sizes.cw, h: sizes.ch },
     headHeight: HEAD,
     colours: weights.length > 0 && weights.every(box => box.numbers === 'none')
@@ -329,7 +327,7 @@ const upperBox = ({ asked, texts }, { ch }, block, { y, up, at, boxes }) => {
   return under
 }
 
-// ---- inputs: open above all, folded below -----------------------------------------------------
+// ---- inputs: above all, as they come first -----------------------------------------------------
 
 const inputsBand = ({ asked, texts, places }, y) => {
   if (!places.inputs.length) return null

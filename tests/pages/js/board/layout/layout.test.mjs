@@ -318,6 +318,19 @@ for (const [name, [of, names]] of Object.entries(PARTS)) {
   })
 }
 
+test('on a phone the inputs come before all that is made of them, open and folded', () => {
+  for (const [name, data] of Object.entries(CASES)) {
+    for (const inputs of ['folded', 'open']) {
+      const { plan } = planIn(data, 390, 844, { inputs })
+      if (!plan.inputs) continue
+      const made = plan.boxes.filter(({ line }) => line !== 'inputs')
+      for (const { y, heading } of made) {
+        assert.ok(bottom(plan.inputs) <= Math.min(y, heading?.y ?? y), `${name}, ${inputs}`)
+      }
+    }
+  }
+})
+
 test('a narrow board on a tablet has its card below the blocks', () => {
   for (const [name, data] of Object.entries(CASES)) {
     for (const inputs of ['auto', 'open']) {
