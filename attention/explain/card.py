@@ -154,7 +154,8 @@ class _CardCell:
     def texts(self, stage: str, values: np.ndarray) -> list[str]:
         if stage not in self.whole:
             self.whole[stage] = are_whole(self.view.printed(stage))
-        return numbers(values, self.digits, whole=self.whole[stage])
+        shares = self.view.is_share(stage)
+        return numbers(values, self.digits, whole=self.whole[stage], shares=shares)
 
     @cached_property
     def shares(self) -> _Shares:

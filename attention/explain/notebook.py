@@ -218,7 +218,7 @@ def table(
     more = "<td>…</td>" if beyond else ""
     heads = "".join(f"<th>{_label(label)}</th>" for label in columns[: shown.shape[1]])
     lines = [f"{ROW}<th></th>{heads}{more}</tr>"]
-    texts = rounded(shown, digits)
+    texts = rounded(shown, digits, role == "share")
     for i, row in enumerate(shown.tolist()):
         cells = ""
         for j, value in enumerate(row):

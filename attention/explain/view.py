@@ -16,10 +16,11 @@ from attention.arrays.conversion import shown
 from attention.core.norms import RMSNorm
 from attention.core.recorded import Recorded
 from attention.core.rotary import Rotary
-from attention.core.scores import share_of_sink
+from attention.core.scores import SIGMOID, share_of_sink
 from attention.core.trace import AttentionTrace, reading_order
 from attention.explain.cancellation import zeros_of
 from attention.vocabulary.characters import NO_CHARACTER
+from attention.vocabulary.numbers import cell_writer, rounded
 from attention.vocabulary.sentences import numbered, plural, which_of
 from attention.vocabulary.stages import STAGES
 
@@ -165,6 +166,19 @@ class View:
         if where is None or where.shape != matrix.shape:
             return matrix
         return np.where(where, matrix.dtype.type(0), matrix)
+
+    def is_share(self, name: str) -> bool:
+        """Return whether the numbers of a stage are shares, from 0 to 1."""
+        return name == "weights" and self.softmax in (True, SIGMOID)
+
+    def texts(self, name: str, digits: int) -> list[list[str]]:
+        """Return the texts of a stage's cells, as a table of (rows, columns)."""
+        return rounded(self.printed(name), digits, self.is_share(name))
+
+    def row_texts(self, name: str, i: int, digits: int) -> list[str]:
+        """Return one row of :meth:`texts`."""
+        matrix = self.printed(name)
+        return cell_writer(matrix, digits, self.is_share(name))(matrix[i])
 
     @property
     def head_number(self) -> int:

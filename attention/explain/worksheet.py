@@ -18,7 +18,7 @@ from attention.core.scores import FUNCTION, SIGMOID
 from attention.core.trace import AttentionTrace
 from attention.explain.view import View
 from attention.limits import BadInput
-from attention.vocabulary.numbers import MINUS, exact, number, rounded
+from attention.vocabulary.numbers import MINUS, exact, number
 from attention.vocabulary.sentences import capital, in_words, to_decimals
 from attention.vocabulary.stages import COMPUTED, PREPARED, STAGES
 
@@ -124,11 +124,11 @@ def worksheet(
     if why := refusal(view, first):
         raise BadInput(why)
     given, asked = _divided(view, first)
-    texts = {name: rounded(view.printed(name), digits) for name in given}
+    texts = {name: view.texts(name, digits) for name in given}
     stages = {name: _read(cells) for name, cells in texts.items()}
     is_rounded = any(not _same(stages[name], view.stages[name]) for name in given)
     made = _worked(view, first, stages)
-    texts |= {name: rounded(made.printed(name), digits) for name in asked}
+    texts |= {name: made.texts(name, digits) for name in asked}
 
     def grid(name: str) -> Grid:
         cells = tuple(map(tuple, texts[name]))

@@ -15,7 +15,7 @@ from attention.readers.texts.tables import disarmed
 from attention.session.state.about import UNKNOWN, About
 from attention.vocabulary import latex
 from attention.vocabulary.markdown import bold, plain
-from attention.vocabulary.numbers import exact, rounded
+from attention.vocabulary.numbers import exact
 from attention.vocabulary.sentences import amount
 from attention.vocabulary.stages import STAGES
 
@@ -83,7 +83,7 @@ def to_latex(shown: View | AttentionTrace, digits: int = 2, about: About = UNKNO
     view = as_view(shown)
     parts = ["\n".join(f"% {line}" for line in [*about.lines(), _rounded(digits), *_needs(view)])]
     for name, matrix in view.stages.items():
-        texts = rounded(view.printed(name), digits)
+        texts = view.texts(name, digits)
         body = _matrix(texts, view.rows(name), view.columns(name))
         wide = matrix.shape[1]
         most = f"\\setcounter{{MaxMatrixCols}}{{{wide}}}\n" if wide > 10 else ""
@@ -142,7 +142,7 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2, about: About = UN
     view = as_view(shown)
     parts = [f"{about.markdown()}\n- {_rounded(digits)}"]
     for name, matrix in view.stages.items():
-        texts = rounded(view.printed(name), digits)
+        texts = view.texts(name, digits)
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"
         lines = [

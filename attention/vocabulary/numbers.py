@@ -1,9 +1,15 @@
-"""Numbers as text: one rule for cells, hovers, arithmetic and tables."""
+"""Numbers as text: one rule for cells, hovers, arithmetic and tables.
+
+A number by itself (:func:`number`) is never a 0 that is not one, and neither is a term of a sum
+(:func:`numbers`). The cells of a matrix (:func:`rounded`) all have the same decimals, so there
+0.00 is what rounds to 0, and 0 what is 0.
+"""
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -85,31 +91,45 @@ def numbers(
     digits: int = 2,
     least: int | None = None,
     whole: bool | None = None,
+    shares: bool = False,
 ) -> list[str]:
-    """Return the numbers of one matrix as texts with the same decimals: none where all are whole.
+    """Return numbers that stand together, as the terms of a sum, with the same decimals: none where
+    all are whole.
 
-    Numbers too small or too large for their decimals, and those that are not finite, are written
-    as in :func:`number`. Of values that are a part of a matrix, ``whole`` says whether all of it
-    :func:`are_whole`.
+    An exact 0 is ``0``, and so is an exact 1 of ``shares`` ``1``: what only rounds to them has
+    decimals. Numbers too small or too large for their decimals, and those that are not finite, are
+    written as in :func:`number`; with 0 for ``least`` no number is too small. Of values that are a
+    part of a matrix, ``whole`` says whether all of it :func:`are_whole`.
 
-    >>> numbers(np.array([0.5, 27.456, 3.0, 1e-7])), numbers(np.array([55.0, -3.0]))
-    (['0.50', '27.46', '3.00', '1.0e−7'], ['55', '−3'])
+    >>> numbers(np.array([0.5, 27.456, 3.0, 0, 1e-7])), numbers(np.array([55.0, -3.0]))
+    (['0.50', '27.46', '3.00', '0', '1.0e−7'], ['55', '−3'])
     >>> numbers(np.array([3.0]), whole=are_whole(np.array([3.0, 0.5])))
     ['3.00']
+    >>> numbers(np.array([0.9975, 1.0, 0.0025]), least=0, shares=True)
+    ['1.00', '1', '0.00']
     """
     values = values.astype(np.float64, copy=False).ravel()
     size = np.abs(values)
     integer = values == np.rint(values)
     whole = bool(integer[np.isfinite(values)].all()) if whole is None else whole
     places = 0 if whole else digits
-    smallest = 10.0 ** ((_half(digits) if least is None else least) - 1 - digits)
+    smallest = _smallest(digits, _half(digits) if least is None else least)
     plain = (size < 1e6) & (integer | (size >= smallest) | (digits == 0))
     listed = np.where(plain, values if places else np.rint(values), 0.0) + 0.0  # makes −0 a 0
-    written = " ".join([f"%.{places}f"] * len(listed)) % tuple(listed.tolist())
-    texts = written.replace("-", MINUS).split()
+    written = " ".join([f"%.{places}f"] * len(listed)) % tuple(listed.tolist()) + " "
+    zero = f"{0:.{places}f} "
+    texts = written.replace(f"-{zero}", zero).replace("-", MINUS).split()
     for k in np.flatnonzero(~plain).tolist():
         texts[k] = number(values[k], digits, least)
+    is_exact = (values == 0) | (values == 1) if shares else values == 0
+    for k in np.flatnonzero(is_exact).tolist():
+        texts[k] = str(int(values[k]))
     return texts
+
+
+def _smallest(digits: int, least: int) -> float:
+    """Return the smallest number of which the decimals show ``least`` significant digits."""
+    return 10.0 ** (least - 1 - digits) if least else 0.0
 
 
 def are_whole(values: np.ndarray) -> bool:
@@ -123,14 +143,35 @@ def are_whole(values: np.ndarray) -> bool:
     return all(bool(((v == np.rint(v)) | ~np.isfinite(v)).all()) for v in (few, flat))
 
 
-def rounded(matrix: np.ndarray, digits: int = 2) -> list[list[str]]:
-    """Return the texts of :func:`numbers` as a table of (rows, columns).
+def rounded(matrix: np.ndarray, digits: int = 2, shares: bool = False) -> list[list[str]]:
+    """Return the texts of the cells of a matrix, as a table of (rows, columns).
 
-    >>> rounded(np.array([[1, 0.5], [0, -0.25]]))
-    [['1.00', '0.50'], ['0.00', '−0.25']]
+    They are those of :func:`numbers`, and a small one has the decimals of the others: it is
+    ``0.00``, and an exact 0 is ``0``. Only where the decimals would show none of the matrix are its
+    numbers in e-notation.
+
+    >>> rounded(np.array([[1, 0.5], [0, -0.25], [0.002, -0.002]]))
+    [['1.00', '0.50'], ['0', '−0.25'], ['0.00', '0.00']]
+    >>> rounded(np.array([[0.002, 0, -0.0001]]))
+    [['2.0e−3', '0', '−1.0e−4']]
     """
-    flat, width = numbers(matrix, digits), matrix.shape[1]
+    flat, width = cell_writer(matrix, digits, shares)(matrix), matrix.shape[1]
     return [flat[start : start + width] for start in range(0, matrix.size, width or 1)]
+
+
+def cell_writer(
+    matrix: np.ndarray, digits: int = 2, shares: bool = False
+) -> Callable[[np.ndarray], list[str]]:
+    """Return the function that writes numbers of a matrix as :func:`rounded` writes all of them.
+
+    >>> cell_writer(np.array([[0.002, 0.5]]))(np.array([0.002]))
+    ['0.00']
+    """
+    size = np.abs(matrix.astype(np.float64, copy=False))
+    largest = size.max(initial=0, where=size < 1e6)
+    least = 0 if largest >= _smallest(digits, _half(digits)) else None
+    whole = are_whole(matrix)
+    return partial(numbers, digits=digits, least=least, whole=whole, shares=shares)
 
 
 def exact(value: float) -> str:

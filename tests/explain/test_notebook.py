@@ -19,7 +19,7 @@ from attention.explain.colours import LIGHT, shade
 from attention.explain.notebook import CUT_COLUMNS, CUT_ROWS, table
 from attention.explain.view import View
 from attention.models.taken import Taken
-from attention.vocabulary.numbers import number
+from attention.vocabulary.numbers import number, rounded
 
 RNG = np.random.default_rng(0)
 VOID = {"br", "hr"}
@@ -116,8 +116,8 @@ def test_small_matrices_are_complete_and_their_numbers_those_of_the_trace():
     stages = View.of(trace).stages
     found = Page(trace._repr_html_())
     assert len(found.tables) == len(stages)
-    for cells, matrix in zip(found.tables, stages.values(), strict=True):
-        wanted = [[number(value) for value in row] for row in matrix]
+    for cells, (name, matrix) in zip(found.tables, stages.items(), strict=True):
+        wanted = rounded(matrix, shares=name == "weights")
         assert [row[1:] for row in cells[1:]] == wanted
     assert "first" not in found.words
 
@@ -127,7 +127,7 @@ def test_large_matrices_are_cut_and_it_is_said():
     found = Page(trace._repr_html_())
     weights = found.tables[list(View.of(trace).stages).index("weights")]
     corner = trace.weights[:CUT_ROWS, :CUT_COLUMNS]  # not all whole, so two digits each
-    wanted = [[f"{v:.2f}" if v in (0, 1) else number(v) for v in row] for row in corner]
+    wanted = [[str(int(v)) if v in (0, 1) else f"{v:.2f}" for v in row] for row in corner]
     assert [row[1:-1] for row in weights[1:-1]] == wanted
     assert {"…"} == {row[-1] for row in weights[:-1]} == set(weights[-1])
     assert "the first 6 × 8 of 400 × 400" in found.words

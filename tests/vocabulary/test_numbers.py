@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.vocabulary.numbers import exact, number, numbers
+from attention.vocabulary.numbers import cell_writer, exact, number, numbers, rounded
 
 PRINTED = [
     (0.0, 2, "0"),
@@ -103,7 +103,7 @@ def test_numbers_of_all_sizes_are_printed_by_the_rule(digits):
     mixed = numbers(np.array([0.5, *VALUES]), digits)[1:]
     alone = [
         text
-        if value != round(value) or abs(value) >= 1e6 or not digits
+        if value != round(value) or abs(value) >= 1e6 or not digits or not value
         else f"{text}.{digits * '0'}"
         for value, text in zip(VALUES, wanted, strict=True)
     ]
@@ -141,9 +141,9 @@ def test_the_text_reads_back_to_the_digits_it_shows(value, digits):
 
 MATRICES = {
     "all whole": ([55, 0, -3, -0.0], 2, "55 0 −3 0"),
-    "one is not": ([55, 0.5, 0, -3], 2, "55.00 0.50 0.00 −3.00"),
-    "tiny": ([1, 3.059e-7, 0, 0.006], 2, "1.00 3.1e−7 0.00 0.01"),
-    "tiny among whole numbers": ([1, 3.059e-7, 0], 3, "1.000 3.06e−7 0.000"),
+    "one is not": ([55, 0.5, 0, -3], 2, "55.00 0.50 0 −3.00"),
+    "tiny": ([1, 3.059e-7, 0, 0.006], 2, "1.00 3.1e−7 0 0.01"),
+    "tiny among whole numbers": ([1, 3.059e-7, 0], 3, "1.000 3.06e−7 0"),
     "hidden": ([-np.inf, 1.25, np.inf, np.nan], 1, "−∞ 1.2 ∞ NaN"),
     "hidden among whole numbers": ([-np.inf, 1, 2], 2, "−∞ 1 2"),
     "large": ([1.5e9, 2, -999_999], 2, "1.5e9 2 −999999"),
@@ -170,6 +170,32 @@ def test_no_number_of_a_matrix_is_shown_as_0_that_is_not_one(values, digits):
         assert abs(float(plain) - value) <= 0.5000001 * max(
             10.0**-digits, abs(value) * 10.0 ** (1 - digits)
         )
+
+
+CELLS = {
+    "what rounds to 0 or 1": ([0.9975, 0.0025, 1, 0, 0.47], 2, "1.00 0.00 1 0 0.47"),
+    "below 0": ([-0.004, -0.0, 0.25], 2, "0.00 0 0.25"),
+    "few digits": ([0.00049, 0.25], 4, "0.0005 0.2500"),
+    "none that is shown": ([0.0049, 0, -3e-7], 2, "4.9e−3 0 −3.0e−7"),
+    "hidden": ([0.004, -np.inf, -1e9, 2], 2, "0.00 −∞ −1.0e9 2.00"),
+    "all whole": ([1, 0, 1], 2, "1 0 1"),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_cells_of_a_matrix_all_have_its_decimals_but_an_exact_0_or_1(name):
+    values, digits, text = CELLS[name]
+    assert rounded(np.array([values], float), digits, shares=True) == [text.split()]
+
+
+def test_an_exact_1_that_is_no_share_has_the_decimals_of_the_others():
+    assert rounded(np.array([[1, 0, 0.5]])) == [["1.00", "0", "0.50"]]
+
+
+def test_some_cells_are_written_as_in_all_of_the_matrix():
+    matrix = np.array([[0.004, 1.0], [0.25, 0.0]])
+    write = cell_writer(matrix, shares=True)
+    assert [write(row) for row in matrix] == rounded(matrix, shares=True)
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))

@@ -5,6 +5,7 @@ The board, the notebook's figure, the printed figure and the report are all made
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -17,6 +18,7 @@ from attention.vocabulary.numbers import number, rounded
 from attention.vocabulary.sentences import plural
 
 MOST_TEXTS = 16_384  # cells; a larger matrix is drawn without numbers in its cells
+VANISHED = re.compile(r"0\.0+")  # what the decimals of the others make a 0, and is none
 WAITS = "…"  # is written in a cell that waits for another
 QUERY_KEY = "query", "key"  # a row and a column of what queries make of keys
 Place = tuple[int, int]  # row, column
@@ -148,11 +150,22 @@ class Pane:
     @cached_property
     def texts(self) -> list[list[str]] | None:
         """Return what is written in each cell; None where there are too many."""
-        texts = None if self.is_large else cell_texts(self.written, self.digits)
+        texts = None if self.is_large else cell_texts(self.written, self.digits, self.role)
         if texts is not None:
             for (i, j), text in self.blanks.items():
                 texts[i][j] = text
         return texts
+
+    @cached_property
+    def single_texts(self) -> list[list[str]] | None:
+        """Return the number of each cell by itself, in which none is 0.00; as ``texts``."""
+        return self.texts and [
+            [
+                number(value, self.digits) if VANISHED.fullmatch(text) else text
+                for text, value in zip(row, values, strict=True)
+            ]
+            for row, values in zip(self.texts, self.written.tolist(), strict=True)
+        ]
 
     @cached_property
     def alt(self) -> str:
@@ -177,9 +190,9 @@ class Pane:
         return f"{sides}: {'; '.join(parts)}." if parts else f"{sides}."
 
 
-def cell_texts(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
+def cell_texts(matrix: np.ndarray, digits: int, role: str) -> list[list[str]] | None:
     """Return the number of each cell as text; None where there are too many to print."""
-    return None if matrix.size > MOST_TEXTS else rounded(matrix, digits)
+    return None if matrix.size > MOST_TEXTS else rounded(matrix, digits, role == "share")
 
 
 def _count(count: int, word: str) -> str:

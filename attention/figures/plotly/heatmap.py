@@ -52,6 +52,8 @@ def to_plotly(pane: Pane) -> dict[str, Any]:
         if texts is not None:
             shown = texts if here.all() else _only(texts, here)
             trace |= {"text": shown, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
+            if not kind and pane.single_texts != texts:
+                trace["hovertext"] = pane.single_texts
         data.append(trace)
     return {"data": data, "layout": _around(pane)}
 
@@ -68,6 +70,7 @@ def _grey(name: str) -> dict[str, Any]:
 
 def _scale(pane: Pane) -> dict[str, Any]:
     """The colours of the numbers, and what they stand for."""
+    own = "text" if pane.single_texts == pane.texts else "hovertext"
     return {
         "meta": pane.role,
         "zmin": pane.limits[0],
@@ -82,7 +85,7 @@ def _scale(pane: Pane) -> dict[str, Any]:
             "tickfont": {"size": 9},
             "nticks": 5,
         },
-        "hovertemplate": f"%{{y}} · %{{x}}<br>{hover_of(pane.texts, 'z', pane.digits)}",
+        "hovertemplate": f"%{{y}} · %{{x}}<br>{hover_of(pane.single_texts, 'z', pane.digits, own)}",
     }
 
 
@@ -109,13 +112,14 @@ def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:
     ]
 
 
-def hover_of(text: list[list[str]] | None, numbers: str, digits: int) -> str:
-    """Return the end of the template of a cell that is pointed at: its text, where it has one.
+def hover_of(text: list[list[str]] | None, numbers: str, digits: int, name: str = "text") -> str:
+    """Return the end of the template of a cell that is pointed at: its text, which the figure has
+    under this ``name``, where there is one.
 
     Without one Plotly writes the number that it finds under this name, with ``digits`` and four
     more significant digits: it cannot change between decimals and e-notation as our texts do.
     """
-    said = "%{text}" if text else f"%{{{numbers}:.{digits + 4}~g}}"
+    said = f"%{{{name}}}" if text else f"%{{{numbers}:.{digits + 4}~g}}"
     return f"<b>{said}</b><extra></extra>"
 
 

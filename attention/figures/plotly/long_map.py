@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attention.explain.colours import FAINTEST, LIGHT
-from attention.figures.panes.pane import cell_texts
+from attention.figures.panes.pane import MOST_TEXTS
 from attention.figures.plotly.charts import DIGITS
 from attention.figures.plotly.heatmap import escape, hover_of
 from attention.figures.plotly.theme import layout
 from attention.long.attention import LongAttention
+from attention.vocabulary.numbers import number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -40,7 +41,8 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
     with np.errstate(all="ignore"):
         shades = np.log10(np.where(values > 0, np.maximum(values, low), np.nan))
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    text = cell_texts(values, DIGITS)
+    few = values.size <= MOST_TEXTS
+    text = [[number(value, DIGITS) for value in row] for row in values.tolist()] if few else None
     heatmap = go.Heatmap(
         z=shades,
         x=attended.key_edges,

@@ -1,5 +1,5 @@
 // Numbers as text, as attention/vocabulary/numbers.py writes them: `number` alone, and `among`
-// others, where a whole number has decimals too.
+// others, where a whole number has decimals too, except 0.
 
 const LARGE = 1e6 // from here on numbers are written in e-notation
 
@@ -11,12 +11,13 @@ export const number = (value, digits) =>
 
 /**
  * With `digits` decimals; in e-notation where the number is large, or where the decimals would show
- * fewer than `least` significant digits.
+ * fewer than `least` significant digits. What only rounds to 0 is 0.00.
  * @param {number} value
  * @param {number} digits
  */
 export const among = (value, digits, least = Math.max(digits >> 1, 1)) => {
   if (Number.isNaN(value)) return 'NaN'
+  if (!value) return '0'
   const size = Math.abs(value)
   if (size === Infinity) return signed(value, '∞')
   if (size >= LARGE) return signed(value, power(size, digits))
@@ -26,7 +27,7 @@ export const among = (value, digits, least = Math.max(digits >> 1, 1)) => {
   return signed(value, shows ? text : power(size, digits))
 }
 
-const signed = (value, text) => (value < 0 && text !== '0' ? `\u2212${text}` : text)
+const signed = (value, text) => (value < 0 && /[1-9∞]/.test(text) ? `\u2212${text}` : text)
 
 const fixed = (size, digits) => halfEven(size.toFixed(digits + 25), size.toFixed(digits))
 

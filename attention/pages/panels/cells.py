@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from attention.explain.card import Card, card_of
 from attention.explain.play import PlayStep, play_of
 from attention.explain.strip import Strip, strip_of, strongest
@@ -19,7 +17,6 @@ from attention.session.edit.board_edits import Operation, Refusal
 from attention.session.edit.editing import token_sequence
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings
-from attention.vocabulary.numbers import are_whole, numbers
 from attention.vocabulary.sentences import called, capital
 from attention.vocabulary.stages import STAGES
 
@@ -131,17 +128,12 @@ def _what_follows(s: Settings, shown: View) -> str:
     last, words = "output", "output"
     if "projected" in shown.stages:
         last, words = "projected", "projected output"
-    weights, values = (_row(shown.printed(name), s.query, s.digits) for name in ("weights", last))
+    weights, values = (shown.row_texts(name, s.query, s.digits) for name in ("weights", last))
     labels = shown.labels["keys"]
     keys = [f"{called(labels, k)} {weight}" for k, weight in enumerate(weights)]
     token = capital(called(shown.labels["queries"], s.query))
     weighs, gives = (_brief_list(found) for found in (keys, values))
     return f"{token} gives the weights {weighs} and has the {words} {gives}."
-
-
-def _row(matrix: np.ndarray, i: int, digits: int) -> list[str]:
-    """The numbers of a row, as they are written in their matrix."""
-    return numbers(matrix[i], digits, whole=are_whole(matrix))
 
 
 def _brief_list(words: list[str]) -> str:

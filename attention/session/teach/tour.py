@@ -20,7 +20,7 @@ from attention.explain.view import View
 from attention.session.edit.changes import set_heads, set_mask
 from attention.session.state.run import run, view
 from attention.session.state.settings import LAST_STEP, TRUE_MASK, Settings, allowed
-from attention.vocabulary.numbers import MINUS, are_whole, number, numbers, percent
+from attention.vocabulary.numbers import MINUS, number, percent
 from attention.vocabulary.parts import called as named_parts
 from attention.vocabulary.sentences import called, capital, first_few, in_words
 from attention.vocabulary.stages import STAGES
@@ -108,8 +108,7 @@ class Now:
 
     def texts(self, stage: str, i: int) -> list[str]:
         """A row of a stage, as the board has it."""
-        matrix = self.shown.printed(stage)
-        return numbers(matrix[i], self.s.digits, whole=are_whole(matrix))
+        return self.shown.row_texts(stage, i, self.s.digits)
 
     def row(self, stage: str, i: int) -> str:
         texts = self.texts(stage, i)

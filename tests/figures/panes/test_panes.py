@@ -65,25 +65,23 @@ def test_each_cell_carries_its_number_once(name, digits):
         matrix = now.stages[pane.name]
         drawn = to_plotly(pane)["data"]
         for i, j in np.ndindex(matrix.shape):
-            text = by_hand(matrix[i, j], matrix, digits)
+            text = by_hand(matrix[i, j], matrix, digits, pane.role == "share")
             assert pane.texts[i][j] == text
             assert [trace["text"][i][j] for trace in drawn if trace["text"][i][j]] == [text]
 
 
-def by_hand(value, matrix, digits):
+def by_hand(value, matrix, digits, is_share):
     """A number as it stands in its matrix."""
+    if value == 0 or (is_share and value == 1):
+        return f"{value:.0f}"
     finite = matrix[np.isfinite(matrix)]
     point = digits if (finite != finite.round()).any() else 0
     if not np.isfinite(value):
         return "−∞"
     text = f"{value:.{point}f}"
-    significant = len(text.lstrip("-0.").replace(".", ""))
-    if point and value and significant < max(point // 2, 1):
-        mantissa, power = f"{value:.{point - 1}e}".split("e")
-        text = f"{mantissa}e{int(power)}"
     if abs(value) >= 1e6:
         text = "-1e9" if digits == 0 else f"-{1:.{digits - 1}f}e9"
-    return "0" if text == "-0" else text.replace("-", "−")
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
 def test_only_the_mask_has_no_colour_bar():
@@ -104,7 +102,7 @@ def test_the_hidden_cells_are_those_the_query_may_not_look_at():
         (grey,) = greys
         see = [[j <= i - 1 and j != 0 for j in range(3)] for i in range(4)]
         assert (~np.isnan(grey["z"])).tolist() == [[not cell for cell in row] for row in see]
-        text = "0.00" if pane.name == "weights" else "−∞"
+        text = "0" if pane.name == "weights" else "−∞"
         assert {t for row in grey["text"] for t in row if t} == {text}
 
 
@@ -275,7 +273,7 @@ def test_a_true_mask_stands_beside_minus_1e9():
     weights, output = side_by_side(view(s, run(s)))
     assert (weights.name, output.name) == ("weights_inf", "output_inf")
     assert (weights.symbol, output.symbol) == ("weights with −∞", "output with −∞")
-    assert [t for t in to_plotly(weights)["data"][1]["text"][2]] == ["0.00", "0.00", "0.00"]
+    assert [t for t in to_plotly(weights)["data"][1]["text"][2]] == ["0", "0", "0"]
 
 
 HOSTILE = ("<b>x</b>", "<img src=x onerror=alert(1)>", "%{z}", "$x$")

@@ -70,7 +70,7 @@ def test_panels_hold_the_numbers_and_hide_the_cells_of_heatmaps(broken):
         assert np.array_equal(panel.values.mask, hidden | ~np.isfinite(matrix)), name
         assert np.array_equal(panel.values.compressed(), matrix[~panel.values.mask]), name
         assert panel.labels == (view.rows(name), view.columns(name))
-        assert panel.texts.tolist() == rounded(matrix)
+        assert panel.texts.tolist() == rounded(matrix, shares=name == "weights")
 
 
 def of_layer(n):

@@ -72,22 +72,28 @@ def test_hidden_and_broken_cells_have_traces_of_their_own():
 @pytest.mark.parametrize("digits", [0, 2, 6])
 def test_the_text_of_a_cell_is_its_number(digits):
     matrix = np.random.default_rng(0).normal(size=(3, 4)) * 10.0 ** np.arange(-6, 6, 3)
-    text = draw(matrix, digits=digits)["data"][0]["text"]
-    assert text == [[number(float(v), digits) for v in row] for row in matrix]
+    main = draw(matrix, digits=digits)["data"][0]
+    assert main["text"] == rounded(matrix, digits)
+    by_itself = [[number(float(v), digits) for v in row] for row in matrix]
+    vanished = np.isin(main["text"], ["0.00", "0.000000"])
+    pointed_at = np.array(main.get("hovertext", main["text"]))
+    assert (pointed_at == np.where(vanished, by_itself, main["text"])).all()
 
 
 @pytest.mark.parametrize("digits", [0, 2, 8])
 def test_what_is_pointed_at_is_the_text_of_the_cell(digits):
     matrix = np.array([[0.00049, 27.456], [-1234567.25, 3.0]])
     drawn = draw(matrix, digits=digits)["data"][0]
-    assert drawn["hovertemplate"] == "%{y} · %{x}<br><b>%{text}</b><extra></extra>"
+    own = "hovertext" if digits == 2 else "text"  # which has 4.9e−4 for 0.00
+    assert drawn["hovertemplate"] == f"%{{y}} · %{{x}}<br><b>%{{{own}}}</b><extra></extra>"
+    assert drawn.get("hovertext", [["4.9e−4"]])[0][0] == "4.9e−4"
     assert drawn["text"] == rounded(matrix, digits)
 
 
 def test_a_large_matrix_is_drawn_without_texts():
     side = int(MOST_TEXTS**0.5)
-    assert len(cell_texts(np.ones((side, side)), 2)) == side
-    assert cell_texts(np.ones((side, side + 1)), 2) is None
+    assert len(cell_texts(np.ones((side, side)), 2, "diverging")) == side
+    assert cell_texts(np.ones((side, side + 1)), 2, "diverging") is None
     for digits in (2, 8):
         drawn = draw(np.ones((side, side + 1)), digits=digits)["data"][0]
         assert "text" not in drawn and f"%{{z:.{digits + 4}~g}}" in drawn["hovertemplate"]

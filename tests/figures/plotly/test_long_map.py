@@ -8,7 +8,7 @@ import pytest
 
 import attention
 from attention.long import places
-from attention.vocabulary.numbers import rounded
+from attention.vocabulary.numbers import number
 
 RNG = np.random.default_rng(0)
 FOUND = attention.long_attention(
@@ -20,7 +20,8 @@ def test_plotly_shows_every_cell_between_its_tokens():
     drawn = attention.figure(FOUND, head=1, title="<b>two</b> heads")
     (heatmap,) = drawn.data
     np.testing.assert_array_equal(heatmap.customdata, FOUND.mean_map[1])
-    assert [list(row) for row in heatmap.text] == rounded(FOUND.mean_map[1], 4)
+    texts = [[number(value, 4) for value in row] for row in FOUND.mean_map[1]]
+    assert [list(row) for row in heatmap.text] == texts
     assert "<b>%{text}</b>" in heatmap.hovertemplate and heatmap.texttemplate is None
     seen = FOUND.mean_map[1] > 0
     np.testing.assert_allclose(10 ** heatmap.z[seen], FOUND.mean_map[1][seen])

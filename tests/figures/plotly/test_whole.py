@@ -10,7 +10,7 @@ import pytest
 
 import attention
 from attention import causal, figure, scaled_dot_product_attention, self_attention
-from attention.vocabulary.numbers import numbers
+from attention.vocabulary.numbers import rounded
 
 RNG = np.random.default_rng(0)
 HOSTILE = ("<b>x</b>", "$x$ %{y}", "a very long word of a person", "שלום", "犬犬犬犬犬犬犬犬")
@@ -125,12 +125,12 @@ def test_numbers_are_printed_in_one_size_where_there_is_room():
     sizes = [{t.textfont.size for t in traces} for traces in heatmaps(small).values()]
     assert all(len(size) == 1 and min(size) >= 8 for size in sizes)
     weights = heatmaps(figure(layer(5), stages=["weights"]))["x"][0]
-    assert weights.text[0][0] == "1.00"
+    assert weights.text[0][0] == "1"
     assert all(t.texttemplate is None for t in large.data)
     for main, *_ in heatmaps(large).values():  # what is pointed at is still written
         texts = [text for row in main.text for text in row if text]
-        assert texts == numbers(main.z[np.isfinite(main.z)])
-        assert "%{text}" in main.hovertemplate
+        assert texts == rounded(main.z[np.isfinite(main.z)][None], 2, main.meta == "share")[0]
+        assert "%{hovertext}" in main.hovertemplate
     said = [[" · in colours</b>" in a.text for a in bold(drawn)] for drawn in (small, large)]
     assert not any(said[0]) and all(said[1])
 

@@ -27,7 +27,7 @@ from attention.session.state.matrix import Matrix, Recipe
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings
 from attention.session.teach import exercise, tour
-from attention.vocabulary.numbers import numbers
+from attention.vocabulary.numbers import rounded
 from attention.vocabulary.stages import LOWER, STAGES
 
 TIMES = (
@@ -160,11 +160,9 @@ def longest(texts: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))[:LONGEST]
 
 
-def tight(text: str, value: float) -> str:
+def tight(text: str) -> str:
     """A share without its leading 0; what is not exactly 0 or 1 is not written as that."""
-    if value in (0, 1):
-        return str(int(value))
-    return "≈1" if re.fullmatch(r"1\.0*", text) else re.sub(r"^0\.", ".", text)
+    return re.sub(r"^0\.", ".", re.sub(r"^([01])\.0+$", r"≈\1", text))
 
 
 def needed(matrix: np.ndarray, digits: int) -> int:
@@ -177,7 +175,8 @@ def stage_of(shown, name: str, digits: int) -> dict:
     matrix = shown.printed(name)
     hidden = hidden_cells(shown, name)
     hidden = np.zeros(matrix.shape, bool) if hidden is None else hidden
-    brief = np.array(numbers(matrix, needed(matrix, digits))).reshape(matrix.shape)
+    brief = np.array(rounded(matrix, needed(matrix, digits), shown.is_share(name)))
+    brief = brief.reshape(matrix.shape)
     brief = np.where(np.char.find(brief, "e−") >= 0, "≈0", brief)
     open_ = ~hidden if (~hidden).any() else np.ones_like(hidden)
     stage = STAGES[name]
@@ -192,8 +191,7 @@ def stage_of(shown, name: str, digits: int) -> dict:
         "hidden": longest(("0" if name == "weights" else "−∞",) if hidden.any() else ()),
     }
     if name == "weights" and shown.softmax is True:
-        pairs = zip(brief[open_].tolist(), matrix[open_].tolist(), strict=True)
-        made["tights"] = longest(tight(text, value) for text, value in pairs)
+        made["tights"] = longest(map(tight, brief[open_].tolist()))
     return made
 
 
@@ -236,7 +234,7 @@ def played(s: Settings) -> dict:
             "values": [
                 [repr(v) if not np.isfinite(v) else v for v in row] for row in matrix.tolist()
             ],
-            "texts": np.array(numbers(matrix, s.digits)).reshape(matrix.shape).tolist(),
+            "texts": rounded(matrix, s.digits, shown.is_share(name)),
             "hidden": np.zeros(matrix.shape, bool).tolist() if hidden is None else hidden.tolist(),
         }
     steps = [asdict(step) for step in play_of(shown, s.query, s.digits)]

@@ -12,7 +12,6 @@ const GLOW = 900 // ms: what changed is marked that long
 const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
 const MANY = 4096 // cells: more than this are not marked one by one
 const BOLD = 650
-const COLUMN = 14 // px: the height of a cell from which a share is a column in it
 const FALL = 0.04 // of the size: from the middle of a line to that of its letters
 const BAR = 5 // px: the width of a colour bar
 
@@ -43,7 +42,7 @@ export const paint = (pane, look) => {
   context.rect(left - 1, top - 1, width - left - right + 2, height + 2)
   context.clip()
   const written = inCells(pane, axes, look)
-  paintCells(context, pane, look, axes, written.size)
+  paintCells(context, pane, look, axes)
   paintStrokes(context, pane, look, axes)
   paintNumbers(context, pane, look, axes, written)
   paintFrames(context, pane, look, axes)
@@ -97,7 +96,7 @@ const inPart = (pane, [across, down], decimals, measure) => {
   return NONE
 }
 
-const paintCells = (context, pane, { palette }, axes, size) => {
+const paintCells = (context, pane, { palette }, axes) => {
   const { x, y, across, down, columns, rows } = axes
   const ratio = context.getTransform().a
   const image = pixels(pane, palette, across * pane.m * ratio, down * pane.n * ratio)
@@ -108,7 +107,6 @@ const paintCells = (context, pane, { palette }, axes, size) => {
   const [top, height] = side(image.height, pane.n, y(-0.5), down * pane.n)
   context.imageSmoothingEnabled = false
   context.drawImage(image, left, top, width, height)
-  if (isInColumns(pane, size, down)) paintShares(context, pane, palette, axes)
   if (Math.min(across, down) < 6) return
   const [right, bottom] = [x(columns[1] + 0.5), y(rows[1] + 0.5)]
   for (let j = columns[0]; j <= columns[1] + 1; j++) {
@@ -122,31 +120,6 @@ const paintCells = (context, pane, { palette }, axes, size) => {
 export const tone = (scale, share) => {
   const found = colours(scale)[Math.round(Math.min(Math.max(share, 0), 1) * STEPS)]
   return `rgb(${found.map(Math.round).join()})`
-}
-
-/**
- * Whether shares are columns in their cells, so high and with numbers of this size.
- * @param {Pane} pane
- * @param {number} size
- * @param {number} down
- */
-export const isInColumns = ({ spec }, size, down) =>
-  spec.role === 'share' && size > 0 && down >= COLUMN
-
-// A share is seen before it is read: a column in its cell, filled from the foot.
-const paintShares = (context, pane, palette, { x, y, across, down, columns, rows }) => {
-  for (let i = rows[0]; i <= rows[1]; i++) {
-    for (let j = columns[0]; j <= columns[1]; j++) {
-      const value = pane.z[i][j]
-      if (Number.isNaN(value)) continue // hidden, broken or to be filled in
-      const [left, top] = [x(j - 0.5), y(i - 0.5)]
-      context.fillStyle = tone(palette.share, 0)
-      context.fillRect(left, top, across, down)
-      const tall = Math.round(2 * Math.min(Math.max(value, 0), 1) * down) / 2
-      context.fillStyle = tone(palette.share, 0.36 + 0.44 * value)
-      context.fillRect(left, top + down - tall, across, tall)
-    }
-  }
 }
 
 const paintStrokes = (context, pane, { palette }, { x, y, across, down, columns, rows }) => {

@@ -5,7 +5,8 @@ import { among } from '../../numbers.js'
 const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
 const FEW = 20 // texts that are measured
 const KNOWN = 20_000 // texts that are remembered: most are on the next picture, too
-const TINY = '≈0' // a number that the decimals would make a 0, and is none
+const FEWEST = 2 // decimals of a share: with one, most of many shares would be ≈0
+const NEARLY = 1e-9 // of a number: what floats leave of decimals that end
 
 /**
  * Memoize a function of a text.
@@ -41,32 +42,44 @@ export const decimalsOf = texts => {
   return 0
 }
 
-// With at most so many decimals, tiny numbers as ≈0.
-export const shorter = (text, value, decimals) => {
+/**
+ * With fewer decimals than it was sent with: what is not exactly 0, or of shares 1, is ≈0 or ≈1.
+ * @param {string} text
+ * @param {number} value
+ * @param {number} decimals
+ */
+export const shorter = (text, value, decimals, isShare = false) => {
   const { places, exponent } = partsOf(text)
   const tiny = exponent.includes('\u2212')
   if (!tiny && places <= decimals) return text
-  const written = among(value, exponent && !tiny ? Math.max(decimals, 2) : decimals, 1)
-  return written.includes('e\u2212') ? TINY : written
+  const written = among(value, exponent && !tiny ? Math.max(decimals, 2) : decimals, 0)
+  return isRounded(written, isShare) ? `≈${read(written)}` : written
 }
 
+const read = text => Number(text.replace('\u2212', '-'))
+
+// Whether a text with decimals says 0, or of a share 1: these have none where they are exact.
+const isRounded = (text, isShare) => read(text) === 0 || (isShare && read(text) === 1)
+
 // A share without the 0 before its point; what is not exactly 0 or 1 is not called so.
-export const tightened = (text, value) => {
-  if (value === 0 || value === 1) return String(value)
-  return /^1\.0*$/.test(text) ? '≈1' : text.replace(/^0\./, '.')
+export const tightened = text => {
+  const { places } = partsOf(text)
+  return places && isRounded(text, true) ? `≈${read(text)}` : text.replace(/^0\./, '.')
 }
 
 // A pane's numbers with at most so many decimals: `full`, as they were sent where all decimals are
-// kept; `short`, with tiny ones as ≈0 and without decimals that are 0 in all of them; of shares
-// also `tight`. `ems` is the width of the widest of each, in font sizes, hidden cells apart.
+// kept; `short`, with those in e-notation as ≈0, and without decimals of which nothing is lost; of
+// shares also `tight`. `ems` is the width of the widest of each, in font sizes, hidden cells apart.
 export const formsOf = (pane, most, measure) => {
   if (!pane.texts) return null
   pane.forms ??= new Map()
   pane.decimals ??= decimalsOf(pane.texts)
-  const decimals = Math.min(most, pane.decimals)
+  const decimals = Math.min(isShare(pane) ? Math.max(most, FEWEST) : most, pane.decimals)
   if (!pane.forms.has(decimals)) pane.forms.set(decimals, made(pane, decimals, measure))
   return pane.forms.get(decimals)
 }
+
+const isShare = ({ spec }) => spec.role === 'share'
 
 // Each is made when it is first asked for, as of many cells that takes long.
 const made = (pane, decimals, measure) => {
@@ -75,12 +88,11 @@ const made = (pane, decimals, measure) => {
   const fill = (text, i, j) => (pane.isHidden(i, j) ? filled(text) : text)
   const texts = once(() => (pane.hides ? map(pane.texts, fill) : pane.texts))
   const cut = once(() =>
-    map(texts(), (text, i, j) => shorter(text, pane.valueAt(i, j), decimals))
+    map(texts(), (text, i, j) => shorter(text, pane.valueAt(i, j), decimals, isShare(pane)))
   )
   const full = () => (decimals >= asked ? texts() : cut())
-  const short = once(() => withoutZeros(cut()))
-  const tighten = (text, i, j) => tightened(text, pane.valueAt(i, j))
-  const tight = once(() => pane.spec.role === 'share' && map(short(), tighten))
+  const short = once(() => withoutZeros(cut(), pane))
+  const tight = once(() => isShare(pane) && map(short(), tightened))
   const widest = texts => {
     const open = texts.flatMap((row, i) => row.filter((_, j) => !pane.isHidden(i, j)))
     return Math.max(0.5, ...longest(open.length ? open : texts.flat(), measure))
@@ -127,21 +139,27 @@ const lazily = makers =>
     )
   )
 
-// The last decimals of all numbers, where they are 0 in each.
-const withoutZeros = texts => {
+// Without the last decimals, where all numbers end before them.
+const withoutZeros = (texts, pane) => {
   let most = -1
-  for (const row of texts) {
-    for (const text of row) {
+  texts.forEach((row, i) => {
+    row.forEach((text, j) => {
       const { places, left, exponent } = partsOf(text)
-      if (places && !exponent) most = Math.max(most, left)
-    }
-  }
-  if (most < 0) return texts
-  const drop = text => {
-    const { places, exponent } = partsOf(text)
-    return places > most && !exponent ? cutTo(text, most) : text
-  }
-  return texts.map(row => row.map(drop))
+      if (exponent || !places || places <= most) return
+      const ends = left < places && endsAt(text, pane.valueAt(i, j), isShare(pane))
+      most = Math.max(most, ends ? left : places)
+    })
+  })
+  return most < 0 ? texts : texts.map(row => row.map(text => dropped(text, most)))
+}
+
+// Whether a number has no more decimals than those of its text.
+const endsAt = (text, value, isShare) =>
+  !isRounded(text, isShare) && Math.abs(read(text) - value) <= NEARLY * Math.abs(value)
+
+const dropped = (text, most) => {
+  const { places, exponent } = partsOf(text)
+  return places > most && !exponent ? cutTo(text, most) : text
 }
 
 // What fills a hidden cell in place of −∞: −1e9 for −1.000e9, as it gets no room of its own.
@@ -149,6 +167,5 @@ const filled = text => text.replace(/\.0+(?=e)/, '')
 
 const cutTo = (text, most) => {
   const [whole, places] = text.split('.')
-  const left = most ? `${whole}.${places.slice(0, most)}` : whole
-  return left.replace(/^\u2212(0(\.0*)?)$/, '$1')
+  return most ? `${whole}.${places.slice(0, most)}` : whole
 }

@@ -1,6 +1,6 @@
 // Painting a moment of Play over the board: veils, bars, frames, and numbers on their way.
 
-import { inCells, isInColumns, sized, tone } from '../paint/paint.js'
+import { inCells, sized, tone } from '../paint/paint.js'
 import { axesOf } from '../paint/part.js'
 import { HIDDEN, LAST, coloured } from '../paint/shades.js'
 
@@ -91,19 +91,12 @@ const paintCell = (context, ghost, pane, palette) => {
   const [x, wide] = within(ghost.x, ghost.w)
   const [y, high] = within(ghost.y, ghost.h)
   const code = value === undefined ? pane.codes[row * pane.m + column] : shadeOf(value, pane.spec)
-  const inColumns = value === undefined && code <= LAST && isInColumns(pane, ghost.px, ghost.h)
   if (lifted) Object.assign(context, { shadowColor: SHADOW, shadowBlur: 6, shadowOffsetY: 2 })
-  context.fillStyle = inColumns ? tone(palette.share, 0) : colourOf(pane, code, palette)
+  context.fillStyle = colourOf(pane, code, palette)
   context.beginPath()
   context.roundRect(x, y, wide, high, Math.min(2, wide / 3))
   context.fill()
   Object.assign(context, { shadowColor: 'transparent', shadowBlur: 0, shadowOffsetY: 0 })
-  if (inColumns) {
-    const share = pane.valueAt(row, column)
-    const tall = Math.min(Math.max(share, 0), 1) * high
-    context.fillStyle = tone(palette.share, 0.36 + 0.44 * share)
-    context.fillRect(x, y + high - tall, wide, tall)
-  }
   if (code === HIDDEN && high >= 9) {
     Object.assign(context, { strokeStyle: palette.stroke, lineWidth: 1 })
     context.beginPath()

@@ -3,6 +3,8 @@
 import { number } from '../../numbers.js'
 import { HIDDEN, isHidden } from '../paint/shades.js'
 
+const VANISHED = /^0\.0+$/ // what the decimals of the others make a 0, and is none
+
 /**
  * Of a large pane the chosen cell alone has its number: [row, column, as shown, exact].
  * @param {Pane} pane
@@ -13,14 +15,14 @@ const chosenAt = ({ chosen }, i, j) =>
   chosen?.[0] === i && chosen[1] === j ? chosen : undefined
 
 /**
- * The number of a cell as it is shown where there is room.
+ * The number of a cell by itself, as it is shown where there is room.
  * @param {Pane} pane
  * @param {number} i
  * @param {number} j
  */
 export const textOf = (pane, i, j) => {
   const written = pane.texts?.[i][j]
-  if (written) return written
+  if (written && !VANISHED.test(written)) return written
   if (pane.spec.large) {
     const nothing = pane.spec.picks ? 'click for its number' : ''
     return chosenAt(pane, i, j)?.[2] ?? (isHidden(pane, i, j) ? 'hidden' : nothing)

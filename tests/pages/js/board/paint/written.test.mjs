@@ -47,12 +47,39 @@ test('a text with no more decimals than asked for stays as it is', () => {
   assert.equal(shorter('7', 7, 0), '7')
 })
 
-test('a number that would become 0 is ≈0, and 0 stays 0', () => {
+test('with fewer decimals a number that would become 0 is ≈0, and 0 stays 0', () => {
   assert.equal(shorter('3.10e−7', 3.1e-7, 3), '≈0')
   assert.equal(shorter('0.0004', 0.0004, 2), '≈0')
   assert.equal(shorter('−0.0004', -0.0004, 2), '≈0')
-  assert.equal(shorter('0.0000', 0, 2), '0.00')
+  assert.equal(shorter('0', 0, 2), '0')
   assert.equal(shorter('0.0060', 0.006, 2), '0.01')
+})
+
+test('with fewer decimals a share that would become 1 is ≈1, and 1 stays 1', () => {
+  assert.equal(shorter('0.9975', 0.9975, 2, true), '≈1')
+  assert.equal(shorter('1', 1, 2, true), '1')
+  assert.equal(shorter('0.9975', 0.9975, 2), '1.00')
+})
+
+test('with all decimals a weight that only rounds to 0 or 1 has them', () => {
+  const texts = [['1.00', '0.00', '0'], ['0', '1', '0']]
+  const found = forms(pane([[0.9975, 0.0025, 0], [0, 1, 0]], texts))
+  assert.deepEqual([found.full, found.short], [texts, texts])
+  assert.deepEqual(found.tight, [['≈1', '≈0', '0'], ['0', '1', '0']])
+})
+
+test('decimals are left out only where all numbers end before them', () => {
+  const short = (values, texts) => forms(pane([values], [texts], 'diverging')).short[0]
+  assert.deepEqual(short([0.5, 3], ['0.50', '3.00']), ['0.5', '3.0'])
+  assert.deepEqual(short([0.1 + 0.2, 3], ['0.30', '3.00']), ['0.3', '3.0'])
+  assert.deepEqual(short([0.9975, 3], ['1.00', '3.00']), ['1.00', '3.00'])
+  assert.deepEqual(short([0.001, 3], ['0.00', '3.00']), ['0.00', '3.00'])
+})
+
+test('of shares two decimals are kept where others have one', () => {
+  const texts = [['0.470', '0.125']]
+  assert.deepEqual(forms(pane([[0.47, 0.125]], texts), 1).full, [['0.47', '0.12']])
+  assert.deepEqual(forms(pane([[0.47, 0.125]], texts, 'diverging'), 1).full, [['0.5', '0.1']])
 })
 
 test('powers of ten keep their exponent and at least two digits', () => {
@@ -77,11 +104,12 @@ test('with any number of decimals a text is as near as they allow', () => {
 })
 
 test('a share loses the 0 before its point, and is 1 only where it is', () => {
-  assert.equal(tightened('0.47', 0.47), '.47')
-  assert.equal(tightened('1.00', 0.9999), '≈1')
-  assert.equal(tightened('1.00', 1), '1')
-  assert.equal(tightened('0.00', 0), '0')
-  assert.equal(tightened('≈0', 1e-9), '≈0')
+  assert.equal(tightened('0.47'), '.47')
+  assert.equal(tightened('1.00'), '≈1')
+  assert.equal(tightened('0.00'), '≈0')
+  assert.equal(tightened('1'), '1')
+  assert.equal(tightened('0'), '0')
+  assert.equal(tightened('≈0'), '≈0')
 })
 
 test('numbers are as they were sent where all decimals are kept', () => {
@@ -100,8 +128,8 @@ test('with fewer decimals it is said how many of how many', () => {
 })
 
 test('hidden numbers make no room for themselves, and need little', () => {
-  const found = forms(pane([[0.5, null]], [['0.500', '0']]), 1)
-  assert.deepEqual(found.full, [['0.5', '0']])
+  const found = forms(pane([[0.5, null]], [['0.500', '0']]), 2)
+  assert.deepEqual(found.full, [['0.50', '0']])
   const open = forms(pane([[50, null]], [['50', '−1000000000']], 'diverging'))
   assert.equal(open.ems.full, widthOf('50', 1))
   const filled = forms(pane([[0.25, null]], [['0.2500', '−1.000e9']], 'diverging'))
