@@ -802,6 +802,8 @@ TOLD_TO_FORGET = "it was told to forget"
 THE_BROWSER_SAYS = " (the browser says: {why})."
 PART_NOT_FETCHED = "This part could not be fetched ({path}); reload the page."
 UPLOAD_AGAIN = "The server cannot be reached just now; upload the file again once it is back."
+IS_COMPUTED = "{name} is computed. You can type numbers into {inputs}."
+PRESS_SPACE_TO_HIDE = "Press the space bar to hide a cell, or to show it."
 SERVER_IS_AWAY = "The server cannot be reached just now, so this was not taken."
 TRY_AGAIN_LATER = "Try again when it is back."
 BLOCK_HOLDS_NO_NUMBER = (
@@ -1445,7 +1447,7 @@ SOFTMAX_OFF = "Softmax is off: the score itself is the weight, and rows need not
 CARD_EACH_BY_ITSELF = "Each weight by itself: rows need not add up to 1."
 GIVEN_FUNCTION_WEIGHS = "The given function turns the row of scores into weights."
 LARGEST_IS_SUBTRACTED = (
-    "The largest score is subtracted first; no e^{s} is above 1, and no share changes."
+    "The largest score is subtracted first; no power is above 1, and no share changes."
 )
 CARD_SINK_TAKES = "The sink takes the rest, {share}."
 OF_HEAD = "Number {column} of head {head}. The heads are side by side."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -161,6 +161,12 @@ class _CardCell:
     def shares(self) -> _Shares:
         return _Shares.of(self)
 
+    @property
+    def eps(self) -> float:
+        """Return how far rounding moves a number of this stage, of its size."""
+        kind = self.view.stages[self.stage].dtype
+        return float(np.finfo(kind).eps) if kind.kind == "f" else 2**-52
+
     def number(self, value: float) -> str:
         return number(value, self.digits)
 
@@ -253,11 +259,11 @@ def _terms_table(
     order = [int(k) for k in order]
     sent = sorted(order[:MOST_TERMS])
 
-    def others(values: Sequence[float] | None) -> tuple[str, ...]:
-        if values is None:
+    def others(term_line: _TermLine) -> tuple[str, ...]:
+        if term_line.values is None:
             return ()
-        left = [values[k] for k in order]
-        texts = [asked.number(_added(left[kept:])) for kept in range(len(sent) + 1)]
+        left = [term_line.values[k] for k in order]
+        texts = _sums(asked, term_line, [left[kept:] for kept in range(len(sent) + 1)])
         return (*texts[:-1], texts[-1] if len(sent) < count else "")
 
     return Table(
@@ -268,7 +274,7 @@ def _terms_table(
                 line.kind,
                 tuple(line.texts[k] for k in sent),
                 line.total,
-                others(line.values),
+                others(line),
             )
             for line in lines
         ),
@@ -277,6 +283,13 @@ def _terms_table(
         sent.index(mark) if mark >= 0 else -1,
         tuple(bool(hidden[k]) if hidden else False for k in sent),
     )
+
+
+def _sums(asked: _CardCell, term_line: _TermLine, parts: Sequence[Sequence[float]]) -> list[str]:
+    """Return the sums of parts of a row, written as its terms are."""
+    sums = np.array([_added(part, asked.eps) for part in parts])
+    whole = are_whole(np.array(term_line.values))
+    return numbers(sums, asked.digits, whole=whole, shares=term_line.kind == "share")
 
 
 def _makes(texts: Sequence[str], total: str) -> str:
@@ -291,12 +304,12 @@ def _makes(texts: Sequence[str], total: str) -> str:
     return f"{'=' if not is_number or sum(terms) == result else '≈'} {total}"
 
 
-def _added(values: Sequence[float]) -> float:
-    """Return the sum; 0 where rounding alone keeps it from 0."""
+def _added(values: Sequence[float], eps: float = 2**-52) -> float:
+    """Return the sum; a whole number where rounding alone keeps it from that."""
     terms = np.asarray(values)
     total, reach = float(terms.sum()), float(np.abs(terms).sum())
-    cancels = math.isfinite(reach) and abs(total) <= len(terms) * 2**-52 * reach
-    return 0.0 if cancels else total
+    is_whole = math.isfinite(reach) and abs(total - round(total)) <= len(terms) * eps * reach
+    return float(round(total)) if is_whole else total
 
 
 def _products(asked: _CardCell, names: tuple[str, str], kinds: tuple[str, str]) -> Table | None:
@@ -382,7 +395,7 @@ def _how(asked: _CardCell, name: str) -> str:
         score += f" {_plus(asked.number(-shares.shift))}"
     if "e" in score:  # their texts do not show the difference of two such numbers
         score = asked.number(view.printed("masked")[i, j] - shares.shift)
-    return f"{_power(score)} ÷ {asked.number(shares.total)}"
+    return f"{_power(score)} ÷ {shares.total_text(asked.digits)}"
 
 
 def _power(text: str) -> str:
@@ -425,6 +438,11 @@ class _Shares:
     powers: np.ndarray  # (n_k,), 0 where hidden
     sink: float
     total: float
+
+    def total_text(self, digits: int) -> str:
+        """Return the sum of the powers, written as they are."""
+        whole = are_whole(np.append(self.powers, self.sink))
+        return numbers(np.array([self.total]), digits, whole=whole)[0]
 
     @classmethod
     def of(cls, asked: _CardCell) -> _Shares:
@@ -650,10 +668,11 @@ def _softmax(asked: _CardCell) -> tuple[Table, tuple[str, ...], str]:
     view, i, j = asked.view, asked.i, asked.j
     shares, scores, row = asked.shares, view.printed("masked")[i], view.printed("weights")[i]
     before = view.before_weights
-    name = f"{before} s"
+    name, power = f"{before} s", _power("s")
     texts = asked.texts("masked", scores)
     if shares.shift:
         name = f"s {_plus(asked.number(-shares.shift))}"
+        power = _power(name)
         texts = numbers(scores - shares.shift, asked.digits)
     powers, weights = shares.powers.tolist(), row.tolist()
     share_texts = asked.texts("weights", row)
@@ -667,13 +686,14 @@ def _softmax(asked: _CardCell) -> tuple[Table, tuple[str, ...], str]:
         share_texts = [*share_texts, *asked.texts("weights", np.array(weights[-1:]))]
         note = f"The sink takes the rest, {percent(weights[-1])}."
     if shares.shift:
-        note = "The largest score is subtracted first; no e^{s} is above 1, and no share changes."
-    power_texts, total = numbers(np.array(powers), asked.digits), asked.number(shares.total)
-    whole = asked.number(round(sum(weights), asked.digits))
+        note = "The largest score is subtracted first; no power is above 1, and no share changes."
+    power_texts, total = numbers(np.array(powers), asked.digits), shares.total_text(asked.digits)
+    share_line = _TermLine("share", "share", share_texts, values=weights)
+    (whole,) = _sums(asked, share_line, [weights])
     lines = [
         _TermLine(name, "plain", texts),
-        _TermLine(_power("s"), "plain", power_texts, f"Σ {total}", powers),
-        _TermLine("share", "share", share_texts, f"Σ {whole}", weights),
+        _TermLine(power, "plain", power_texts, f"Σ {total}", powers),
+        replace(share_line, total=f"Σ {whole}"),
     ]
 
     def head(k: int) -> str:

@@ -921,3 +921,59 @@ def test_a_pane_that_has_no_room_for_its_cells_breaks_nothing(visit):
             dashboard.page.evaluate("() => new Promise(done => setTimeout(done, 100))")
     assert dashboard.numbers("weights").shape == (4, 4)
     assert dashboard.errors == []
+
+
+def test_a_digit_after_escape_begins_a_number_or_says_where_numbers_go(visit):
+    dashboard = visit().open()
+    keyboard, before = dashboard.page.keyboard, dashboard.numbers("X")
+    dashboard.click("X", 1, 2)
+    keyboard.press("Escape")
+
+    def type_seven() -> None:
+        keyboard.press("7")
+        keyboard.press("Enter")
+
+    dashboard.after(type_seven)
+    before[1, 2] = 7
+    assert (dashboard.numbers("X") == before).all()
+    said = dashboard.page.locator(".board-untaken")
+    inputs = "X, WQ, WK, WV"
+    for keys in ("7", "Escape 7"):  # with a chosen cell and without
+        dashboard.click("scores", 0, 1)
+        for key in keys.split():
+            keyboard.press(key)
+        assert said.inner_text() == messages.IS_COMPUTED.format(name="scores", inputs=inputs)
+    dashboard.click("masked", 0, 1)
+    keyboard.press("0")
+    assert said.inner_text() == messages.PRESS_SPACE_TO_HIDE
+
+
+def test_a_cell_of_weights_has_one_colour_which_is_that_of_its_weight(visit):
+    """A bar that ends in the middle of the digits looks as if it crossed them out."""
+    dashboard = visit().open()
+    weights = dashboard.numbers("weights")
+    colours = dashboard.page.evaluate(CELL_COLOURS)
+    assert np.shape(colours)[:2] == weights.shape
+    for i, j in np.ndindex(weights.shape):
+        wanted = shade(round(weights[i, j] * 252) / 252, (0, 1), "share")
+        wanted = [int(wanted[k : k + 2], 16) for k in (1, 3, 5)]
+        for colour in colours[i][j]:  # at the upper left of the cell, and at its lower left
+            assert np.abs(np.subtract(colour, wanted)).max() <= 2
+            assert contrast(colour, LIGHT["ink"]) >= 4.5
+
+
+def contrast(colour, ink: str) -> float:
+    """The contrast of two colours by WCAG 2."""
+    channels = np.array([colour, [int(ink[k : k + 2], 16) for k in (1, 3, 5)]]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    low, high = sorted(linear @ [0.2126, 0.7152, 0.0722])
+    return (high + 0.05) / (low + 0.05)
+
+
+CELL_COLOURS = """() => {
+  const canvas = document.querySelector('.board-pane[data-stage=weights] .board-canvas')
+  const { z, axes } = canvas.painted, context = canvas.getContext('2d')
+  const ratio = context.getTransform().a
+  const at = (x, y) => [...context.getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3)
+  return z.map((row, i) => Array.from(row, (_, j) => [-0.35, 0.35].map(down =>
+    at(axes.x(j - 0.42), axes.y(i + down))))) }"""

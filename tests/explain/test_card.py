@@ -314,6 +314,28 @@ def test_the_printed_powers_give_the_printed_share(highest):
         assert subtracts == (not 0 <= highest <= 12)
 
 
+def test_a_row_of_powers_is_called_by_its_own_power():
+    table = card_of(of_scores(16.0, 14.0), ("weights", 0, 1)).table
+    assert [row.name for row in table.rows] == ["s − 16", "e^{s − 16}", "share"]
+    table = card_of(of_scores(2.0, 0.0), ("weights", 0, 1)).table
+    assert [row.name for row in table.rows][1] == "e^{s}"
+
+
+@pytest.mark.parametrize("scores", [(0.0, 0.5, 7.0), (0.1, 0.2, 0.3), (2.0, 2.0), (0.0, -20.0)])
+def test_a_total_is_written_one_way(scores):
+    view = of_scores(*scores)
+    for j in range(len(scores)):
+        card = card_of(view, ("weights", 0, j))
+        _, powers, shares = card.table.rows
+        assert shares.total == "Σ 1" and shares.others[0] == "1"
+        total = powers.total.removeprefix("Σ ")
+        assert powers.others[0] == total
+        assert f" ÷ {total} = " in card.lines[0]
+        assert card.chain[-1].how.endswith(f" ÷ {total}")
+        decimals = {len(text.partition(".")[2]) for text in powers.cells if "e−" not in text}
+        assert len(total.partition(".")[2]) in decimals
+
+
 def test_the_rest_of_a_long_sum_is_that_of_the_terms_not_sent():
     rng = np.random.default_rng(0)
     Q, K, V = rng.normal(size=(1, 300)), rng.normal(size=(400, 300)), rng.normal(size=(400, 1))

@@ -3,6 +3,7 @@
 
 import { make, px } from '../../elements.js'
 import { calledOf, exactOf, textOf } from '../text/cells.js'
+import { unmarked } from '../text/notation.js'
 import { waitingOn } from '../text/pane.js'
 import { CLICK, areaOf, axesOf, dragged, isSeen, line, partOf, same } from '../paint/part.js'
 import { NUMBER, laidDown, pointed, scrubbed } from './entered.js'
@@ -17,6 +18,7 @@ export const MOVES = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1]
 }
+const TYPED = /^[\d.,+\u2212-]$/ // begins a number
 const TWICE = 400 // ms between the clicks of a double click
 const STRIDE = 4 // px of a scrub for each step
 let grids = 0
@@ -30,6 +32,7 @@ export class Grid {
     this.at = null // the chosen cell
     this.between = false // from one edit to the next
     this.began = null // the column of the first of them
+    this.given = null // the cell that Esc gave up
     this.last = null // the last click
     this.awaited = null // the cell that is opened once its number has come
     const { frame } = pane
@@ -39,8 +42,7 @@ export class Grid {
     this.cell = make('div', 'board-active', this.line)
     this.cell.id = `board-cell-${++grids}`
     frame.onkeydown = event => this.key(event)
-    const first = () => pane.blanks?.[0] ?? board.chosenIn(pane) ?? [0, 0]
-    frame.onfocus = () => (this.at ? this.place() : this.choose(...first()))
+    frame.onfocus = () => (this.at ? this.place() : this.choose(...this.first))
     frame.onblur = () => this.left()
     frame.addEventListener('paste', event => this.paste(event))
     frame.addEventListener('copy', event => this.copy(event))
@@ -48,6 +50,11 @@ export class Grid {
     frame.addEventListener('pointermove', event => this.hover(event))
     frame.addEventListener('pointerleave', () => this.board.linking.rest())
     pane.cells.onmousedown = event => event.preventDefault() // the focus is given by hand
+  }
+
+  /** @returns {Cell} */
+  get first() {
+    return this.pane.blanks?.[0] ?? this.board.chosenIn(this.pane) ?? [0, 0]
   }
 
   get edits() {
@@ -162,8 +169,12 @@ export class Grid {
       if (!this.between || shiftKey || !this.at || this.isAtTheEnd) return
       this.goOn(key, [0, 1])
     } else if (!this.at) {
-      if (!MOVES[key]) return
-      this.choose(0, 0)
+      if (MOVES[key]) this.choose(0, 0)
+      else if (!TYPED.test(key)) return
+      else {
+        this.choose(...(this.given ?? this.first))
+        if (!this.act(key)) return
+      }
     } else if (MOVES[key]) {
       this.began = null
       this.step(...MOVES[key])
@@ -181,6 +192,10 @@ export class Grid {
       this.write(false) // the key itself goes into the box: it has the focus by then
       return false
     }
+    if (TYPED.test(key)) {
+      this.board.say(this.refusal)
+      return true
+    }
     if (key === 'Enter' && j >= 0 && !this.known(i, j)) this.board.pick(this.pane, i, j)
     else if (types && (key === 'Enter' || key === 'F2')) this.openCell(i, j)
     else if (types && (key === 'Delete' || key === 'Backspace')) {
@@ -192,6 +207,18 @@ export class Grid {
     return true
   }
 
+  // Why no number can be typed into the chosen cell, and what can be done instead.
+  get refusal() {
+    const { spec } = this.pane
+    if (this.maskable) return 'Press the space bar to hide a cell, or to show it.'
+    if (spec.edit === 'blanks') return 'Only a blank takes a number.'
+    const inputs = [...this.board.panes.values()].filter(({ grid }) => grid?.editable)
+    const names = inputs.map(pane => unmarked(pane.spec.symbol)).join(', ')
+    return names
+      ? `${unmarked(spec.symbol)} is computed. You can type numbers into ${names}.`
+      : `The numbers of ${unmarked(spec.symbol)} cannot be changed here.`
+  }
+
   // Whether Tab leaves the pane: after the last of its numbers.
   get isAtTheEnd() {
     const { n, m, spec } = this.pane
@@ -201,7 +228,7 @@ export class Grid {
   // The first Esc gives up the row of edits, and Tab goes on through the page.
   leave() {
     if (!this.at) return false
-    Object.assign(this, { at: null, between: false, began: null })
+    Object.assign(this, { given: this.at, at: null, between: false, began: null })
     this.place()
     this.board.linking.unmark()
     return true

@@ -265,7 +265,7 @@ const toWeights = board => {
 // How high the power of e of each score is, by that of the largest, and its text where it was sent;
 // null where there is no softmax, or no number to show.
 const powersOf = ({ step, stages, query, made }, card) => {
-  const row = card?.table?.rows.find(({ name }) => name === POWER)
+  const row = card?.table?.rows.find(({ name }) => name.startsWith(POWER))
   if (!row) return null
   const seen = c => !stages[step.makes].hidden(query, c)
   const scores = Array.from({ length: made.cols }, (_, c) =>
@@ -277,7 +277,7 @@ const powersOf = ({ step, stages, query, made }, card) => {
   const texts = scores.map((_, c) => (areSent ? row.cells[c] : ''))
   return { sizes: scores.map(score => Math.exp(score - top)), texts }
 }
-const POWER = 'e^{s}'
+const POWER = 'e^{s' // or e^{s − 16}
 
 // ---- the rows of V ----------------------------------------------------------------------------
 
