@@ -825,7 +825,7 @@ def test_numbers_are_whole_or_the_board_says_what_they_lack(look, name, size):
                 ), (pane, heading, said)
                 continue
             assert letters >= SMALLEST, pane
-            whole = rounded(shown.printed(pane), s.digits)
+            whole = shown.texts(pane, s.digits)
             for k, texts in enumerate(zip(sum(painted, []), sum(whole, []), strict=True)):
                 value = shown.stages[pane].ravel()[k]
                 assert explained(*texts, value, decimals), (pane, texts, value, said)
@@ -836,11 +836,11 @@ def test_numbers_are_whole_or_the_board_says_what_they_lack(look, name, size):
 def test_what_the_board_has_no_room_for_is_in_files_tables_and_parts(look):
     dashboard = look(example="cat-sat", digits="8")
     s = dashboard.settings()
-    whole = rounded(view(s, run(s)).stages["weights"], s.digits)
+    whole = view(s, run(s)).texts("weights", s.digits)
     said = dashboard.page.locator(".board-said")
     few = dashboard.printed("weights")
     decimals = len(few[0][0].partition(".")[2])
-    assert said.inner_text() == f"Numbers with {decimals} of 8 decimals."
+    assert said.inner_text().startswith(messages.FEWER_DECIMALS.format(kept=decimals, asked=8))
     _, svg = dashboard.download(lambda: dashboard.tool("weights", "Download SVG"))
     assert f">{whole[1][2]}<" in svg.decode()
     assert not re.search("decimals|rounded", svg.decode())  # it has room

@@ -16,7 +16,7 @@ const LEAST = 420 // px: the height of a board on a page that has more below it
 const BELOW = 18 // px: what a page leaves free at its foot
 const AROUND = 4 // px of a frame around its cells, for outlines
 const EDGE = 8 // px right of a phone's board, into which its last word may run
-const FEWEST = 2 // decimals that are kept before numbers become colours
+const FEWEST = 1 // decimals that are kept before numbers become colours
 const NUMBERLESS = 3 // font sizes: the width that a number would have, where there are too many
 const PHONE = 700 // px: narrower windows have the card as a sheet at the foot
 const NARROW = 620 // px: narrower boards have two blocks below each other
@@ -50,7 +50,8 @@ const hasNumbers = ({ n, m }, { width, height, phone }) => {
 const planIn = (panes, asked, decimals, measure) => {
   let found
   for (let kept = decimals; ; kept--) {
-    const plan = laidOut({ ...asked, ...stagesOf(panes, asked, kept, measure) }, measure)
+    const given = { ...asked, ...stagesOf(panes, asked, kept, measure), decimals: most(kept) }
+    const plan = laidOut(given, measure)
     const lost = plan.boxes.filter(box => box.numbers === 'none').length
     if (!found || lost < found.lost) found = { plan, kept, lost }
     if (kept <= FEWEST || !found.lost) break
@@ -58,6 +59,9 @@ const planIn = (panes, asked, decimals, measure) => {
   if (asked.rowKind === 'keys') namedKeys(found.plan)
   return { ...found.plan, decimals: found.kept, cut: found.kept < decimals ? decimals : 0 }
 }
+
+// More decimals than these have no rules of their own; whole numbers have room for some.
+const most = kept => (kept === 1 ? 1 : 2)
 
 // The newest layouts, by what they were asked: other numbers of the same width change none.
 const layouts = new WeakMap()
@@ -88,7 +92,7 @@ export const isMaskless = panes => {
 
 const stagesOf = (panes, asked, decimals, measure) => {
   const { fronts, order, rowKind, steady } = asked
-  const { stepped, ladder } = stepsOf(measure)
+  const { stepped, ladder } = stepsOf(measure, most(decimals))
   const all = /** @type {Record<string, import('./layout/rules.js').Stage>} */ ({})
   const names = {}
   for (const pane of panes) {

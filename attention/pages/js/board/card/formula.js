@@ -5,6 +5,8 @@ import { setCard } from './card.js'
 import { drawCard, drawSteps } from './draw_card.js'
 import { unmarked } from '../text/notation.js'
 import { pixels } from '../paint/shades.js'
+import { formsOf } from '../paint/written.js'
+import { RULES } from '../layout/rules.js'
 import { mathText } from '../text/text.js'
 
 const SHEET = 176 // px: the height of the card on a phone
@@ -80,11 +82,13 @@ export class Around {
   place(plan, query, colours) {
     const { formula, lit, arrows, inputs, card } = plan
     if (!this.board.presenter.stage) at(this.formula, formula)
-    this.said.textContent = saidOf(plan, colours)
+    const said = saidOf(plan, colours, this.rounds(plan))
+    const advice = this.advice(plan)
+    this.said.textContent = [said, advice].filter(Boolean).join(' ')
     this.formula.classList.remove('brief') // what is said of numbers comes first
     const isCut = plan.phone && this.formula.scrollHeight > this.formula.clientHeight + 1
     this.formula.classList.toggle('brief', isCut)
-    this.fitFormula(plan.phone || this.board.presenter.stage ? null : formula)
+    this.fitFormula(plan.phone || this.board.presenter.stage ? null : formula, said)
     // in a part that is seen closer the row is elsewhere
     const isCloser = [...this.board.panes.values()].some(
       ({ view, box, front }) => view && front && box?.line === 'lower'
@@ -105,9 +109,34 @@ export class Around {
     if (!this.board.player.on) this.placeCard(card, plan) // Play has its own
   }
 
+  // Whether a cell says ≈0 or ≈1.
+  rounds({ boxes, decimals }) {
+    const { panes, measure } = this.board
+    return boxes.some(({ name, numbers, px, cw }) => {
+      const forms = numbers !== 'none' && formsOf(panes.get(name), decimals, measure)
+      if (!forms) return false
+      const isWhole = forms.ems.full * px + RULES.air <= cw
+      const texts = numbers === 'tight' ? forms.tight : isWhole ? forms.full : forms.short
+      return texts.some(row => row.some(text => text.startsWith('≈')))
+    })
+  }
+
+  // How cells that are in colours get numbers; of large stages these are not here.
+  advice({ boxes, phone }) {
+    const { panes, presenter } = this.board
+    const hasTexts = ({ name, numbers }) => numbers === 'none' && panes.get(name)?.texts
+    if (presenter.stage || !boxes.some(hasTexts)) return ''
+    const isOpen = !!document.querySelector('[data-testid=stSidebar][aria-expanded=true]')
+    const ways = ['press Present']
+    if (!phone) ways.push('drag over cells to enlarge them')
+    if (!phone && isOpen) ways.push('fold the sidebar')
+    return `For numbers, ${ways.join(', ').replace(/, ([^,]*)$/, ' or $1')}.`
+  }
+
   // The largest letters with which the formula is on one line, or else all of it is in sight; where
-  // there are none, the remark gives way. Without a rectangle it has those of the style.
-  fitFormula(rect) {
+  // there are none, the remark gives way, and then the advice, which leaves what is `least` said.
+  // Without a rectangle it has those of the style.
+  fitFormula(rect, least) {
     const { formula, remark, board } = this
     remark.hidden = false
     formula.style.fontSize = ''
@@ -128,7 +157,9 @@ export class Around {
     const said = `${this.said.textContent} ${PRESENT}`
     const size = sizeFor(`${remark.textContent}  ${said}`)
     remark.hidden = !size
-    formula.style.fontSize = `${size ?? sizeFor(said) ?? LETTERS.at(-1)}px`
+    const smaller = size ?? sizeFor(said)
+    if (!smaller) this.said.textContent = least
+    formula.style.fontSize = `${smaller ?? sizeFor(`${least} ${PRESENT}`) ?? LETTERS.at(-1)}px`
   }
 
   // The arithmetic of the chosen cell; on a phone a sheet at the foot.
@@ -278,13 +309,16 @@ const at = (node, rect) => {
 }
 
 // What cells do not show, once for all of them.
-const saidOf = ({ decimals, cut }, colours) => {
+const saidOf = ({ decimals, cut }, colours, rounds) => {
   if (colours === ALL) {
     return 'Too many cells for numbers, so they are colours. Point at a cell to read its number.'
   }
-  const fewer = cut ? `Numbers with ${decimals} of ${cut} decimals.` : ''
   const names = colours.map(unmarked).join(', ')
-  return names ? `${fewer} In colours: ${names}.`.trim() : fewer
+  return [
+    cut ? `Numbers with ${decimals} of ${cut} decimals.` : '',
+    rounds ? '≈0 and ≈1 are rounded.' : '',
+    names ? `In colours: ${names}.` : ''
+  ].filter(Boolean).join(' ')
 }
 
 // An input as a picture of a few pixels.

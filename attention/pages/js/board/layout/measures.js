@@ -8,25 +8,28 @@ const LARGE = 100 // px: what is measured here is not rounded to pixels of a sma
 /** The widths that the rules name, by the function that measures them. */
 const ladders = new WeakMap()
 
-const ladderOf = measure => {
+const ladderOf = (measure, decimals) => {
   if (!ladders.has(measure)) {
     const em = text => measure(text, LARGE) / LARGE
-    ladders.set(measure, {
-      steps: RULES.steps.map(em),
-      usual: em(RULES.usual),
+    const rung = k => ({
+      steps: RULES.steps[k].map(em),
+      usual: em(RULES.usual[k]),
       share: em(RULES.share),
       tight: em(RULES.tight)
     })
+    ladders.set(measure, [rung(0), rung(1)])
   }
-  return ladders.get(measure)
+  return ladders.get(measure)[decimals > 1 ? 1 : 0]
 }
 
 /**
- * The ladder, and a function that rounds the width of a number up to its steps, in em.
+ * The ladder of numbers with so many decimals, and a function that rounds the width of one up to
+ * its steps, in em.
  * @param {(text: string, size: number) => number} measure
+ * @param {number} decimals
  */
-export const stepsOf = measure => {
-  const ladder = ladderOf(measure)
+export const stepsOf = (measure, decimals) => {
+  const ladder = ladderOf(measure, decimals)
   return { ladder, stepped: ems => ladder.steps.find(step => ems <= step + 1e-9) ?? ems }
 }
 
@@ -46,9 +49,9 @@ export const lineOf = (words, em, bold = em) => {
  * What the layout has to know of texts.
  * @param {import('./rules.js').Asked} asked
  */
-export function textsOf({ stages, queries, keys, names = {}, measure }) {
+export function textsOf({ stages, queries, keys, names = {}, decimals = 2, measure }) {
   const em = text => measure(text, LARGE) / LARGE
-  const { ladder, stepped } = stepsOf(measure)
+  const { ladder, stepped } = stepsOf(measure, decimals)
   const bold = text => measure(text, LARGE, true) / LARGE
   const lines = { queries: lineOf(queries, em, bold), keys: lineOf(keys, em, bold) }
   for (const [kind, words] of Object.entries(names)) lines[kind] = lineOf(words, em, bold)

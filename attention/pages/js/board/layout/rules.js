@@ -44,6 +44,7 @@
  * @property {number} width of the board, in px
  * @property {number} height
  * @property {'auto' | 'open' | 'folded'} [inputs]
+ * @property {number} [decimals] that numbers have at most
  * @property {boolean} [presenting]
  * @property {string} [rowKind] of the lower line: 'keys', where K or V is presented
  * @property {boolean} [phone] whether its blocks are below each other
@@ -135,9 +136,12 @@ export const RULES = {
   air: 6, // px between a number and its neighbor in the row, 3 on either side
   airs: 0.4, // em: and no less than this, which is more than 6 px from 15 px on
   leading: 0.66, // of a row's height that a number takes at most
-  usual: '−0.00', // numbers up to this width never move the board
+  usual: ['−0.0', '−0.00'], // with one decimal and more: so wide numbers never move the board
   // wider ones move it in these steps only
-  steps: ['.0', '.00', '0.00', '−0.00', '−00.00', '−000.00', '−0000.00', '−00000.00'],
+  steps: [
+    ['.0', '.00', '0.0', '−0.0', '−00.0', '−000.0', '−0000.0', '−00000.0'],
+    ['.0', '.00', '0.00', '−0.00', '−00.00', '−000.00', '−0000.00', '−00000.00']
+  ],
   share: '0.00',
   tight: '.00',
   wide: 1.5, // a cell is at most so many times as wide as high

@@ -30,6 +30,7 @@ const MOST = 1200 // cells of V, beyond which its rows do not fall one by one
 const SMALL = 9 // px: a smaller cell has no edge
 const HOP = 14 // px that a row jumps on its way, and a number of it
 const LOW = 3
+const TALLEST = 4 // rows that a bar is high at most
 const FAINT = 0.1 // of a row of V whose weight is 0, so that it is still seen
 const VISIBLE = 1.6 // how much more a row is seen than it weighs
 const LATE = 0.55 // of its way, from which on a number is what it becomes
@@ -247,18 +248,20 @@ const toWeights = board => {
     }
     return
   }
-  // above the cell, over rows that stepped back; in the first row only as high as that
-  const rise = clamp(query, 0, 4) * made.ch + made.ch - 2
+  // over rows that stepped back, those above, so that no bar meets a number; of the first row below
+  const rows = Math.min(query || made.rows - 1, TALLEST)
+  const rise = Math.max(rows * made.ch - 2, 0)
   for (let c = 0; c < n; c++) {
     const { x, y, w, h } = cellOf(made, query, c)
-    const share = stages[makes].value(query, c)
-    const isHidden = stages[makes].hidden(query, c)
-    const high = mix(powers.sizes[c] * rise * grow, share * (h - 2), settle)
-    const bar = { x: x + 1, y: y + h - 1 - high, w: Math.max(w - 3, 1), h: high }
-    if (!isHidden) moment.bars.push(bar)
+    const size = mix(powers.sizes[c], stages[makes].value(query, c), settle) * grow
+    const foot = (query ? y : y + h + rows * made.ch) - 1
+    const bar = { x: x + 1, y: foot - size * rise, w: Math.max(w - 3, 1), h: size * rise }
+    if (!stages[makes].hidden(query, c) && rise) moment.bars.push(bar)
     const isSettled = settle > 0.5
     const text = isSettled ? stages[makes].text(query, c) : powers.texts[c]
-    if (made.px) moment.ghosts.push({ x, y, w, h, text, px: made.px, bold: isSettled })
+    const cell = { x, y, w, h, px: made.px }
+    if (settle > 0) moment.ghosts.push({ ...cell, cell: [makes, query, c], text: '', alpha: settle })
+    if (made.px) moment.ghosts.push({ ...cell, text, bold: isSettled })
   }
 }
 
