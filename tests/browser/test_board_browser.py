@@ -962,6 +962,30 @@ def test_a_cell_of_weights_has_one_colour_which_is_that_of_its_weight(visit):
             assert contrast(colour, LIGHT["ink"]) >= 4.5
 
 
+def test_numbers_lose_a_decimal_before_they_become_colours(visit):
+    tokens = ",".join(
+        f'"{word}"'
+        for word in ["the", "animal", "did", "not", "cross", "because", "it", "was", "too"]
+    )
+    link = {"tokens": f'{tokens},"tired"', "X": "normal,4,10x4"}
+    link |= {f"W_{name}": f"xavier,{seed},4x8" for seed, name in enumerate("QKV", 5)}
+    dashboard = visit(1366, 768).open(example="cat-sat", **link)
+    said = dashboard.page.locator(".board-said").inner_text()
+    assert said.startswith(messages.FEWER_DECIMALS.format(kept=1, asked=2))
+    for stage, digits in (("Q", 1), ("K", 1), ("scores", 1), ("weights", 2), ("output", 1)):
+        texts = sum(dashboard.printed(stage), [])
+        assert {len(text.partition(".")[2]) for text in texts if "≈" not in text} == {digits}
+
+
+def test_where_cells_are_in_colours_the_board_says_what_gives_them_numbers(visit):
+    tokens = ",".join(f'"{k}a"' for k in range(24))
+    dashboard = visit(1366, 768).open(example="cat-sat", tokens=tokens, X="normal,4,24x4")
+    said = dashboard.page.locator(".board-said")
+    assert said.inner_text().endswith(messages.FOR_NUMBERS)
+    dashboard.page.locator("[data-testid=stSidebarCollapseButton] button").click()
+    until(said.filter(has_not_text="fold the sidebar"))
+
+
 def contrast(colour, ink: str) -> float:
     """The contrast of two colours by WCAG 2."""
     channels = np.array([colour, [int(ink[k : k + 2], 16) for k in (1, 3, 5)]]) / 255

@@ -126,7 +126,8 @@ export class Around {
     const { panes, presenter } = this.board
     const hasTexts = ({ name, numbers }) => numbers === 'none' && panes.get(name)?.texts
     if (presenter.stage || !boxes.some(hasTexts)) return ''
-    const isOpen = !!document.querySelector('[data-testid=stSidebar][aria-expanded=true]')
+    const sidebar = document.querySelector('[data-testid=stSidebar]')
+    const isOpen = (sidebar?.getBoundingClientRect().right ?? 0) > 1
     const ways = ['press Present']
     if (!phone) ways.push('drag over cells to enlarge them')
     if (!phone && isOpen) ways.push('fold the sidebar')
