@@ -260,7 +260,8 @@ const toWeights = board => {
     const isSettled = settle > 0.5
     const text = isSettled ? stages[makes].text(query, c) : powers.texts[c]
     const cell = { x, y, w, h, px: made.px }
-    if (settle > 0) moment.ghosts.push({ ...cell, cell: [makes, query, c], text: '', alpha: settle })
+    const coloured = { ...cell, cell: [makes, query, c], text: '', alpha: settle }
+    if (settle > 0) moment.ghosts.push(coloured)
     if (made.px) moment.ghosts.push({ ...cell, text, bold: isSettled })
   }
 }
