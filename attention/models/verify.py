@@ -278,7 +278,7 @@ def rounding(trace: AttentionTrace, dtype: str) -> np.ndarray:
     float32, and float64 too has its softmax in float32 in many models.
     """
     unit, sums = UNIT_ROUNDOFF.get(dtype, SINGLE), SINGLE
-    d_k, n_k = trace.K.shape[-2:]
+    n_k, d_k = trace.K.shape[-2:]
     products = np.abs(trace.Q) @ np.abs(trace.K).swapaxes(-1, -2) * trace.scale
     sizes = np.abs(trace.scaled)
     if trace.bias is not None:

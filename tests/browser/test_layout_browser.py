@@ -310,7 +310,7 @@ def test_no_tab_below_the_board_of_a_phone_is_cut(phone, path):
     phone.open(path, example="cat-sat")
     tabs = phone.page.evaluate(BOXES, ".st-key-dock button")
     assert len(tabs) >= 4
-    assert all(0 <= left and right <= 390 for left, right in tabs)
+    assert all(left >= 0 and right <= 390 for left, right in tabs)
 
 
 @pytest.mark.parametrize("path", ["why", "model", "long", "check", "conventions", "exercises"])
