@@ -419,7 +419,8 @@ def _scaling(now: Now) -> tuple[str, str, str]:
     if without.are_equal:
         only_one = len(now.seen) == 1
         return *sizes, "it sees only one key" if only_one else "all its scores are equal"
-    return *sizes, "the change is too small to show" if sizes[0] == sizes[1] else ""
+    is_shown = float(sizes[0]) != float(sizes[1])  # 1.00 is no change from an exact 1
+    return *sizes, "" if is_shown else "the change is too small to show"
 
 
 def _scale(before: Now, now: Now) -> str:
