@@ -304,7 +304,7 @@ def test_sinks_are_one_for_all_or_one_for_each_head():
 def test_the_weights_say_that_a_sink_takes_the_rest():
     view = View.of(scaled_dot_product_attention(*ONE, scale=1, sinks=math.log(2)))
     said = describe(view, "weights")
-    assert said["formula"] == "exp(masked) / (Σ exp(masked) + exp(sink))"
+    assert said["formula"] == "exp(scaled) / (Σ exp(scaled) + exp(sink))"
     assert said["sentence"] == messages.SINK_TAKES.format(shares="17 to 19 %")
     lines = cell(view, "weights", 0, 1)
     assert lines == [

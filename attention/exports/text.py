@@ -15,7 +15,7 @@ from attention.readers.texts.tables import disarmed
 from attention.session.state.about import UNKNOWN, About
 from attention.vocabulary import latex
 from attention.vocabulary.markdown import bold, plain
-from attention.vocabulary.numbers import exact
+from attention.vocabulary.numbers import are_whole, exact, numbers
 from attention.vocabulary.sentences import amount
 from attention.vocabulary.stages import STAGES
 
@@ -142,7 +142,8 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2, about: About = UN
     view = as_view(shown)
     parts = [f"{about.markdown()}\n- {_rounded(digits)}"]
     for name, matrix in view.stages.items():
-        texts = view.texts(name, digits)
+        whole = are_whole(matrix)  # a small number keeps its digits: the file opens again
+        texts = [numbers(row, digits, whole=whole) for row in view.printed(name)]
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"
         lines = [

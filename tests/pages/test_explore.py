@@ -148,9 +148,9 @@ def test_the_digits_change_no_number():
     assert stages(at) == before
 
 
-@pytest.mark.parametrize("page", [EXPLORE, "attention/pages/learn.py"])
-def test_a_number_of_a_link_beyond_the_bounds_of_its_control_is_shown(page):
-    at = opened(scale="1e-09")
+@pytest.mark.parametrize(("page", "step"), [(EXPLORE, "0"), ("attention/pages/learn.py", "4")])
+def test_a_number_of_a_link_beyond_the_bounds_of_its_control_is_shown(page, step):
+    at = opened(scale="1e-09", step=step)
     ran(at.switch_page(page))
     assert settings_of(at).scale == at.number_input(key="set_scale").value == 1e-9
     ran(at.number_input(key="set_scale").set_value(0.5))

@@ -94,7 +94,7 @@ def test_it_opens_with_a_trained_model_and_has_the_lines_to_capture_ones_own():
 def test_an_example_shows_every_head_by_layer_with_its_map_number_and_proof():
     at = page("pronoun")
     assert messages.COMPUTED_AGAIN.format(counted="30 heads of 6 layers") in said(at)
-    proof = messages.OUTPUTS_ARE_EQUAL.format(difference="7e−7", kinds="float32", times="20 times")
+    proof = messages.OUTPUTS_ARE_EQUAL.format(difference="7e−7", kinds="float32", times="33 times")
     assert proof in said(at)
     titles = [f"Layer {k} (encoder, encoder.layer.{k}.attention.self)" for k in range(6)]
     assert [group["title"] for group in groups(at)] == titles
@@ -103,7 +103,7 @@ def test_an_example_shows_every_head_by_layer_with_its_map_number_and_proof():
     }
     first = groups(at)[3]["buttons"][0]
     assert (first["name"], first["lines"]) == (
-        "head 1",
+        "head\u00a01",
         ["entropy 1.25", messages.MAP_IS_EQUAL.format(apart="2e−7")],
     )
     assert first["says"] == messages.MAP_SAYS.format(
