@@ -1,7 +1,7 @@
 // Where each pane of a board is: the plan of its formula, or lines of panes side by side. What a
 // pane is told, `places`, is in px of its own frame, the area of its cells and labels.
 
-import { aligned, flow, presented } from './layout/flow.js'
+import { aligned, flow, linesOf, presented, widened } from './layout/flow.js'
 import { axisNames } from './paint/labels.js'
 import { layout } from './layout/layout.js'
 import { stepsOf } from './layout/measures.js'
@@ -191,12 +191,14 @@ export const flowed = (groups, width, heading, measure) => {
     const sizes = panes.map(pane => {
       return { ...sizedOf(pane, measure), heading: headingWidth(pane, heading, measure) }
     })
-    const { places, ...columns } = flow(sizes, width, measure)
-    panes.forEach((pane, k) => (pane.next = places[k]))
-    return columns
+    return { sizes, ...flow(sizes, width, measure) }
   })
-  const widths = aligned(found, width)
-  return found.map(({ columns }, k) => ({ columns, column: widths[k] }))
+  const areAlone = linesOf(found, aligned(found, width), width) === found.length
+  const wide = found.map(group => areAlone && widened(group.sizes, group, width, measure))
+  const used = wide.every(Boolean) ? wide : found // all, so that columns stand below each other
+  used.forEach(({ places }, g) => groups[g].forEach((pane, k) => (pane.next = places[k])))
+  const widths = aligned(used, width)
+  return used.map(({ columns }, k) => ({ columns, column: widths[k] }))
 }
 
 // The same of panes that are presented.

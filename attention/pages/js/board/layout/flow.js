@@ -17,6 +17,8 @@ const BAR = 50 // px: a colour bar with its numbers
 const ON_PAGE = {
   ...{ wanted: 12.5, label: 12, row: [18, 24], cell: [30, 54], tallest: 340, colours: [3, 14] }
 }
+// Cells that take the room of their line, and no more height.
+const WIDENED = { ...ON_PAGE, row: [18, 20], cell: [54, 54] }
 // In a picture the cells fill its width.
 const FILLING = { cell: [900, 900], colours: [900, 900] }
 const IN_PICTURE = { ...FILLING, wanted: 18, label: 12, row: [18, 64], tallest: 620 }
@@ -46,6 +48,21 @@ export const flow = (panes, width, measure) => {
 }
 
 /**
+ * The same where the columns have a line of this width to themselves, and room to spare: cells are
+ * as wide as they may be. Panes of colours stay as they are.
+ * @param {Sized[]} panes
+ * @param {{ columns: number, column: number }} found
+ * @param {number} width
+ * @param {(text: string, px: number) => number} measure
+ */
+export const widened = (panes, { columns, column }, width, measure) => {
+  const most = Math.floor((width - GAP * (columns - 1)) / columns)
+  const places = panes.map(pane => placesIn(pane, most, measure, WIDENED))
+  if (columns < 2 || column >= most || !places.every(({ px }) => px)) return null
+  return { places, columns, column: Math.ceil(Math.max(column, ...places.map(p => p.width))) }
+}
+
+/**
  * The width of the columns of each group. It is that of the widest one that has several, so that
  * columns stand below each other; except where a group has no room for as many, and where groups
  * that share a line would no longer.
@@ -56,21 +73,29 @@ export const aligned = (groups, width) => {
   const own = groups.map(({ column }) => column)
   const several = groups.filter(({ columns }) => columns > 1)
   const widest = Math.max(0, ...several.map(({ column }) => column))
-  const takes = (columns, column) => columns * (column + GAP) - GAP
   const alike = groups.map(({ columns, column }) =>
     columns > 1 && takes(columns, widest) <= width ? widest : column
   )
-  const lines = widths => {
-    let count = 0
-    let left = 0
-    groups.forEach(({ columns }, k) => {
-      const taken = takes(columns, widths[k])
-      if (taken > left) [count, left] = [count + 1, width]
-      left -= taken + GAP
-    })
-    return count
-  }
-  return lines(alike) > lines(own) ? own : alike
+  return linesOf(groups, alike, width) > linesOf(groups, own, width) ? own : alike
+}
+
+const takes = (columns, column) => columns * (column + GAP) - GAP
+
+/**
+ * How many lines groups take, with columns of these widths; several may share one.
+ * @param {{ columns: number }[]} groups
+ * @param {number[]} widths
+ * @param {number} width
+ */
+export const linesOf = (groups, widths, width) => {
+  let count = 0
+  let left = 0
+  groups.forEach(({ columns }, k) => {
+    const taken = takes(columns, widths[k])
+    if (taken > left) [count, left] = [count + 1, width]
+    left -= taken + GAP
+  })
+  return count
 }
 
 /**

@@ -4,8 +4,10 @@ import test from 'node:test'
 import {
   aligned,
   flow,
+  linesOf,
   pictured,
-  presented
+  presented,
+  widened
 } from '../../../../../attention/pages/js/board/layout/flow.js'
 import { widthOf } from '../../widths.mjs'
 
@@ -65,6 +67,30 @@ test('a lone pane keeps its width, and groups that share a line go on to share i
   assert.deepEqual(aligned(both, 4 * 300 + 3 * 16), [300, 300])
   assert.deepEqual(aligned(both, 2 * 200 + 2 * 300 + 3 * 16), [200, 300])
   assert.deepEqual(aligned(both, 2 * 200 + 2 * 300 + 3 * 16 - 1), [300, 300])
+})
+
+test('columns that have a line to themselves take its room, and no more height', () => {
+  for (const width of [1070, 1144, 1624]) {
+    const panes = [pane(6, 6), pane(6, 6), pane(6, 6)]
+    const found = flow(panes, width, widthOf)
+    const wide = widened(panes, found, width, widthOf)
+    assert.equal(wide.columns, found.columns)
+    assert.ok(wide.column > found.column)
+    assert.ok(wide.columns * wide.column + (wide.columns - 1) * 16 <= width)
+    wide.places.forEach((place, k) => {
+      assert.ok(place.px >= found.places[k].px && place.height <= found.places[k].height)
+      assert.ok(within(place) / 6 === 54 || width - 3 * place.width < 3 * 16)
+    })
+  }
+  assert.ok(!widened([pane(6, 6)], { columns: 1, column: 300 }, 1070, widthOf))
+  const colours = [textless(6, 6), textless(6, 6)]
+  assert.ok(!widened(colours, flow(colours, 1070, widthOf), 1070, widthOf))
+})
+
+test('groups that fit side by side share a line', () => {
+  const groups = [{ columns: 3 }, { columns: 3 }]
+  assert.equal(linesOf(groups, [150, 150], 6 * 150 + 5 * 16), 1)
+  assert.equal(linesOf(groups, [150, 151], 6 * 150 + 5 * 16), 2)
 })
 
 test('on a phone panes are below each other', () => {
