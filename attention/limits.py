@@ -50,6 +50,7 @@ MAX_PASTED = 2_000_000  # characters that a box of the page takes
 MAX_PROSE = 20_000  # bytes of a sentence, characters of its box
 MAX_TYPED_TEXT = 8 * 2**20  # characters of a matrix; 512 × 512 numbers of full length fit
 MAX_ELEMENTS = 400_000  # numbers of one array
+MAX_LINES = 150_000  # of a table; each costs as much as ten numbers
 MAX_RANK = 4  # its axes
 MAX_ARRAYS = 4096  # in one file
 MAX_BLOCKS = 64  # matrices in one text, one for each head

@@ -895,6 +895,8 @@ RAGGED_ROWS = (
 )
 NO_NUMBER = "{place} holds no number."
 TOO_MANY_ARRAYS_IN_JSON = "{place} holds {found} arrays; at most {limit} are read."
+TOO_MANY_LINES = "{place} has {found} lines of a table; at most {limit} are read."
+TOO_MANY_PRINTED = "{place} holds {found} numbers; at most {limit} are read."
 TOO_MANY_MARKS = "{place} has {found} {marks}; at most {limit} are read."
 NO_JSON = "{place} is not valid JSON; line {line}, column {column}: {why}."
 RECORD_DIFFERS = "{place} {verb} “{name}”."

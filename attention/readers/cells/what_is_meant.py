@@ -10,6 +10,7 @@ from attention.limits import BadInput
 from attention.readers.cells.entry import ArrayEntry, short
 from attention.readers.cells.printouts import is_number
 
+_GAP = re.compile(r"[\s,;]+")
 _TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _TRUE_ROW = re.compile(r"[^\s,;]*(?:[\s,;]+\"?(?:true|false)\"?)+[\s,;]*", re.IGNORECASE)
 # What a tokenizer gives besides words; none of it is an embedding.
@@ -60,7 +61,7 @@ def without_comments(text: str) -> str:
     others = [line for line, mark in zip(lines, marked, strict=True) if line.strip() and not mark]
     if not others:
         return text
-    words = [cells[0] for line in others[:99] if (cells := re.split(r"[\s,;]+", line.strip()))]
+    words = [cells[0] for line in others[:99] if (cells := _GAP.split(line.strip()))]
     labelled = 2 * sum(not is_number(word) for word in words) > len(words)
     kept = [
         line if not mark or (labelled and _ends_in_numbers(line)) else None
@@ -71,7 +72,7 @@ def without_comments(text: str) -> str:
 
 
 def _ends_in_numbers(line: str) -> bool:
-    cells = re.split(r"[\s,;]+", line.strip())
+    cells = _GAP.split(line.strip())
     return len(cells) > 1 and all(map(is_number, cells[1:]))
 
 

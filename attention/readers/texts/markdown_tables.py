@@ -14,6 +14,7 @@ from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, BadInput
 from attention.readers.cells.entry import ALONE, ArrayEntry, repeated, short
 from attention.readers.cells.label_columns import NUMBERS, WORDS, columns_of, kind_of, labels_rows
 from attention.readers.cells.printouts import is_number, read_cells
+from attention.readers.texts.tables import check_lines
 from attention.vocabulary import markdown
 from attention.vocabulary.sentences import plural
 from attention.vocabulary.stages import STAGES
@@ -38,6 +39,8 @@ def tables_in(text: str, where: str) -> dict[str, ArrayEntry] | None:
     found: list[tuple[str, ArrayEntry]] = []
     if len(rules) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(rules):,} arrays; at most {MAX_ARRAYS:,} are read.")
+    if rules:
+        check_lines(len(lines), where)
     for k in rules:
         end = next((at for at in range(k + 1, len(lines)) if "|" not in lines[at]), len(lines))
         _check_size(lines[k + 1 : end], where)
@@ -83,7 +86,8 @@ def _check_size(rows: list[str], where: str) -> None:
 def _unmarked(text: str) -> str:
     """Without stars and backticks around it, and with what a backslash kept as it is."""
     if text.startswith(("**", "__", "`")):
-        text = _AROUND.sub(r"\2", text)
+        around = _AROUND.match(text)
+        text = around[2] if around else text
     return markdown.read(text) if "\\" in text or "&" in text else text
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.limits import MAX_BLOCKS, MAX_ELEMENTS, BadInput
+from attention.limits import MAX_BLOCKS, MAX_ELEMENTS, MAX_LINES, BadInput
 from attention.readers.cells import row_labels
 from attention.readers.cells.entry import ALONE, ArrayEntry, short
 from attention.readers.cells.label_columns import (
@@ -131,6 +131,12 @@ class Lines(NamedTuple):
             if "," in cell and not self.decimal and _THOUSANDS.fullmatch(cell)
             else cell
         )
+
+
+def check_lines(count: int, where: str) -> None:
+    """Refuse a table of more lines than are read."""
+    if count > MAX_LINES:
+        raise BadInput(f"{where} has {count:,} lines of a table; at most {MAX_LINES:,} are read.")
 
 
 def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:

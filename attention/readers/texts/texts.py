@@ -19,7 +19,7 @@ from attention.readers.cells.what_is_meant import counted, embeddings, without_c
 from attention.readers.texts import frames, markdown_tables, other_texts
 from attention.readers.texts.json_arrays import nested
 from attention.readers.texts.literals import tensors_in
-from attention.readers.texts.tables import tables
+from attention.readers.texts.tables import check_lines, tables
 
 BOUNDS = (
     ("\n", MAX_ELEMENTS, "lines"),
@@ -50,6 +50,7 @@ _TAIL = re.compile(
     r"|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type)\s?=\s?"
     r"(?:'[^'\n]*'|<[^>\n]*>|\([^)\n]*\)|[\w.:]+))*"
 )
+_CELL = re.compile(r"[^\s,;()\[\]{}]+")
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
 _TUPLES = re.compile(r"[\d\s.,eE+\-()\[\]]*")  # rows in Python's other brackets
 _SQUARE = str.maketrans("()", "[]")
@@ -175,6 +176,7 @@ READERS: tuple[Callable[[str, str], dict[str, ArrayEntry] | None], ...] = (
 
 def _text_table(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
     """Read rows of numbers, with or without names of columns and labels."""
+    check_lines(text.count("\n") + text.count("\r") - text.count("\r\n"), where)
     text = frames.as_table(text, where)
     table, of_truth = counted(without_comments(text))
     remark = _of_comments(table, text, where)
@@ -267,6 +269,9 @@ def _printout(name: str, text: str, where: str) -> ArrayEntry:
         )
     inner = text[:end] or text
     start = max(inner.find("["), 0)
+    count = sum(1 for _ in _CELL.finditer(inner, start)) if len(inner) > MAX_ELEMENTS else 0
+    if count > MAX_ELEMENTS:
+        raise BadInput(f"{where} holds {count:,} numbers; at most {MAX_ELEMENTS:,} are read.")
     cells, of_truth = counted(inner[start:])
     inner = inner[:start] + cells
     for row in _MIXED.findall(inner):

@@ -95,6 +95,13 @@ def test_a_table_that_is_too_large_is_refused_before_its_rows_are_split(row, mon
     assert refused(text) == messages.TABLE_TOO_LARGE.format(place="it", limit="400,000")
 
 
+def test_lines_of_a_table_are_counted_before_they_are_read():
+    text = "a|b\n--|--\n" + "\n" * 150_000
+    assert refused(text) == messages.TOO_MANY_LINES.format(
+        place="it", found="150,002", limit="150,000"
+    )
+
+
 def test_labels_beside_as_many_numbers_as_are_read_do_not_count():
-    text = "a|b|c\n--|--|--\n" + "cat|1|2\n" * 200_000
-    assert entries(text, "it")[ALONE].shape == (200_000, 2)
+    text = "a|b|c|d|e\n--|--|--|--|--\n" + "cat|1|2|3|4\n" * 100_000
+    assert entries(text, "it")[ALONE].shape == (100_000, 4)

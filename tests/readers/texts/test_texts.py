@@ -683,6 +683,22 @@ BAD = {
         "1\r" * 400_001,
         messages.TOO_MANY_MARKS.format(place="it", found="400,001", marks="lines", limit="400,000"),
     ),
+    "lines of a table": (
+        "a 1\n" * 150_001,
+        messages.TOO_MANY_LINES.format(place="it", found="150,001", limit="150,000"),
+    ),
+    "old lines of a table": (
+        "a 1\r" * 150_001,
+        messages.TOO_MANY_LINES.format(place="it", found="150,001", limit="150,000"),
+    ),
+    "printed numbers": (
+        "array([" + ("[" + "1, " * 4_000 + "1],\n") * 100 + "])",
+        messages.TOO_MANY_PRINTED.format(place="it", found="400,100", limit="400,000"),
+    ),
+    "printed heads": (
+        "[" + ("[" + f"[{'1 ' * 400}]\n" * 20 + "]\n") * 51 + "]",
+        messages.TOO_MANY_PRINTED.format(place="it", found="408,000", limit="400,000"),
+    ),
     "brackets": (
         "[" * 100_001,
         messages.TOO_MANY_MARKS.format(
