@@ -86,8 +86,11 @@ export class Around {
     const advice = this.advice(plan)
     this.said.textContent = [said, advice].filter(Boolean).join(' ')
     this.formula.classList.remove('brief') // what is said of numbers comes first
-    const isCut = plan.phone && this.formula.scrollHeight > this.formula.clientHeight + 1
-    this.formula.classList.toggle('brief', isCut)
+    const isCut = () => this.formula.scrollHeight > this.formula.clientHeight + 1
+    if (plan.phone && isCut()) {
+      this.formula.classList.add('brief')
+      if (isCut()) this.said.textContent = said // the advice gives way
+    }
     this.fitFormula(plan.phone || this.board.presenter.stage ? null : formula, said)
     // in a part that is seen closer the row is elsewhere
     const isCloser = [...this.board.panes.values()].some(
