@@ -86,7 +86,7 @@ def _address(text: str) -> str:
         return str(ip_address(text))
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not an address; expected one such as 127.0.0.1 or 0.0.0.0"
+            f"{text!r} is not an IP address; expected one such as 127.0.0.1 or 0.0.0.0"
         ) from None
 
 

@@ -479,7 +479,7 @@ NEXT_TO_RIGHT = (
 )
 QUERIES_COMPARED = "Only {compared} of the {queries} queries were compared."
 NUMBERS_IN_FULL = (
-    "M.tolist(), or after np.set_printoptions(floatmode='unique') or"
+    "M.tolist(), np.set_printoptions(floatmode='unique') or"
     " torch.set_printoptions(precision=16, sci_mode=True)"
 )
 PRINT_IN_FULL = "print them with {numbers}"
@@ -584,7 +584,7 @@ GUESS_IS_WRONG = "Not this one."
 
 SENT_TEXT = "A client sent text, not bytes; its connection was closed."
 UPLOAD_CANCELLED = "A client cancelled its upload."
-NOT_AN_ADDRESS = "{address} is not an address; expected one such as 127.0.0.1 or 0.0.0.0"
+NOT_AN_ADDRESS = "{address} is not an IP address; expected one such as 127.0.0.1 or 0.0.0.0"
 NOT_A_PORT = "{port} is not a port; expected a number up to 65535"
 CANNOT_BE_OPENED = "{path} cannot be opened: {why}."
 SAVED_STATE_TOO_LARGE = "{path} has more than {max_state} bytes; a saved state has fewer."

@@ -243,9 +243,7 @@ class View:
 
     @property
     def before_weights(self) -> str:
-        """Return the stage that the softmax is taken of: without a mask, the one that masked
-        repeats.
-        """
+        """Return the stage that the softmax is taken of: without a mask, the one before masked."""
         return "masked" if "mask" in self.stages else self.source("scaled", "masked")
 
     def sources(self, name: str) -> list[tuple[str, str]]:

@@ -143,7 +143,8 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2, about: About = UN
     parts = [f"{about.markdown()}\n- {_rounded(digits)}"]
     for name, matrix in view.stages.items():
         whole = are_whole(matrix)  # a small number keeps its digits: the file opens again
-        texts = [numbers(row, digits, whole=whole) for row in view.printed(name)]
+        shares = view.is_share(name)
+        texts = [numbers(row, digits, whole=whole, shares=shares) for row in view.printed(name)]
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"
         lines = [

@@ -40,7 +40,7 @@ LOOK_AHEAD = {  # names in MASKS
     "causal_lower_right": "a look-ahead mask aligned to the last key",
 }
 IN_FULL = (
-    "M.tolist(), or after np.set_printoptions(floatmode='unique') or"
+    "M.tolist(), np.set_printoptions(floatmode='unique') or"
     " torch.set_printoptions(precision=16, sci_mode=True)"
 )
 
@@ -257,11 +257,12 @@ def _explained(
 
 
 def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int]) -> str:
-    """Return the look-ahead mask with which the numbers are right, where no mask was given; "" for
-    none.
+    """Return the look-ahead mask with which the numbers are right, where no mask was given, or one
+    that hides nothing; "" for none.
     """
     n_q, n_k = given.shape[-2:]
-    for name in LOOK_AHEAD if given.allowed is None else ():
+    hides = given.allowed is not None and not np.all(given.allowed)
+    for name in () if hides else LOOK_AHEAD:
         masked = replace(given, allowed=MASKS[name](n_q, n_k))
         if Search(masked, theirs, decimals).is_right():
             return name
@@ -535,7 +536,9 @@ class _Words:
                 f"{amount(digits, 'digit')} cannot tell them from numbers with one of these"
                 f" mistakes: {unseen}."
             )
-        return f"These numbers cannot show whether this is wrong as well: {unseen}."
+        return (
+            f"These numbers cannot show whether one of these mistakes was made as well: {unseen}."
+        )
 
     def _titles_of_unseen(self) -> list[str]:
         """Return their titles beside the mistakes found; all that fill hidden scores share one."""

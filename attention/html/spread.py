@@ -49,8 +49,9 @@ def statistics_table(view: View, digits: int) -> str:
     visible = view.allowed  # and where −1e9 is added, the score is none
     if view.bias is not None:
         visible = visible & (view.bias == 0)
-    spread = variance(view.stages["masked"], visible)
-    lines.append(line(["masked (visible cells)", number(spread, max(digits, 4))]))
+    if "mask" in view.stages:
+        spread = variance(view.stages["masked"], visible)
+        lines.append(line(["masked (visible cells)", number(spread, max(digits, 4))]))
     return table("numbers", ["stage", "variance"], lines)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 from attention.vocabulary.notation import in_html
 
 
@@ -14,6 +12,6 @@ def table(kind: str, heads: list[str], lines: list[str]) -> str:
 
 
 def line(cells: list[str], kind: str = "") -> str:
-    first, *rest = (html.escape(text) for text in cells)
+    first, *rest = (in_html(text) for text in cells)
     others = "".join(f"<td>{text}</td>" for text in rest)
     return f'<tr class="{kind}"><th scope="row">{first}</th>{others}</tr>'

@@ -527,18 +527,26 @@ def visible_and_added(
         seen = np.empty(added.shape, bool)
         for rows in blocks(added.shape):
             block = added[..., rows, :]
-            known = block > (-3e4 if dtype == "float16" else -1e37)
+            known = block > np.float64(-3e4 if dtype == "float16" else -1e37)
             whole = ~known.any(axis=-1, keepdims=True)
             whole &= np.isfinite(block).all(axis=-1, keepdims=True)
             seen[..., rows, :] = known | whole
         if not seen.all():
             allowed = seen if allowed is None else allowed & seen
-            added = np.where(seen, added, 0) if added.any(where=seen) else None
+            added = _where(seen, added) if added.any(where=seen) else None
         elif not added.any():
             added = None
     if allowed is not None and allowed.all():
         allowed = None
     return {"allowed": allowed, "bias": added}
+
+
+def _where(seen: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """Return what is added where it does not hide; in place where that is ours."""
+    if not added.flags.writeable:
+        return np.where(seen, added, 0)
+    np.copyto(added, 0, where=~seen)
+    return added
 
 
 def beyond(arrays: int, heads: int, weights: int) -> str:

@@ -6,16 +6,17 @@ import re
 from html import escape
 
 _QUOTED = re.compile(r"(“[^”]*”)")  # words of a user, which are no notation
-_NAME = re.compile(r"\b([A-Za-z])_(model|out|in|[A-Za-z])\b")
+_NAME = re.compile(r"\b([A-Za-z])_(model|out|in|[A-Za-z])\b(?!\.\w)")
 LONGEST_IN_FILENAME = 60  # characters
 _LOW = {"k": "ₖ", "v": "ᵥ"}  # what Unicode has
 
 
 def in_html(text: str) -> str:
-    """Return the text escaped, with indices below the line; quoted words stay as they are.
+    """Return the text escaped, with indices below the line; quoted words and the names of files
+    stay as they are.
 
-    >>> in_html("1/√d_k < W_Q, “d_k”")
-    '1/√d<sub>k</sub> &lt; W<sub>Q</sub>, “d_k”'
+    >>> in_html("1/√d_k < W_Q, “d_k”"), in_html("W_Q.npz has no W_K.")
+    ('1/√d<sub>k</sub> &lt; W<sub>Q</sub>, “d_k”', 'W_Q.npz has no W<sub>K</sub>.')
     """
     pieces = _QUOTED.split(escape(text))
     pieces[::2] = [_NAME.sub(r"\1<sub>\2</sub>", piece) for piece in pieces[::2]]

@@ -1533,7 +1533,8 @@ def test_numbers_right_with_a_mask_that_was_not_given_are_called_so(
     assert str(found) == messages.RIGHT_WITH_A_MASK.format(mask=said, call=call)
     assert found.mask == mask and not found.correct and not found.explanations
     assert diagnose(Q, K, V, output=output, allowed=getattr(attention, mask)(4, n_k)).correct
-    given = diagnose(Q, K, V, output=output, allowed=np.ones((4, n_k), bool))
-    assert given.mask == "" and not given.correct  # who gave a mask meant it
+    assert diagnose(Q, K, V, output=output, allowed=np.ones((4, n_k), bool)).mask == mask
+    meant = diagnose(Q, K, V, output=output, allowed=np.arange(n_k) < n_k - 1)
+    assert meant.mask == "" and not meant.correct  # who gave a mask that hides meant it
     other = diagnose(Q, K, V, output=output + 0.3 * rng.standard_normal(output.shape))
     assert other.mask == "" and not other.correct

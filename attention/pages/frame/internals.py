@@ -154,7 +154,8 @@ def log_without_tracebacks() -> None:
 def _of_one_line(record: logging.LogRecord) -> bool:
     """Leave out the traceback of a message that could not be decoded."""
     problem = record.exc_info[1] if record.exc_info else None
-    if type(problem).__name__ in ("DecodeError", "UnicodeDecodeError"):  # the first is protobuf's
+    is_protobufs = type(problem).__name__ == "DecodeError"
+    if is_protobufs or str(record.msg).startswith("Invalid UTF-8 sequence"):
         record.exc_info = record.exc_text = None
     return True
 

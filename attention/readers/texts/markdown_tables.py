@@ -72,7 +72,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _check_size(rows: list[str], where: str) -> None:
-    """Refuse a table with more cells than numbers are read, and a label in each row.
+    """Refuse a table of more cells than MAX_ELEMENTS, not counting one label a row.
 
     They are counted by their bars, as cells take a hundred times as long and as much room.
     """

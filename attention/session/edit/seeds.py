@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.limits import MAX_SEED
 from attention.session.state.run import run
-from attention.session.state.settings import Settings
+from attention.session.state.settings import Settings, allowed
 from attention.vocabulary.sentences import in_words
 
 TRIED = 50  # seeds at most
@@ -115,9 +115,9 @@ def _is_peaked(s: Settings) -> bool:
     """Check whether more than half of the weights of visible keys are too small to be seen, with
     the scores divided by √d_k and without a soft cap: switching these off is for the user to try.
     """
-    if len(s.key_tokens) * UNSEEN > 1:
+    if allowed(s).sum(axis=-1).min() * UNSEEN > 1:
         return True  # so small even if all keys get the same
-    trace = run(replace(s, scale=None, softcap=None))
+    trace = run(replace(s, scale=None, softcap=None, softmax=s.softmax or True))
     picked = s.item if s.batch and s.typed_qkv else ...  # the others stay whatever the seed
-    weights, allowed = trace.weights[picked], trace.allowed[picked]
-    return bool(2 * (weights[allowed] < UNSEEN).sum() > allowed.sum())
+    weights, seen = trace.weights[picked], trace.allowed[picked]
+    return bool(2 * (weights[seen] < UNSEEN).sum() > seen.sum())

@@ -125,6 +125,10 @@ STATES = {
     "a mixing matrix": lambda: changes.set_output_weights(first(), True),
     "a second sentence": lambda: changes.set_memory(first(), True),
     "large vectors": lambda: enlarged(first()),
+    "softmax off": lambda: replace(first(), softmax=False),
+    "a window of two among many": lambda: replace(
+        set_sentence(first(), " ".join(f"w{k}" for k in range(210))), window=2, mask="causal"
+    ),
     "not scaled": lambda: replace(first(), scale=1.0),
     "capped scores": lambda: replace(enlarged(first()), softcap=0.5),
     "a look-ahead mask": lambda: set_mask(enlarged(first()), "causal"),

@@ -320,7 +320,7 @@ const saidOf = ({ decimals, cut }, colours, rounds) => {
   const names = colours.map(unmarked).join(', ')
   return [
     cut ? `Numbers with ${decimals} of ${cut} decimals.` : '',
-    rounds ? '≈0 and ≈1 are rounded.' : '',
+    rounds ? '≈0 and ≈1: rounded for lack of room.' : '',
     names ? `In colours: ${names}.` : ''
   ].filter(Boolean).join(' ')
 }
