@@ -9,6 +9,7 @@ from html import escape
 from attention.core.scores import FUNCTION
 from attention.explain.view import View
 from attention.vocabulary.numbers import number, percent
+from attention.vocabulary.sentences import called, low
 
 MOST = 32  # words on a side; more lines than that are a thicket
 ROW, TOP, SIZE = 30, 26, 15  # px: of a word, above the first, of its letters
@@ -63,8 +64,13 @@ def svg(view: View, query: int, digits: int = 2, about: Sequence[str] = ()) -> s
     groups = []
     for i, word in enumerate(queries):
         lines = [
-            _line((left, _y(i)), (left + GAP, _y(j)), share, f"“{word}” → “{key}”: {text}")
-            for j, key in enumerate(keys)
+            _line(
+                (left, _y(i)),
+                (left + GAP, _y(j)),
+                share,
+                f"{called(queries, i)} → {called(keys, j)}: {text}",
+            )
+            for j in range(len(keys))
             if WIDEST * (share := float(weights[i, j])) >= THINNEST
             and (text := number(printed[i, j], digits))
         ]
@@ -74,15 +80,17 @@ def svg(view: View, query: int, digits: int = 2, about: Sequence[str] = ()) -> s
             if (share := float(printed[i, j])) > 0
         ]
         kind = "from chosen" if i == query else "from"
-        label = _text(left - 8, _y(i), word, "end", "query")
+        label = _text(left - 8, _y(i), low(word), "end", "query")
         inside = label + "".join(lines + shares)
         groups.append((i == query, f"<g class='{kind}' data-query='{i}'>{inside}</g>"))
     above = [group for _, group in sorted(groups, key=lambda one: one[0])]  # the chosen one last
-    words = [_text(left + GAP + 8, _y(j), key, "start", "key") for j, key in enumerate(keys)]
+    words = [_text(left + GAP + 8, _y(j), low(key), "start", "key") for j, key in enumerate(keys)]
     heads = _text(left - 8, 12, "query", "end", "of")
     heads += _text(left + GAP + 8, 12, "key", "start", "of")
-    best = f"the thickest of “{queries[query]}” leads to “{keys[int(weights[query].argmax())]}”"
-    best = best if weights[query].any() else f"“{queries[query]}” has none"
+    who, strongest = called(queries, query), called(keys, int(weights[query].argmax()))
+    best = (
+        f"the thickest of {who} leads to {strongest}" if weights[query].any() else f"{who} has none"
+    )
     name = escape(f"Weights as lines; {best}.")
     said = f"<desc>{escape(chr(10).join(about))}</desc>" if about else ""
     return (

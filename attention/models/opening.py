@@ -105,7 +105,8 @@ def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int, int
                 raise ValueError(mask)
         if masks != ["allowed"]:  # booleans of what is added, and that without what hides
             widths = [_WIDTHS[header[f"{name}.{mask}"]["dtype"]] for mask in masks]
-            width = 8 if {"mask", "bias"} <= set(masks) else max(widths, default=0)
+            # where both are there, their sum, and what is left of that
+            width = 16 if {"mask", "bias"} <= set(masks) else max(widths, default=0)
             joined = [max(sides) for sides in zip(*shapes, strict=True)] if shapes else [0]
             made += math.prod(joined) * (1 + width)
     known = {f"{name}.{array}" for name in about["layers"] for array in (*ARRAYS, "mask")}

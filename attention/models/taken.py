@@ -533,20 +533,12 @@ def visible_and_added(
             seen[..., rows, :] = known | whole
         if not seen.all():
             allowed = seen if allowed is None else allowed & seen
-            added = _where(seen, added) if added.any(where=seen) else None
+            added = np.where(seen, added, 0) if added.any(where=seen) else None
         elif not added.any():
             added = None
     if allowed is not None and allowed.all():
         allowed = None
     return {"allowed": allowed, "bias": added}
-
-
-def _where(seen: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Return what is added where it does not hide; in place where that is ours."""
-    if not added.flags.writeable:
-        return np.where(seen, added, 0)
-    np.copyto(added, 0, where=~seen)
-    return added
 
 
 def beyond(arrays: int, heads: int, weights: int) -> str:

@@ -107,6 +107,7 @@ def shortened(label: str) -> str:
 
 
 _REPEATED = re.compile(r"(.*) \((\d+)\)", re.DOTALL)
+_BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _ORDINALS = (
     *("first", "second", "third", "fourth", "fifth"),
     *("sixth", "seventh", "eighth", "ninth", "tenth"),
@@ -136,6 +137,16 @@ def called(labels: Sequence[str], k: int) -> str:
         return f"“{word}”"
     ordinal = _ORDINALS[which - 1] if which <= len(_ORDINALS) else ""
     return f"the {ordinal} “{word}”" if ordinal else f"“{word}” no.{NB}{which}"
+
+
+def low(label: str) -> str:
+    """Return a label with its count below the line, as on the board.
+
+    >>> low("the (12)"), low("(1)")
+    ('the₁₂', '(1)')
+    """
+    found = _REPEATED.fullmatch(label)
+    return label if found is None else found[1] + found[2].translate(_BELOW)
 
 
 def capital(text: str) -> str:

@@ -4,6 +4,7 @@ import json
 import math
 import random
 import tracemalloc
+from contextlib import suppress
 from dataclasses import replace
 
 import messages
@@ -155,6 +156,25 @@ def test_a_file_of_any_shape_opens_in_150_mb(shape):
     tracemalloc.start()
     try:
         survey(opened(content, "run.safetensors"))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 150 * 2**20
+
+
+@pytest.mark.parametrize("n", [3000, 3900])
+@pytest.mark.parametrize("most", [MAX_CAPTURED_CELLS, math.inf])
+def test_a_column_that_is_added_and_a_row_that_hides_open_in_150_mb(n, most):
+    """Of one head, whose masks are joined; or they are refused before they are."""
+    one = np.ones((1, 1, n, 1), np.float16)
+    M = {f"layers.0.{name}": one for name in ("Q", "K", "V", "output")}
+    hides = np.where(np.arange(n) % 2, 0, -np.inf).astype(np.float32)
+    M |= {"layers.0.bias": one.astype("f4"), "layers.0.mask": hides[None, None, None]}
+    content = safetensors(M, {FORMAT: json.dumps(ABOUT)})
+    tracemalloc.start()
+    try:
+        with suppress(BadInput):
+            opened(content, "run.safetensors", most)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -52,7 +52,7 @@ def test_the_introduction_begins_as_next_and_back_begin_it_whatever_was_set_befo
 @pytest.mark.parametrize("k", range(LAST_STEP + 1))
 def test_a_step_shows_and_names_masked_only_with_a_mask_or_where_one_is_to_be_drawn(k):
     at = opened(tour.go(CAT, k))
-    said, drawn = " ".join(words(at)), panes(at)
+    said, drawn = words(at), panes(at)
     assert ("masked" in drawn) == (k == tour.DRAWS_MASK)
     assert "+ M" not in said
     assert set(head(at)["spokenOf"]) <= set(drawn)

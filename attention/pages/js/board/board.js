@@ -287,6 +287,7 @@ class Board {
     const groups = new Map()
     for (const spec of this.head.panes) {
       const pane = this.panes.get(spec.name) ?? create(this, spec)
+      this.panes.delete(spec.name) // one that comes, as masked with a mask, is not the last
       this.panes.set(spec.name, pane)
       pane.spec = spec
       const name = this.isPlanned ? 'plan' : spec.group
