@@ -30,9 +30,18 @@ from attention.explain.arithmetic import (
 from attention.explain.captions import pushed
 from attention.explain.view import View
 from attention.vocabulary.numbers import MINUS, are_whole, constant, number, numbers, percent
-from attention.vocabulary.sentences import NB, Words, called, capital, repeated, shortened
+from attention.vocabulary.sentences import (
+    LOW_DIGITS,
+    NB,
+    Words,
+    called,
+    capital,
+    repeated,
+    shortened,
+)
 from attention.vocabulary.stages import STAGES
 
+UNSEEN = 5e-4  # a total further from a whole number is not taken for it
 LARGE_POWER = 12  # of e; the largest score is subtracted first where it is not from 0 to this
 Cell = tuple[str, int, int]  # stage, row, column
 
@@ -125,13 +134,11 @@ def card_of(
 
 # ---- words ---------------------------------------------------------------------------------------
 
-_LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
 
 def _head(labels: Sequence[str], k: int) -> str:
     """Return a word as the head of a column has it: cat, the₂."""
     word, which = repeated(labels, k)
-    return shortened(word) + (str(which).translate(_LOWERED) if which else "")
+    return shortened(word) + (str(which).translate(LOW_DIGITS) if which else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +315,8 @@ def _added(values: Sequence[float], eps: float = 2**-52) -> float:
     """Return the sum; a whole number where rounding alone keeps it from that."""
     terms = np.asarray(values)
     total, reach = float(terms.sum()), float(np.abs(terms).sum())
-    is_whole = math.isfinite(reach) and abs(total - round(total)) <= len(terms) * eps * reach
+    far = min(len(terms) * eps * reach, UNSEEN)
+    is_whole = math.isfinite(reach) and abs(total - round(total)) <= far
     return float(round(total)) if is_whole else total
 
 

@@ -107,7 +107,7 @@ def shortened(label: str) -> str:
 
 
 _REPEATED = re.compile(r"(.*) \((\d+)\)", re.DOTALL)
-_BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+LOW_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _ORDINALS = (
     *("first", "second", "third", "fourth", "fifth"),
     *("sixth", "seventh", "eighth", "ninth", "tenth"),
@@ -146,7 +146,7 @@ def low(label: str) -> str:
     ('the₁₂', '(1)')
     """
     found = _REPEATED.fullmatch(label)
-    return label if found is None else found[1] + found[2].translate(_BELOW)
+    return label if found is None else found[1] + found[2].translate(LOW_DIGITS)
 
 
 def capital(text: str) -> str:

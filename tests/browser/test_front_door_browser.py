@@ -209,3 +209,9 @@ def test_the_menu_has_one_order_for_eyes_and_keys_and_esc_leaves_a_section(look)
     page.keyboard.press("Escape")
     until(check, "detached")
     assert page.evaluate("document.activeElement.innerText") == "Check"
+
+
+def test_an_address_that_no_page_has_says_so(visit):
+    dashboard = visit()
+    dashboard.page.goto(dashboard.address + "nosuchpage")
+    until(dashboard.page.get_by_text("Page not found"))
