@@ -128,7 +128,7 @@ def test_masks_that_grow_when_they_are_joined_are_refused_before_that(arrays):
     n = 2**17
     shapes = dict(zip(arrays, [(1, 1, n, 1), (1, 1, 1, n)], strict=True))
     content = filed(call_of(1, 1, n, n, 1, **shapes), ABOUT)
-    width = 9 if "allowed" not in arrays else 5  # the sum in float64, or float32; and booleans
+    width = 17 if "allowed" not in arrays else 5  # two sums in float64, or float32; and booleans
     said = messages.MASKS_OF_CAPTURE.format(place="run", size=f"{n * n * width / 2**20:,.0f} MB")
     with pytest.raises(BadInput) as problem:
         opened(content, "run", math.inf)
