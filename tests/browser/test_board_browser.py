@@ -808,7 +808,7 @@ def test_numbers_are_whole_or_the_board_says_what_they_lack(look, name, size):
             assert in_heading, heading
             seen.add(pane)
             if painted is None:
-                named = re.search(r"In colours: (.*)[.]", said)
+                named = re.search(r"In colours: ([^.]*)[.]", said)
                 assert (
                     "in colours" in heading
                     or "are colours" in said

@@ -108,7 +108,7 @@ def test_weights_of_linears_become_the_example_transposed_and_say_so(look):
     until(page.get_by_text("tick transposed"))
     for role, name in names.items():
         dashboard.choose(f"set_load_pick_{role}", f"{part.format(name)}   6 × 4")
-        until(page.locator(PREVIEW, has_text=f"{role}, 6 × 4"))
+        until(page.locator(PREVIEW, has_text=f"{role.replace('_', '')}, 6 × 4"))
     page.locator(".st-key-set_load_transposed_W_Q label").click()
     until(page.locator(PREVIEW, has_text="WQ, 4 × 6"))
     dashboard.use()
