@@ -116,7 +116,7 @@ def test_weights_of_linears_become_the_example_transposed_and_say_so(look):
     used = page.locator(".said.understood").first
     assert used.inner_text().endswith(" More") and used.bounding_box()["height"] < 70
     used.locator("summary").click()
-    assert messages.WAS_TRANSPOSED.format(name="W_Q", rows=4, columns=6) in used.inner_text()
+    assert messages.WAS_TRANSPOSED.format(name="WQ", rows=4, columns=6) in used.inner_text()
 
 
 def test_what_was_typed_as_the_button_was_pressed_counts_once_it_was_seen(look):
