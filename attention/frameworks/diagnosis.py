@@ -262,7 +262,8 @@ def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int
     """
     n_q, n_k = given.shape[-2:]
     hides = given.allowed is not None and not np.all(given.allowed)
-    for name in () if hides else LOOK_AHEAD:
+    names = list(LOOK_AHEAD)[: 1 if n_q == n_k else None]  # both are the same there
+    for name in () if hides else names:
         masked = replace(given, allowed=MASKS[name](n_q, n_k))
         if Search(masked, theirs, decimals).is_right():
             return name

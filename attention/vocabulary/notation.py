@@ -19,8 +19,17 @@ def in_html(text: str) -> str:
     ('1/√d<sub>k</sub> &lt; W<sub>Q</sub>, “d_k”', 'W_Q.npz has no W<sub>K</sub>.')
     """
     pieces = _QUOTED.split(escape(text))
-    pieces[::2] = [_NAME.sub(r"\1<sub>\2</sub>", piece) for piece in pieces[::2]]
+    pieces[::2] = map(subscripts, pieces[::2])
     return "".join(pieces)
+
+
+def subscripts(escaped: str) -> str:
+    """Return HTML, or a text of Plotly, with indices below the line.
+
+    >>> subscripts("1/√d_k")
+    '1/√d<sub>k</sub>'
+    """
+    return _NAME.sub(r"\1<sub>\2</sub>", escaped)
 
 
 def in_label(text: str) -> str:

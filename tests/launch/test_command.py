@@ -105,22 +105,20 @@ def test_help_names_every_option(capsys):
     assert options == {"--help", "--port", "--address", "--open", "--version"}
 
 
-@pytest.mark.parametrize("port", ["65536", "-1", "80a", "٨٠", "", "99999999999", "8 0", "8_0"])
-def test_what_is_no_port_is_refused_by_name(port, never_serves, capsys):
-    with pytest.raises(SystemExit) as end:
-        command.main([f"--port={port}"])
-    said = messages.NOT_A_PORT.format(port=repr(port))
-    assert (end.value.code, never_serves) == (2, [])
-    assert capsys.readouterr().err.endswith(f"argument --port: {said}\n")
+PORTS = ["65536", "-1", "80a", "٨٠", "", "99999999999", "8 0", "8_0"]
+ADDRESSES = ["localhost", "8501", "", "127.0.0.1:80", "٨.8.8.8"]
 
 
-@pytest.mark.parametrize("address", ["localhost", "8501", "", "127.0.0.1:80", "٨.8.8.8"])
-def test_what_is_no_address_is_refused_by_name(address, never_serves, capsys):
+@pytest.mark.parametrize(
+    ("option", "given", "said"),
+    [("port", port, messages.NOT_A_PORT.format(port=repr(port))) for port in PORTS]
+    + [("address", at, messages.NOT_AN_ADDRESS.format(address=repr(at))) for at in ADDRESSES],
+)
+def test_what_is_no_port_or_address_is_refused_by_name(option, given, said, never_serves, capsys):
     with pytest.raises(SystemExit) as end:
-        command.main([f"--address={address}"])
-    said = messages.NOT_AN_ADDRESS.format(address=repr(address))
+        command.main([f"--{option}={given}"])
     assert (end.value.code, never_serves) == (2, [])
-    assert capsys.readouterr().err.endswith(f"argument --address: {said}\n")
+    assert capsys.readouterr().err.endswith(f"argument --{option}: {said}\n")
 
 
 # ---- a file that is no saved state ------------------------------------------

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attention.explain.colours import LIGHT
-from attention.figures.plotly.heatmap import subscripts
 from attention.figures.plotly.theme import layout
+from attention.vocabulary.notation import subscripts
 from attention.vocabulary.numbers import number
 
 DIGITS = 4  # of the numbers of a point

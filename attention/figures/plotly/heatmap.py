@@ -6,7 +6,6 @@ Plain dicts, because building nine ``go.Figure`` costs twenty times what a slide
 from __future__ import annotations
 
 import html
-import re
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from attention.explain.colours import LIGHT
 from attention.figures.panes.pane import CellKind, Pane
 from attention.figures.plotly.theme import layout
+from attention.vocabulary.notation import subscripts
 from attention.vocabulary.sentences import shortened
 
 MOST_LABELS = 24
@@ -137,10 +137,6 @@ def escape(text: str) -> str:
     '&lt;b&gt; "&#36;x&#36;" &#37;{y}'
     """
     return html.escape(text, quote=False).replace("$", "&#36;").replace("%{", "&#37;{")
-
-
-def subscripts(text: str) -> str:
-    return re.sub(r"\b([A-Za-z])_(model|out|in|[A-Za-z])\b", r"\1<sub>\2</sub>", text)
 
 
 def _axis(labels: tuple[str, ...], **options: Any) -> dict[str, Any]:

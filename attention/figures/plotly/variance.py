@@ -14,9 +14,9 @@ import numpy as np
 
 from attention.explain.colours import LIGHT
 from attention.figures.plotly.charts import Chart, axis, chart, chart_layout, pointed_at
-from attention.figures.plotly.heatmap import subscripts
 from attention.figures.plotly.theme import LINES
 from attention.samples.variance import N_KEYS, Point, Prediction
+from attention.vocabulary.notation import subscripts
 from attention.vocabulary.numbers import number
 
 SCALED, RAW, MATRIX = LINES[0], LINES[1], LINES[2]

@@ -16,11 +16,12 @@ from attention.figures.panes.arguments import checked_digits, checked_title, cho
 from attention.figures.panes.differing import panes_of
 from attention.figures.panes.pane import Pane
 from attention.figures.panes.panes import panes
-from attention.figures.plotly.heatmap import escape, subscripts, to_plotly
+from attention.figures.plotly.heatmap import escape, to_plotly
 from attention.figures.plotly.long_map import long_figure
 from attention.figures.plotly.theme import layout
 from attention.frameworks.result import Diagnosis
 from attention.long.attention import LongAttention
+from attention.vocabulary.notation import subscripts
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -241,12 +241,9 @@ def stages(now: Now) -> list[str]:
 
     The mask itself has its effect in masked; a stage of its own would move the others.
     """
-    left_out = {"mask"} if now.has_mask or draws_mask(now) else {"mask", "masked"}
+    there = now.has_mask or now.s.step == DRAWS_MASK
+    left_out = {"mask"} if there else {"mask", "masked"}
     return [name for name in now.shown.stages if name not in left_out]
-
-
-def draws_mask(now: Now) -> bool:
-    return now.s.step == DRAWS_MASK
 
 
 def spoken_of(now: Now) -> tuple[str, ...]:
