@@ -172,7 +172,7 @@ def test_a_link_to_another_page_is_followed_while_the_numbers_are_open(look):
     page = dashboard.page
     links = {
         "/compare": page.get_by_test_id("stTopNavLink").get_by_text("Compare"),
-        "/check": page.get_by_test_id("stPageLink-NavLink").get_by_text("Check your code →"),
+        "/check": page.locator(".st-key-title").get_by_text("Check your code →"),
     }
     for path, link in links.items():
         dashboard.page.get_by_role("button", name="Numbers", exact=True).click()

@@ -13,6 +13,7 @@ import numpy as np
 import pandas
 import pypdf
 import pytest
+from pages.conftest import as_text
 from PIL import Image
 
 import attention
@@ -181,7 +182,7 @@ def test_the_report_says_it_in_its_first_table():
     origin = Origin.of("mymask.csv", cells)
     contents = of(replace(s, mask=DRAWN, drawn=as_drawn(cells), drawn_from=origin))
     table = re.search(r"<tbody>.*?</tbody>", written("report", contents).decode(), re.DOTALL)[0]
-    lines = [[cell.text for cell in line] for line in ElementTree.fromstring(table)]
+    lines = [[cell.text for cell in line] for line in ElementTree.fromstring(as_text(table))]
     assert dict(lines) == {
         "made by": MADE,
         "holds": "head 1 of 0–1",
