@@ -46,7 +46,7 @@ def draw(panels: list[Panel], paper: Paper, on_panel: OnPanel | None = None) -> 
         figure = layout.figure(height, f"{names}; rows: {', '.join(panels[-1].labels[0])}")
         for number, block in enumerate(blocks, 1):
             place = block.x, block.y, block.wide, block.tall
-            axes = figure.add_axes(layout.share(*place), label=block.panel.name)
+            axes = figure.add_axes(layout.share(*place), label=block.panel.label)
             cells = _cells(axes, block, 0 if block.panel.name in small else size)
             if block.bar:
                 _bar(figure, cells, block, layout)

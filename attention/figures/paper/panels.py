@@ -34,6 +34,7 @@ class Panel:
 
     def __init__(self, pane: Pane, heading: str, paper: Paper) -> None:
         self.name, self.heading = pane.stage or pane.name, heading
+        self.label = pane.name  # of its axes in the figure
         self.group = pane.group  # panels of one stand in a line where there is room
         self.is_side = bool(pane.stage)  # one of several of a stage, whose name is another
         self.is_attention = self.group.endswith("attention")
@@ -65,10 +66,9 @@ def panels_of(panes: Sequence[Pane], paper: Paper) -> list[Panel]:
     headings = headings_of(panes, paper)
     found = [Panel(*both, paper) for both in zip(panes, headings, strict=True)]
     compared: dict[object, list[Panel]] = {}
-    for panel in found:  # a stage of all heads; or its sides, without their difference
-        is_stage = panel.name in STAGES and not panel.is_side
-        of = panel.name if is_stage else (panel.name, panel.scale)
-        compared.setdefault(of, []).append(panel)
+    for panel in found:  # a stage of all heads, its sides without their difference, or frameworks
+        of: object = panel.name if panel.name in STAGES else panel.scale
+        compared.setdefault((of, panel.scale) if panel.is_side else of, []).append(panel)
     for together in compared.values():
         scale = scale_of(together, paper)
         for panel in together:

@@ -39,7 +39,8 @@ def test_a_comparison_has_a_line_for_each_stage_and_no_title_between_its_sides(p
     cells = [axes for axes in figure.axes if axes.get_label()]
     lines = {}
     for axes in cells:
-        lines.setdefault(round(axes.get_position().y1, 6), []).append(axes.get_label())
+        stage, *_ = axes.get_label().split("_")
+        lines.setdefault(round(axes.get_position().y1, 6), []).append(stage)
     assert [len(line) for line in lines.values()] == sides
     assert all(len(set(line)) == 1 for line in lines.values())
     titles = [axes.get_title(loc="left").split(") ")[1] for axes in cells]
