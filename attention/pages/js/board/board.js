@@ -30,7 +30,7 @@ import { areaOf, isSeen } from './paint/part.js'
 import { Player } from './play/player.js'
 import { Presenter } from './present.js'
 import { fillTable } from './text/tables.js'
-import { forgetWidths } from './text/text.js'
+import { forgetWidths, formulaText } from './text/text.js'
 
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SHORTLY = 2000 // and until other numbers are on the board
@@ -189,11 +189,12 @@ class Board {
 
   // One sentence below the board; "" takes it away. That something was done goes by itself.
   say(sentence, done = false) {
-    this.untaken.textContent = sentence
+    this.said = sentence
+    formulaText(this.untaken, sentence)
     this.untaken.hidden = !sentence
     this.untaken.classList.toggle('done', done)
     this.saidAt = performance.now()
-    if (done) setTimeout(() => this.untaken.textContent === sentence && this.say(''), STAYS)
+    if (done) setTimeout(() => this.said === sentence && this.say(''), STAYS)
   }
 
   // Something was typed: what was said before is over, unless it was said just now.

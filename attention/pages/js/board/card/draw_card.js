@@ -1,7 +1,7 @@
 // The card of a cell, as card.js sets it, in the page.
 
 import { make } from '../../elements.js'
-import { formulaParts } from '../text/notation.js'
+import { formulaText } from '../text/text.js'
 
 const LEAST = 11 // px: letters of the names of steps
 const APART = 6 // px between two of these
@@ -28,26 +28,13 @@ export function drawCard(node, { said, tall, ledger, px, columns }, pick) {
   for (const [text, kind] of said.title) {
     const part = make('span', kind, title)
     if (kind) part.textContent = text
-    else formula(part, text)
+    else formulaText(part, text)
   }
   make('span', 'value', head, said.value)
   if (said.table) (tall ? tallTable : wideTable)(node, said.table, columns)
-  for (const line of said.lines) formula(make('p', 'line', node), line)
-  if (said.note) formula(make('p', 'note', node), said.note)
+  for (const line of said.lines) formulaText(make('p', 'line', node), line)
+  if (said.note) formulaText(make('p', 'note', node), said.note)
   if (said.chain.length) drawChain(node, said, ledger, pick)
-}
-
-/**
- * A text in which W_Q has a subscript and e^{2} a power.
- * @param {HTMLElement} node
- * @param {string} text
- */
-function formula(node, text) {
-  const inside = make('span', '', node)
-  for (const { text: part, low, high } of formulaParts(text)) {
-    if (low || high) make(low ? 'sub' : 'sup', '', inside, part)
-    else inside.append(part)
-  }
 }
 
 /**
@@ -59,7 +46,7 @@ function formula(node, text) {
 function heading(row, text, scope, isTerm) {
   const cell = make('th', '', row, isTerm ? text : '')
   cell.setAttribute('scope', scope)
-  if (!isTerm) formula(cell, text)
+  if (!isTerm) formulaText(cell, text)
 }
 
 /**
@@ -127,7 +114,7 @@ function drawChain(node, { chain }, ledger, pick) {
     button.onclick = () => pick({ stage, row, column })
     make('span', 'name', button, ledger ? name : `${name} ${text}`)
     if (!ledger) return
-    formula(make('span', 'how', button), how)
+    formulaText(make('span', 'how', button), how)
     make('span', 'is', button, text)
   })
 }

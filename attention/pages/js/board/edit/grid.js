@@ -3,7 +3,6 @@
 
 import { make, px } from '../../elements.js'
 import { calledOf, exactOf, textOf } from '../text/cells.js'
-import { unmarked } from '../text/notation.js'
 import { waitingOn } from '../text/pane.js'
 import { CLICK, areaOf, axesOf, dragged, isSeen, line, partOf, same } from '../paint/part.js'
 import { NUMBER, laidDown, pointed, scrubbed } from './entered.js'
@@ -213,10 +212,10 @@ export class Grid {
     if (this.maskable) return 'Press the space bar to hide a cell, or to show it.'
     if (spec.edit === 'blanks') return 'Only a blank takes a number.'
     const inputs = [...this.board.panes.values()].filter(({ grid }) => grid?.editable)
-    const names = inputs.map(pane => unmarked(pane.spec.symbol)).join(', ')
+    const names = inputs.map(pane => pane.spec.symbol).join(', ')
     return names
-      ? `${unmarked(spec.symbol)} is computed. You can type numbers into ${names}.`
-      : `The numbers of ${unmarked(spec.symbol)} cannot be changed here.`
+      ? `${spec.symbol} is computed. You can type numbers into ${names}.`
+      : `The numbers of ${spec.symbol} cannot be changed here.`
   }
 
   // Whether Tab leaves the pane: after the last of its numbers.

@@ -1,7 +1,7 @@
 // Words and their widths.
 
 import { make } from '../../elements.js'
-import { mathParts } from './notation.js'
+import { formulaParts, mathParts } from './notation.js'
 
 /**
  * W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
@@ -13,6 +13,20 @@ export const mathText = (node, text) => {
   for (const { text: part, low } of mathParts(text)) {
     if (low) make('sub', '', node, part)
     else node.append(part)
+  }
+}
+
+/**
+ * The same, of a sentence or a line of arithmetic: e^{2} becomes a power, quoted words stay.
+ * @param {Element} node
+ * @param {string} text
+ */
+export const formulaText = (node, text) => {
+  node.replaceChildren()
+  const inside = make('span', '', node)
+  for (const { text: part, low, high } of formulaParts(text)) {
+    if (low || high) make(low ? 'sub' : 'sup', '', inside, part)
+    else inside.append(part)
   }
 }
 
