@@ -143,7 +143,7 @@ def test_a_block_from_a_spreadsheet_is_pasted_at_the_cell_and_is_one_step_of_bac
     holds(dashboard, "W_V", changed)
     said = dashboard.page.locator(".board [role=status]")
     assert said.inner_text() == (
-        messages.NUMBER_TOO_LARGE.format(place="W_V, row 3, column 4", found="1e13")
+        messages.NUMBER_TOO_LARGE.format(place="WV, row 3, column 4", found="1e13")
     )
     dashboard.wait_for("before => history.length === before + 1", before)
     dashboard.page.go_back()
