@@ -10,6 +10,7 @@ import numpy as np
 
 ALONE = "numbers"  # the name of an array that has none
 PASTED = "the text"  # what sentences call numbers that were typed or pasted
+REFUSED = "not read"  # instead of the type of numbers
 Index = tuple[int | slice, ...]  # a part of an array, all axes from the first one on
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from attention.limits import LIMIT, MAX_BLOCKS, MAX_JOINED, MAX_TYPED_TEXT, BadInput
+from attention.limits import LIMIT, MAX_JOINED, MAX_TYPED_TEXT, BadInput
 from attention.vocabulary.numbers import exact
 from attention.vocabulary.sentences import plural
 
@@ -18,12 +18,8 @@ _PRINTED = re.compile(
     r"(?:<tf\.(?:Tensor|Variable)[^\[]{0,99}numpy=\s*)?"
     r"(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor|[Mm]atrix)\("
 )
-# Between two matrices, and between two numbers.
-_BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n")
 _GAP = re.compile(r"\s*,\s*|\s+")
 _ROW = re.compile(r"\[[^\[\]]*\]")
-_BRACKET = re.compile(r"[\[({\])}]")
-_DEPTH = 9  # of brackets; an array has no more than four axes
 _WIDTH = 75  # characters of a line that NumPy prints
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 # There is one way to match it: no backtracking.
@@ -186,72 +182,6 @@ def _is_wrapped(lines: Sequence[str]) -> bool:
     lines = [line.rstrip() for line in lines]
     widest = 1 + max((len(cell) for line in lines for cell in line.split()), default=0)
     return all(line.endswith(",") or len(line) + widest >= _WIDTH for line in lines[:-1])
-
-
-def apart(text: str) -> list[str]:
-    """Return the outermost bracketed parts of a text, which has nothing but commas between them.
-
-    An empty list for any other text.
-
-    >>> apart("[[1 2]\\n [3 4]] [[5 6]], (2, 2)")
-    ['[[1 2]\\n [3 4]]', '[[5 6]]', '(2, 2)']
-    >>> apart("array([1]), [2]"), apart("[1"), apart("1 2")
-    ([], [], [])
-    """
-    parts: list[str] = []
-    depth = start = end = 0
-    for bracket in _BRACKET.finditer(text):
-        if bracket[0] in "[({":
-            if not depth and text[end : bracket.start()].strip(" \t\r\n,;"):
-                return []
-            start = start if depth else bracket.start()
-            depth += 1
-        else:
-            depth -= 1
-            if not depth:
-                end = bracket.end()
-                parts.append(text[start:end])
-        if not 0 <= depth <= _DEPTH or len(parts) > MAX_JOINED:
-            return []
-    return [] if depth or text[end:].strip(" \t\r\n,;") else parts
-
-
-def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
-    """One matrix, or several of one shape, as NumPy prints three axes.
-
-    Between two of them stands an empty line, or brackets close.
-
-    >>> read_matrices("[[[1], [2]], [[3], [4]]]", "weights").shape
-    (2, 2, 1)
-    """
-    text = _bare(text[: MAX_TYPED_TEXT + 1])
-    if re.match(r"\s{0,99}(\[\s{0,99}){4}", text):
-        raise BadInput(
-            f"{name} has four axes or more; three at most are read from a printout; cut it first,"
-            " or save it as .npy."
-        )
-    blocks = [block for block in _BETWEEN.split(text) if block.strip()]
-    if len(blocks) < 2 or len(text) > MAX_TYPED_TEXT:
-        return read_matrix(text, name, finite)
-    if len(blocks) > MAX_BLOCKS:
-        raise BadInput(f"{name} is {len(blocks):,} matrices; at most {MAX_BLOCKS} are read.")
-    matrices = [
-        read_matrix(_closed(block), f"{name}, head {head}", finite)
-        for head, block in enumerate(blocks)
-    ]
-    for head, matrix in enumerate(matrices):
-        if matrix.shape != matrices[0].shape:
-            raise BadInput(
-                f"{name}, head {head} is {sides(matrix.shape)} and head 0 is"
-                f" {sides(matrices[0].shape)}; all need the same shape."
-            )
-    return np.stack(matrices)
-
-
-def _closed(block: str) -> str:
-    """A block cut out between brackets, with brackets of its own again."""
-    inner = block.strip("[], \t\r\n")
-    return f"[[{inner}]]" if "]" in inner or "[" in block else block
 
 
 def _bare(text: str) -> str:

@@ -29,13 +29,21 @@ from attention.limits import (
     MAX_RANK,
     BadInput,
 )
-from attention.readers.cells.entry import ALONE, ArrayEntry, Index, repeated, shape_of, shown
+from attention.readers.cells.entry import (
+    ALONE,
+    REFUSED,
+    ArrayEntry,
+    Index,
+    repeated,
+    shape_of,
+    shown,
+)
 from attention.readers.cells.printouts import sides
 from attention.vocabulary.sentences import first_few
 
 HEAD = 12_000  # bytes of a .npy that hold its header
 VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
-REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
+WORDS = "words"  # instead of the type of numbers
 
 
 class Bounds(NamedTuple):

@@ -1,0 +1,196 @@
+"""What stands around an array in a text: comments, prompts, calls, and the label before it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from attention.readers.cells.entry import short
+
+MAKERS = {  # of functions that only hold numbers
+    *("array", "asarray", "tensor", "as_tensor", "constant", "matrix", "mat", "asmatrix"),
+    *("float", "float16", "float32", "float64", "bfloat16", "double", "half", "int32", "int64"),
+    *("FloatTensor", "DoubleTensor", "LongTensor", "IntTensor", "BoolTensor", "HalfTensor"),
+    *("Variable", "Parameter", "list", "tuple", "dict", "OrderedDict", "convert_to_tensor"),
+    *("print", "display", "show", "stack", "repr", "to_tensor", "DataFrame", "Series"),
+}
+# Names before whole numbers that are no array of this attention.
+_SIZES = re.compile(
+    r"(?:shapes?|sizes?|dims?|axis|axes|perm|reshape|view|strides?|pad\w*|repeat|tile|expand|zeros"
+    r"|ones|full|empty|randn?|normal|uniform|randint|arange|eye|index|indices|idx|seed|ids|range"
+    r"|slice|split|chunks?|permute|transpose|broadcast\w*|units|kernel\w*)\W{0,9}$",
+    re.IGNORECASE,
+)
+_PROMPT = re.compile(
+    r"(?m)^[ \t]*(?:>>>|\.\.\.(?=[ \t])|(?:In|Out)[ \t]?\[[ \d*]{0,9}\]:?|\.{3,9}:|\[\d{1,5}\]:)"
+)
+_COMMENT = re.compile(r"(?m)(?:(?<=[\s,\]\[)(])|^)(?:#|//)(?![\w#]*[ \t]+\[)[^\n]*")
+_WHOLE_LINE = re.compile(r"(?m)^[ \t]*(?:#|//|%)[ \t][^\n]*")
+# What is written around the numbers, up to their first bracket.
+_BEFORE = re.compile(
+    r"(?:Parameter containing:\s{0,9})?"
+    r"(?:<tf\.\w{1,20}[^\[\]<>]{0,99}numpy=\s{0,9})?"
+    r"(?:[A-Za-z_][\w.]{0,60}\(\s{0,99})*(?P<factor>[\d.]{1,20}(?:e[+-]?\d{1,3})?\s?\*\s{0,99})?$"
+)
+_CALLED = re.compile(r"(\w{1,60})\(\s{0,99}")
+_TAIL = re.compile(
+    r"(?:[\s,;)>]"
+    r"|\.(?:astype|float|double|half|to|numpy|copy|clone|detach|cpu|cuda|tolist)\([\w., ='\"]*\)"
+    r"|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type|size|layout|numpy|axis|dim)\s?=\s?"
+    r"(?:'[^'\n]{0,99}'|<[^>\n]{0,99}>|\([^)\n]{0,99}\)|[\w.:]+))*"
+)
+# What would be computed with the numbers, on the same line.
+_COMPUTED = re.compile(r"[ \t)]{0,99}(?:\*\*?|/|@|\.\w|\^|[+-][ \t]*[\w.(\[])[^\n]{0,40}")
+_COMPUTED_BEFORE = re.compile(r"[\w.)\]]{1,40}[ \t]*(?:\*\*?|/|@|[+-])[ \t]*$")
+_RULE = re.compile(r"[\s=\-_*~+#|·─═━]{3,}")
+_SHAPE = re.compile(
+    r"[\s:=]*(?:(?:torch\.|tf\.)?(?:Size|TensorShape))?\(?[\[(][\d, \tx×None]{1,60}[\])]\)?[\s,]*",
+    re.IGNORECASE,
+)
+_SHAPE_BEHIND = re.compile(
+    r"[ \t.]*(?:of )?(?:shape|size)?[ \t]*[:=]?[ \t]*(?:torch\.Size)?"
+    r"(?:\([\[(]?\d{1,6}(?:,|(?:, ?\d{1,6}){1,3})[\])]?\)|\[\d{1,6}(?:, ?\d{1,6}){0,3}\])[ \t:=]*$",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(r"(?:print|display)?\(?\s*(?:np\.round\(|torch\.round\()?([A-Za-z_]\w{0,39})\b")
+_STEP = re.compile(r"(?:step|part|cell|stage)[ \t]*\d{1,3}(?:\.\d{1,2})?[ \t]*[:.)–-]+[ \t]*", re.I)
+_CODE = re.compile(r"\w\(|[^=!<>]=[^=]|^(?:import|from|for|if|def|return|with|class|while)\b|^@")
+_ARGUMENT = re.compile(r"^\w+\((?:[^()]*,)?\s*(\w+)$|^\w+=[^()=]*,\s*(\w+)$")
+_MARKS = " \t:=#*`>'\"([{,;-•→|/%"
+_FAR = 2000  # characters before an array, in which its label is looked for
+_MOST = 60  # characters of a label
+
+
+class Around(NamedTuple):
+    """What stands before an array."""
+
+    label: str
+    beside: bool  # whether the label is on the same line
+    factor: float = 1.0  # by which torch before 1.2 divided all numbers
+    in_call: str = ""  # the function that would compute with the numbers
+    computed: str = ""  # what would be computed with them, before them
+    rest: str = ""  # all that stands there, but for what holds the numbers
+
+
+def cleaned(text: str) -> str:
+    """A text of the same length, without comments and prompts; other signs in ASCII.
+
+    >>> cleaned(">>> Q = [1, # one\\n...      2]")
+    '    Q = [1,      \\n          2]'
+    """
+    if not text.isascii():
+        text = text.translate(_OTHER_SIGNS)
+    if ">>>" in text or "In [" in text or "Out[" in text or "]:" in text:
+        text = _PROMPT.sub(_blank, text)
+    if "#" in text or "//" in text or "%" in text:
+        text = _WHOLE_LINE.sub(_blank, text)
+        text = _COMMENT.sub(_blank, text)
+    return text
+
+
+_OTHER_SIGNS = str.maketrans({"\u2212": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
+
+
+def _blank(found: re.Match) -> str:
+    return " " * len(found[0])
+
+
+def before(text: str, plain: str, start: int, end: int) -> Around:
+    """What stands between the array before, or the beginning, and the bracket at ``end``.
+
+    ``plain`` is the text as :func:`cleaned` left it.
+
+    >>> before("Attention Weights:\\n ", "Attention Weights:\\n ", 0, 20).label
+    'Attention Weights'
+    """
+    near = plain[max(start, end - 160) : end]
+    written = _BEFORE.search(near)
+    calls = _CALLED.findall(written[0]) if written else []
+    factor = float(written["factor"].rstrip(" \t\r\n*")) if written and written["factor"] else 1.0
+    other = next((call for call in calls if call not in MAKERS), "")
+    first = end - (len(written[0]) if written else 0)
+    start = max(start, first - _FAR)
+    rest = plain[start:first]
+    label, beside = _label(text[start:first], rest)
+    computed = _COMPUTED_BEFORE.search(rest[-60:])
+    said = short(computed[0].strip(), 24) if computed else ""
+    return Around(label, beside, factor, other, said, rest.strip(" \t\r\n,;()"))
+
+
+def _label(text: str, plain: str) -> tuple[str, bool]:
+    """The label at the end of a text, and whether it is on its last line."""
+    *above, beside = text.split("\n")
+    beside = plain[len(plain) - len(beside) :]
+    if beside.strip(_MARKS):
+        return _named(beside), True
+    if beside.strip(" \t([{"):  # a mark alone, as in "- [1, 2]"
+        return "", False
+    asked = False
+    for line in reversed(above[-12:]):
+        bare = line.strip()
+        prompt = _PROMPT.match(line)
+        rest = line[prompt.end() :].strip() if prompt else bare
+        if prompt and not rest:
+            asked = True
+            continue
+        if not bare or _RULE.fullmatch(line) or _SHAPE.fullmatch(rest):
+            continue
+        return _above(rest, asked or bool(prompt)), False
+    return "", False
+
+
+def _above(line: str, asked: bool) -> str:
+    """The label that a line above an array is; "" where it is code that computes something."""
+    line = line.strip()
+    comment = line.startswith(("#", "//", "%"))
+    if not comment and (named := re.fullmatch(r"([A-Za-z_]\w{0,39})\s*[:=]?", line)):
+        return named[1]
+    if not comment and not line.endswith((":", "=")) and _CODE.search(_without_shape(line)):
+        if line.startswith(("print", "display")) and (found := _ASKED.match(line)):
+            return "" if found[1] in ("print", "display", "np", "torch", "f") else found[1]
+        return ""
+    return _named(line)
+
+
+def _without_shape(line: str) -> str:
+    return _SHAPE_BEHIND.sub("", line)
+
+
+def _named(line: str) -> str:
+    """A label as it is written, without the marks around it, a number of a step and a shape."""
+    line = re.sub(r"^.*[({\[](?=['\"])", "", line)  # OrderedDict([('W_Q',
+    label = _without_shape(line.strip().rstrip(":= \t"))
+    label = label.removesuffix(".shape").strip(_MARKS)
+    if named := _ARGUMENT.search(label):  # BaseModelOutput(attentions=
+        label = named[1] or named[2]
+    label = "" if label.lower() in ("shape", "size", "array") else label
+    label = _STEP.sub("", label, count=1) if _STEP.match(label) else label
+    return short(label, _MOST)
+
+
+def heading(gap: str) -> str:
+    """The label of rows that have labels of their own: the line above the first one.
+
+    >>> heading("Word vectors:\\n  the: "), heading("import numpy as np\\nx1 = ")
+    ('Word vectors', '')
+    """
+    for line in reversed(gap.split("\n")[:-1][-12:]):
+        if line.strip() and not _RULE.fullmatch(line):
+            line = line.strip()
+            return _named(line) if line.endswith(":") or line.startswith("#") else ""
+    return ""
+
+
+def is_size(around_text: str) -> bool:
+    """Check whether what stands before whole numbers says that they are a shape or places."""
+    return _SIZES.search(around_text[-80:]) is not None
+
+
+def behind(plain: str, end: int) -> tuple[int, str]:
+    """Where what belongs to an array ends, and what would be computed with it."""
+    if found := _COMPUTED.match(plain, end):
+        tail = found[0].strip()
+        if not _TAIL.fullmatch(tail):
+            return end + len(found[0]), short(tail, 24)
+    tail_of = _TAIL.match(plain, end)
+    return tail_of.end() if tail_of else end, ""

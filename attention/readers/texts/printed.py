@@ -1,0 +1,530 @@
+"""Arrays that programs printed and lists in code, wherever they stand in a text.
+
+Each pair of brackets that holds numbers alone is an array, and what stands before it is its label:
+the rest of the text, prose or code, is not understood and need not be.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_JOINED, MAX_RANK, BadInput
+from attention.readers.cells.entry import ALONE, REFUSED, ArrayEntry, short
+from attention.readers.cells.printouts import is_number, read_number, vanishes
+from attention.readers.texts.around import Around, before, behind, cleaned, heading, is_size
+from attention.vocabulary.labels import role_of
+from attention.vocabulary.sentences import plural
+
+_BRACKET = re.compile(r"[\[\]]")
+_PLAIN = b"0123456789+-.eE \t\r\n,"  # what a row of numbers is made of, if nothing is unusual
+_GAP = " \t\r\n,;"
+# A number as NumPy 2 writes it in lists, one in letters, or any other run of characters.
+_TOKEN = re.compile(
+    r"(?:np|numpy|jnp|torch)\.[a-z]{3,9}\d{0,3}\(([^()\s]{1,40})\)|(\.\.\.|…)|([^\s,;]+)"
+)
+_MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
+_ENOUGH = 1000  # words, after which no number is expected
+_DOTS = ("...", "…")
+_WIDTH = 75  # characters of a line that NumPy prints
+_TUPLES = re.compile(r"[\d\s.,eE+\-()]*")  # rows in Python's other brackets
+_SQUARE = str.maketrans("()", "[]")
+# Vectors that code puts below each other: X = np.stack([the, dog])
+_STACK = re.compile(
+    r"(?m)^[ \t]*([A-Za-z_]\w{0,39})[ \t]*=[ \t]*(?:\w{1,20}\.)?"
+    r"(?:v?stack|array|tensor|cat|concat\w{0,6})\([\[(]([\w\s,]{1,2000})[\])]"
+)
+# Words in a list: tokens = ["the", "dog"]
+_WORDS = re.compile(
+    r"=\s{0,9}\[((?:\s{0,9}(?:'[^'\n]{0,80}'|\"[^\"\n]{0,80}\")\s{0,9},?){1,512})\s{0,9}\]"
+)
+_WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+
+
+@dataclass
+class Node:
+    """A pair of brackets that holds numbers alone, or should."""
+
+    start: int
+    end: int = 0  # after the closing bracket
+    shape: tuple[int, ...] = ()
+    rows: list[array] = field(default_factory=list)  # of numbers, in order
+    is_truth: bool = False
+    is_cut: bool = False
+    problem: str = ""  # after the place
+    at: int = 0  # of the problem
+    is_words: bool = False  # whether it may be no array of numbers at all, as [batch, 4]
+    depth: int = 1  # of brackets
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is to be listed, if only with what is wrong."""
+        wrong = self.problem and (not self.is_words or self.depth > 1)
+        return bool(self.shape or self.is_cut or wrong)
+
+    def values(self) -> np.ndarray:
+        """The numbers, as float64 or as True and False."""
+        count = math.prod(self.shape)
+        found = np.fromiter(chain.from_iterable(self.rows), np.float64, count).reshape(self.shape)
+        return found.astype(bool) if self.is_truth else found
+
+
+@dataclass
+class _Open:
+    """A bracket that is not closed yet, and what was found after it."""
+
+    start: int
+    last: int  # where the text after what was found begins
+    found: list[Node] = field(default_factory=list)  # in order
+    odd: str = ""  # the first of what stands between them and is neither number nor separator
+    odd_at: int = 0
+    before: int = 0  # how many were found before that
+
+
+def nodes_in(text: str) -> list[Node]:
+    """The pairs of brackets that hold numbers alone, in order; the largest where one is in another.
+
+    ``text`` has no comments. Time is in proportion to its length.
+
+    >>> [node.values().tolist() for node in nodes_in("Q [[1, 2]] a[i] tensor([3.])")]
+    [[[1.0, 2.0]], [3.0]]
+    """
+    top = _Open(0, 0)
+    stack = [top]
+    for bracket in _BRACKET.finditer(text):
+        at, inner = bracket.start(), stack[-1]
+        if bracket[0] == "[":
+            _between(inner, text[inner.last : at], inner.last)
+            stack.append(_Open(at, at + 1))
+        elif len(stack) > 1:
+            stack.pop()
+            if inner.found or inner.odd:
+                _between(inner, text[inner.last : at], inner.last)
+                found = _closed(inner, at + 1)
+            else:
+                found = _leaf(text, inner.start, at + 1)
+            outer = stack[-1]
+            if not found and outer is not top:
+                _between(outer, text[inner.start : at + 1], inner.start)
+            outer.found += found
+            outer.last = at + 1
+    return _unclosed(stack, text)
+
+
+def _between(opened: _Open, text: str, at: int) -> None:
+    """Take note of what stands between arrays in a bracket: dots leave rows out."""
+    words = text.strip(_GAP)
+    if opened.odd or not words:
+        return
+    if all(word in _DOTS for word in words.replace(",", " ").split()):
+        opened.found.append(Node(opened.start, is_cut=True))
+    else:
+        opened.odd, opened.odd_at = words, at
+        opened.before = len(opened.found)
+
+
+def _closed(opened: _Open, end: int) -> list[Node]:
+    """What a pair of brackets holds: one array of the arrays in it, or these."""
+    kids = opened.found
+    if opened.odd and not opened.before:  # as in [tensor([1]), tensor([2])]
+        return [kid for kid in kids if kid.counts]
+    whole = Node(opened.start, end, depth=1 + max((kid.depth for kid in kids), default=0))
+    if opened.odd:
+        whole.problem = (
+            f" holds “{short(opened.odd, 24)}” between rows; every number must be given."
+        )
+        whole.at = opened.odd_at
+        whole.is_words = all(kid.is_words for kid in kids)
+    elif wrong := next((kid for kid in kids if kid.problem), None):
+        whole.problem, whole.at = wrong.problem, wrong.at
+        whole.is_words = all(kid.is_words for kid in kids)
+    elif any(kid.is_cut for kid in kids):
+        whole.is_cut = True
+    else:
+        _join(whole, kids)
+    return [whole]
+
+
+def _join(whole: Node, kids: list[Node]) -> None:
+    """Make an array of arrays of one shape."""
+    first = kids[0].shape
+    for number, kid in enumerate(kids, 1):
+        if kid.shape != first:
+            whole.problem, whole.at = _other_shape(number, kid.shape, first), kid.start
+            return
+    whole.shape = (len(kids), *first)
+    whole.is_truth = all(kid.is_truth for kid in kids)
+    if (count := math.prod(whole.shape)) > MAX_ELEMENTS:
+        whole.problem = f" holds {count:,} numbers; at most {MAX_ELEMENTS:,} are read."
+        whole.at = whole.start
+        return
+    whole.rows = [row for kid in kids for row in kid.rows]
+
+
+def _other_shape(number: int, shape: tuple[int, ...], first: tuple[int, ...]) -> str:
+    word = "row" if len(first) == 1 else "block"
+    if len(shape) == len(first) == 1:
+        return (
+            f": {word} {number} has {shape[0]} {plural(shape[0], 'number')} and {word} 1 has"
+            f" {first[0]}; every row needs the same."
+        )
+    sizes = [" × ".join(map(str, sides)) for sides in (shape, first)]
+    return f": {word} {number} is {sizes[0]} and {word} 1 is {sizes[1]}; all need the same shape."
+
+
+def _leaf(text: str, start: int, end: int) -> list[Node]:
+    """The numbers between two brackets without others in between; none where these are words."""
+    inner = text[start + 1 : end - 1]
+    row = _plain_row(inner)
+    if row is not None:
+        return [Node(start, end, (len(row),), [row])] if row else []
+    found = _unusual(inner, Node(start, end))
+    return [found] if found else []
+
+
+def _plain_row(inner: str) -> array | None:
+    """Numbers with commas or blanks between them, if there is nothing else; an empty row of none.
+
+    >>> _plain_row(" 1. 2e3"), _plain_row("1, 2,"), _plain_row("1,,2"), _plain_row("0,5 1,5")
+    (array('d', [1.0, 2000.0]), array('d', [1.0, 2.0]), None, None)
+    """
+    if not inner.isascii() or inner.encode().translate(None, _PLAIN):
+        return None
+    if "," in inner:
+        cells = inner.split(",")
+        if not cells[-1].strip():
+            cells.pop()
+    else:
+        cells = inner.split()
+    try:
+        row = array("d", map(float, cells))
+    except ValueError:
+        return None
+    if not row:
+        return row
+    if max(row) > LIMIT or min(row) < -LIMIT:
+        return None
+    if 0.0 in row and any(map(vanishes, map(str.strip, cells), row)):
+        return None
+    return row
+
+
+def _unusual(inner: str, node: Node) -> Node | None:
+    """A row with special numbers, truth or dots; one with a problem where most of it is numbers."""
+    if ";" in inner and (rows := _by_semicolons(inner, node)):
+        return rows
+    if (mixed := _MIXED.search(inner)) and not re.search(r",\s|\s,", inner):
+        row = short(mixed[0], 24)
+        node.problem = (
+            f": “{row}” can be read in two ways; put points for decimals, or a space after each"
+            " comma."
+        )
+        node.at = node.start
+        return node
+    values, truths, odd, empty = array("d"), 0, None, re.search(r",\s*,|^\s*,", inner)
+    for count, token in enumerate(_TOKEN.finditer(inner)):
+        if count == MAX_ELEMENTS or (count == _ENOUGH and not values):
+            break
+        if token[2] or token[3] in _DOTS:
+            node.is_cut = True
+            continue
+        word = (token[1] or token[3]).replace("∞", "inf")
+        if word in ("True", "False"):
+            truths += 1
+            values.append(word == "True")
+        elif is_number(word):
+            try:
+                values.append(read_number(word, "", finite=False))
+            except BadInput as problem:
+                node.problem = node.problem or f" {str(problem).strip()}"
+                node.at = node.at or node.start + 1 + token.start()
+        else:
+            odd = odd or token
+            node.is_words = node.is_words or not _is_like_a_number(word)
+    if node.is_words and not values:
+        return None
+    if at := odd or empty:
+        held = f" holds “{short(at[0].strip(), 24)}”" if odd else " holds no number between commas"
+        node.problem = f"{held}; expected a number such as 3, -0.5 or 2e-3."
+        node.at = node.start + 1 + at.start()
+        return node
+    if not values and not node.is_cut and not node.problem:
+        return None
+    node.is_truth = truths == len(values) and bool(truths)
+    node.shape, node.rows = (len(values),), [values]
+    return node
+
+
+def _is_like_a_number(word: str) -> bool:
+    """Check for a number with something that does not belong to it: 0.5l, 1..2, 3%.
+
+    >>> [_is_like_a_number(word) for word in ("0.5l", "1..2", "3%", "1:3", "x1", "dog", "O.5")]
+    [True, True, True, False, False, False, True]
+    """
+    digits = sum(map(str.isdigit, word))
+    return (
+        ":" not in word
+        and 2 * digits > len(word) - word.count(".") - 1
+        and (word[0].isdigit() or word[0] in "+-.Oo")
+    )
+
+
+def _by_semicolons(inner: str, node: Node) -> Node | None:
+    """Rows with semicolons between them, as MATLAB and Julia have them."""
+    if (count := inner.count(";")) > MAX_JOINED:
+        node.problem = f" holds {count:,} rows between semicolons; at most {MAX_JOINED:,} are read."
+        node.at = node.start
+        return node
+    rows = [_plain_row(part) for part in inner.split(";") if part.strip()]
+    if not all(rows):
+        return None
+    kids = [Node(node.start, node.end, (len(row),), [row]) for row in rows if row]
+    return _closed(_Open(node.start, node.start, kids), node.end)[0]
+
+
+def _unclosed(stack: list[_Open], text: str) -> list[Node]:
+    """What was found in a text that ended before all of its brackets."""
+    top, *opened = stack
+    cut = False  # whether a bracket around is listed
+    for outer in opened:
+        rows = outer.found[: outer.before] if outer.odd else outer.found
+        begins = not outer.found and _begins_with_numbers(text[outer.last : outer.last + 60])
+        if begins or any(row.shape or row.is_cut for row in rows):
+            if not cut:
+                top.found.append(Node(outer.start, len(text), is_cut=True))
+            cut, rows = True, outer.found[outer.before :] if outer.odd else []
+        else:
+            rows = outer.found
+        top.found += rows
+    return sorted((node for node in top.found if node.counts), key=lambda node: node.start)
+
+
+def _begins_with_numbers(text: str) -> bool:
+    words = text.replace(",", " ").split()
+    return bool(words) and is_number(words[0]) and len(words) > 1
+
+
+# ---- arrays, with what stands around them -------------------------------------------------------
+
+
+class _Placed(NamedTuple):
+    """An array in a text, and what stands before it."""
+
+    node: Node
+    around: Around
+    gap: str  # all that stands between the numbers before and these
+    by_commas: bool
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is one row of numbers."""
+        return len(self.node.shape) == 1 or (len(self.node.shape) == 2 and self.node.shape[0] == 1)
+
+
+def arrays_in(text: str, where: str) -> dict[str, ArrayEntry]:
+    """The arrays that stand in a text, by their labels; {} where there are none.
+
+    An array that cannot be read is listed with what is wrong.
+
+    >>> found = arrays_in("Q:\\n [[1 2]\\n [3 4]]\\nrow sums: [3. 7.]", "the text")
+    >>> {name: entry.shape for name, entry in found.items()}
+    {'Q': (2, 2), 'row sums': (2,)}
+    """
+    if "[" not in text:
+        if not _TUPLES.fullmatch(text) or "(" not in text:
+            return {}
+        _check_tuples(text, where)
+        text = text.translate(_SQUARE)
+    plain = cleaned(text)
+    groups = _groups(_placed(text, plain))
+    if len(groups) > MAX_ARRAYS:
+        raise BadInput(f"{where} holds {len(groups):,} arrays; at most {MAX_ARRAYS:,} are read.")
+    found = [
+        _rows(group, text) if len(group) > 1 else _alone(group[0], text, where) for group in groups
+    ]
+    return _by_name(_with_words(_stacked(found, plain), plain))
+
+
+def _check_tuples(text: str, where: str) -> None:
+    """Refuse numbers in parentheses that are shapes: from 1, whole, and not between commas."""
+    if not re.search(r"\)\s*,\s*\(|[.\-eE]|\(\s*\(|\b0|^[^,]*$", text):
+        raise BadInput(
+            f"{where}: “{short(text.strip(), 24)}” looks like a shape; paste the numbers of the"
+            " array, or put [ ] around all rows."
+        )
+
+
+def _placed(text: str, plain: str) -> Iterator[_Placed]:
+    """The arrays with what stands before each, without shapes, places and numbers of steps."""
+    last = end = 0  # of the numbers before, and of what belongs to them
+    for node in nodes_in(plain):
+        around = before(text, plain, end, node.start)
+        after, computed = behind(plain, node.end)
+        if _is_no_array(node, around, plain, end, after):
+            continue
+        computed = around.computed or computed
+        if computed and not (node.problem or node.is_cut):
+            node.at = node.start
+            node.problem = (
+                f": “{computed}” is next to the numbers; nothing is computed here, so paste the"
+                " result."
+            )
+        yield _Placed(node, around, text[last : node.start], "," in plain[node.start : node.end])
+        last, end = node.end, after
+
+
+def _is_no_array(node: Node, around: Around, plain: str, begin: int, after: int) -> bool:
+    """Check for a shape, an index, a step or a source: whole numbers in one pair of brackets."""
+    if node.depth > 1 or node.is_cut or node.problem:
+        return False
+    whole = not any(mark in plain[node.start : node.end] for mark in ".eEnif")
+    touches = plain[max(node.start - 1, 0) : node.start]
+    if touches.isalnum() or touches in ("_", ")") or (touches == "]" and begin != node.start):
+        return whole
+    if not whole:
+        return bool(around.in_call)
+    if around.in_call or is_size(plain[begin : node.start]):
+        return True
+    rest = plain[after : (plain.find("\n", node.end) + 1 or len(plain) + 1) - 1]
+    if node.shape[0] == 1 and (not around.beside or "." not in around.label) and rest.strip():
+        return True
+    return any(map(str.isalpha, rest)) and not around.beside
+
+
+def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
+    """The arrays, those in one group that are rows of one matrix.
+
+    Rows stand directly below each other, and each has a label of its own on its line, or none has.
+    """
+    groups: list[list[_Placed]] = []
+    for one in placed:
+        if groups and _goes_on(groups[-1], one):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return list(chain.from_iterable(_kept(group) for group in groups))
+
+
+def _goes_on(group: list[_Placed], one: _Placed) -> bool:
+    first = group[0]
+    alike = first.node.shape[-1:] == one.node.shape[-1:] and first.by_commas == one.by_commas
+    if not (one.is_row and first.is_row and alike):
+        return False
+    if one.around.beside:
+        _, *lines = one.gap.split("\n")
+        return first.around.beside and sum(bool(line.strip(_GAP)) for line in lines) == 1
+    blank = re.search(r"\n[ \t]*\n", one.gap)
+    return not (one.around.label or first.around.beside or one.around.rest or blank)
+
+
+def _kept(group: list[_Placed]) -> list[list[_Placed]]:
+    """The group, or each of it alone where their labels are those of several stages."""
+    labels = [one.around.label for one in group if one.around.beside]
+    if len(labels) < 2:
+        return [group]
+    roles = {role_of(label) for label in labels}
+    words = len(labels) > 2 and not any(" " in label for label in labels)
+    if len(roles) == 1 or (len(roles) == 2 and None in roles and words):
+        return [group]
+    return [[one] for one in group]
+
+
+def _rows(group: list[_Placed], text: str) -> ArrayEntry:
+    """Rows with a label each, or without any, as one matrix."""
+    values = np.concatenate([np.atleast_2d(one.node.values()) for one in group])
+    if group[0].around.beside:
+        name, rows = heading(group[0].gap), tuple(one.around.label for one in group)
+    else:
+        name, rows = group[0].around.label, ()
+    return ArrayEntry.of(name, values, rows)
+
+
+def _alone(one: _Placed, text: str, where: str) -> ArrayEntry:
+    node, label = one.node, one.around.label
+    place = f"{where}, line {text.count(chr(10), 0, node.at or node.start) + 1}"
+    if node.problem:
+        return refused(label, f"{place}{node.problem}")
+    if node.is_cut:
+        return refused(label, f"{place}: {_how_to_print_whole(text, node)}")
+    shape = node.shape
+    while len(shape) > 2 and shape[0] == 1:
+        shape = shape[1:]
+    if len(shape) > MAX_RANK:
+        size = " × ".join(map(str, shape))
+        return refused(
+            label, f"{place} has {len(shape)} axes of {size}; at most {MAX_RANK} are read."
+        )
+    values = node.values().reshape(shape)
+    if one.around.factor != 1.0:
+        values = values * one.around.factor
+    return ArrayEntry.of(label, np.atleast_2d(values))
+
+
+def refused(name: str, sentence: str) -> ArrayEntry:
+    """An array that cannot be read, beside others that can: reading it raises the sentence."""
+
+    def read() -> NoReturn:
+        raise BadInput(sentence)
+
+    return ArrayEntry(name, (), REFUSED, read, remark=sentence)
+
+
+def _how_to_print_whole(text: str, node: Node) -> str:
+    """What to do about numbers that were left out, or not copied."""
+    if not any(dots in text[node.start : node.end] for dots in _DOTS):
+        return "a bracket is not closed, so a part of the numbers may be missing; copy all of them."
+    maker = text[max(node.start - 40, 0) : node.start]
+    if "tf." in maker:
+        line = "tf.print(x, summarize=-1)"
+    elif "tensor(" in maker:
+        line = 'torch.set_printoptions(profile="full")'
+    else:
+        line = "np.set_printoptions(threshold=10**6)"
+    return f"“...” stands for numbers that are left out; print all of them after {line}."
+
+
+def _stacked(found: list[ArrayEntry], plain: str) -> list[ArrayEntry]:
+    """The arrays, rows under the name by which code puts them below each other."""
+    stacks = {tuple(re.findall(r"\w+", names)): name for name, names in _STACK.findall(plain)}
+    return [
+        replace(entry, name=stacks.get(entry.rows, entry.name)) if entry.rows else entry
+        for entry in found
+    ]
+
+
+def _with_words(found: list[ArrayEntry], plain: str) -> list[ArrayEntry]:
+    """The arrays, a list of words as the labels of the inputs that have as many rows."""
+    if not (lists := _WORDS.search(plain)):
+        return found
+    words = tuple(a or b for a, b in _WORD.findall(lists[1]))
+    return [
+        replace(entry, rows=words)
+        if not entry.rows
+        and len(entry.shape) > 1
+        and entry.shape[-2] == len(words)
+        and role_of(entry.name) in ("X", "Q")
+        else entry
+        for entry in found
+    ]
+
+
+def _by_name(found: list[ArrayEntry]) -> dict[str, ArrayEntry]:
+    """The arrays by their names, of which each stands once."""
+    nameless = sum(not entry.name for entry in found)
+    named: dict[str, ArrayEntry] = {}
+    alone = 0
+    for entry in found:
+        alone += not entry.name
+        own = entry.name or (ALONE if nameless == 1 else f"{ALONE} {alone}")
+        name, number = own, 2
+        while name in named:
+            name, number = f"{own} ({number})", number + 1
+        named[name] = replace(entry, name=name)
+    return named
