@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from attention.readers.cells.entry import short
+from attention.readers.cells.printouts import is_figure
 
 MAKERS = {  # of functions that only hold numbers
     *("array", "asarray", "tensor", "as_tensor", "constant", "matrix", "mat", "asmatrix"),
@@ -52,7 +54,12 @@ _SHAPE_BEHIND = re.compile(
     r"(?:\([\[(]?\d{1,6}(?:,|(?:, ?\d{1,6}){1,3})[\])]?\)|\[\d{1,6}(?:, ?\d{1,6}){0,3}\])[ \t:=]*$",
     re.IGNORECASE,
 )
-_ASKED = re.compile(r"(?:print|display)?\(?\s*(?:np\.round\(|torch\.round\()?([A-Za-z_]\w{0,39})\b")
+_PRINT = re.compile(r"(?:print|display)\((.{1,200})\)")
+_NAMES = re.compile(r"\(?[A-Za-z_]\w{0,39}(?:, ?[A-Za-z_]\w{0,39})+,?\)?")
+# Code that a prompt would answer: a call, a product, a name with a dot.
+_EXPRESSION = re.compile(r"[A-Za-z_][\w.]{0,60}\(.{0,150}\)|[A-Za-z_][\w.]*(?: ?[@*+/-] ?[\w.]+)+")
+_OPTION = re.compile(r"(?:end|sep|file|flush)\s?=")
+_ROUNDED = re.compile(r"^(?:np|torch|tf|jnp)\.(?:round|around)\((\w+)(?:,\s?(?:decimals=)?\d+)?\)$")
 _STEP = re.compile(r"(?:step|part|cell|stage)[ \t]*\d{1,3}(?:\.\d{1,2})?[ \t]*[:.)–-]+[ \t]*", re.I)
 _CODE = re.compile(r"\w\(|[^=!<>]=[^=]|^(?:import|from|for|if|def|return|with|class|while)\b|^@")
 _ARGUMENT = re.compile(r"^\w+\((?:[^()]*,)?\s*(\w+)$|^\w+=[^()=]*,\s*(\w+)$")
@@ -66,6 +73,7 @@ class Around(NamedTuple):
 
     label: str
     beside: bool  # whether the label is on the same line
+    others: Sequence[str] = ()  # labels of the arrays after it, unless these have their own
     factor: float = 1.0  # by which torch before 1.2 divided all numbers
     in_call: str = ""  # the function that would compute with the numbers
     computed: str = ""  # what would be computed with them, before them
@@ -111,43 +119,77 @@ def before(text: str, plain: str, start: int, end: int) -> Around:
     first = end - (len(written[0]) if written else 0)
     start = max(start, first - _FAR)
     rest = plain[start:first]
-    label, beside = _label(text[start:first], rest)
+    labels, beside = _label(text[start:first], rest)
     computed = _COMPUTED_BEFORE.search(rest[-60:])
     said = short(computed[0].strip(), 24) if computed else ""
-    return Around(label, beside, factor, other, said, rest.strip(" \t\r\n,;()"))
+    label, *others = labels or [""]
+    return Around(label, beside, others, factor, other, said, rest.strip(" \t\r\n,;()"))
 
 
-def _label(text: str, plain: str) -> tuple[str, bool]:
-    """The label at the end of a text, and whether it is on its last line."""
-    *above, beside = text.split("\n")
-    beside = plain[len(plain) - len(beside) :]
+def _label(text: str, plain: str) -> tuple[list[str], bool]:
+    """The labels at the end of a text, and whether the first is on its last line.
+
+    There are several where code prints several arrays, as ``Q, K, V`` does.
+    """
+    above, beside = text.split("\n"), plain.rpartition("\n")[2]
+    above.pop()
     if beside.strip(_MARKS):
-        return _named(beside), True
+        return [_named(beside)], True
     if beside.strip(" \t([{"):  # a mark alone, as in "- [1, 2]"
-        return "", False
-    asked = False
-    for line in reversed(above[-12:]):
-        bare = line.strip()
-        prompt = _PROMPT.match(line)
-        rest = line[prompt.end() :].strip() if prompt else bare
-        if prompt and not rest:
-            asked = True
+        return [], False
+    numbers = 0  # lines of one number, which code printed before the array
+    for k in range(len(above) - 1, -1, -1):
+        prompt = _PROMPT.match(above[k])
+        line = above[k][prompt.end() :].strip() if prompt else above[k].strip()
+        if not line or _RULE.fullmatch(line) or _SHAPE.fullmatch(line):
             continue
-        if not bare or _RULE.fullmatch(line) or _SHAPE.fullmatch(rest):
+        if is_figure(line):
+            numbers += 1
             continue
-        return _above(rest, asked or bool(prompt)), False
-    return "", False
+        printed = _printed([*above[:k], line])
+        return (printed[numbers:] if printed else [_above(line)]), False
+    return [], False
 
 
-def _above(line: str, asked: bool) -> str:
-    """The label that a line above an array is; "" where it is code that computes something."""
-    line = line.strip()
+def _printed(lines: list[str]) -> list[str]:
+    """What the last lines of code print, in order: names, or expressions as they are written.
+
+    >>> _printed(["print(Q)", "print(K.T)"]), _printed(["W_Q, W_K"]), _printed(["softmax(x)"])
+    (['Q', 'K.T'], ['W_Q', 'W_K'], ['softmax(x)'])
+    """
+    found: list[str] = []
+    for line in reversed(lines):
+        line = _PROMPT.sub("", line).strip()
+        if not (printed := _PRINT.fullmatch(line)):
+            break
+        found = [*_arguments(printed[1]), *found]
+    if found:
+        return found
+    last = lines[-1].strip()
+    if _NAMES.fullmatch(last):
+        return [name.strip() for name in last.strip("()").split(",") if name.strip()]
+    return [short(last, _MOST)] if _EXPRESSION.fullmatch(last) else []
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments of a call that are no texts; a rounded one as what is rounded."""
+    parts, depth, start = [], 0, 0
+    for at, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and not depth:
+            parts.append(text[start:at])
+            start = at + 1
+    kept = [part.strip() for part in (*parts, text[start:])]
+    kept = [part for part in kept if part and part[0] not in "\"'" and not _OPTION.match(part)]
+    return [short(_ROUNDED.sub(r"\1", part), _MOST) for part in kept]
+
+
+def _above(line: str) -> str:
+    """The label that a line above an array is; "" where it is code that assigns something."""
     comment = line.startswith(("#", "//", "%"))
     if not comment and (named := re.fullmatch(r"([A-Za-z_]\w{0,39})\s*[:=]?", line)):
         return named[1]
     if not comment and not line.endswith((":", "=")) and _CODE.search(_without_shape(line)):
-        if line.startswith(("print", "display")) and (found := _ASKED.match(line)):
-            return "" if found[1] in ("print", "display", "np", "torch", "f") else found[1]
         return ""
     return _named(line)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple, NoReturn
@@ -364,12 +364,16 @@ def _check_tuples(text: str, where: str) -> None:
 def _placed(text: str, plain: str) -> Iterator[_Placed]:
     """The arrays with what stands before each, without shapes, places and numbers of steps."""
     last = end = 0  # of the numbers before, and of what belongs to them
+    names: Sequence[str] = ()  # of the arrays that follow, as code prints them
     for node in nodes_in(plain):
         around = before(text, plain, end, node.start)
         after, computed = behind(plain, node.end)
         if _is_no_array(node, around, plain, end, after):
             continue
         computed = around.computed or computed
+        if names and not around.label:
+            around = around._replace(label=names[0], others=names[1:])
+        names = around.others
         if computed and not (node.problem or node.is_cut):
             node.at = node.start
             node.problem = (
@@ -377,7 +381,7 @@ def _placed(text: str, plain: str) -> Iterator[_Placed]:
                 " result."
             )
         yield _Placed(node, around, text[last : node.start], "," in plain[node.start : node.end])
-        last, end = node.end, after
+        last, end = (node.start, node.start) if node.end == len(plain) else (node.end, after)
 
 
 def _is_no_array(node: Node, around: Around, plain: str, begin: int, after: int) -> bool:

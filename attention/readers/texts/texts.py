@@ -32,6 +32,7 @@ BOUNDS = (
 _NAME_ALONE = re.compile(r"[ \t]*[#%]+[ \t]*[^\W\d]\w{0,39}[ \t]*[:=]?[ \t\r]*")  # of a matrix
 _SHAPE = re.compile(r"(?:torch\.Size)?\(\[?[\d,x ]{0,60}\]?\)|\[[\d,x ]{1,60}\]")
 _TRUTH = {"true", "false"}
+_CODE = re.compile(r"(?m)^[ \t]*(?:import \w|from [\w.]{1,60} import|def \w{1,60}\(|>>> )")
 _LAST = re.compile(r"[^\s,;|\"]+[\s,;|\"]*$")
 
 
@@ -55,7 +56,10 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
 
 def _check_numbers(text: str, where: str) -> None:
     """Refuse a text of shapes, code or words: no line of it ends in a number."""
-    if not any(_ends_in_a_number(line) for line in _SHAPE.sub("", text).splitlines()):
+    lines = _SHAPE.sub("", text).splitlines()
+    if _CODE.search(text):
+        lines = [line for line in lines if "=" not in line and "(" not in line]
+    if not any(map(_ends_in_a_number, lines)):
         raise BadInput(
             f"{where} holds no array, such as [[1, 2], [3, 4]], and no table of numbers; shapes and"
             " code that computes are not enough."
