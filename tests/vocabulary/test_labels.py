@@ -44,8 +44,8 @@ MEANT = {
     "scores + mask; Scaled scores + M; scores (masked); Masked scaled scores; "
     "scores with mask",
     "weights": "Attention Weights; attn; softmax; attention weights (softmax); weights; "
-    "attn_weights; Softmax Weights; softmax(QK^T/√d_k); softmax(scores); Attention probabilities; A; "
-    "attention_probs; Attention matrix; attention map; scores after softmax; Softmax scores; "
+    "attn_weights; Softmax Weights; softmax(QK^T/√d_k); softmax(scores); Attention probabilities; "
+    "A; attention_probs; Attention matrix; attention map; scores after softmax; Softmax scores; "
     "Softmax output; Masked attention weights; attentionWeights; attn_output_weights; "
     "Weights (rows sum to 1); Attention weights for query 1; "
     "Attention weights (before mask); normalized scores; Attention Weights:; "
