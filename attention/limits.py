@@ -76,6 +76,11 @@ MAX_WHOLE_DIGITS = 12  # of a whole number in a link
 # ---- work ---------------------------------------------------------------------------------------
 
 MAX_CHECKED = 8 * 128 * 128  # heads × queries × keys that Check yours searches within two seconds
+MAX_RELATED = 24  # printed arrays that are compared with each other
+MAX_RELATED_NUMBERS = 2**18  # of one of them
+MAX_PRODUCTS = 2**31  # multiplications of products of them, after cheaper tests
+MAX_SOFTMAX_TESTS = 600
+MAX_READINGS = 5000  # ways to read their relations as attention
 MAX_COMPARED = 128 * 128  # scores that Conventions hands to every framework
 MAX_DRAWN = 2_000_000  # cells of all panes of one figure; a browser draws no more in time
 MAX_LISTED = 1_000_000  # numbers of all stages in CSV or JSON, or of all heads in code: 35 MB
