@@ -995,10 +995,6 @@ FRAME_LEAVES_OUT = (
 FRAME_OF_OTHER_SIZE = (
     "{place} says that it is {told}, and it has {found}; print all, with print(frame.to_string())."
 )
-PRINTOUT_OF_FOUR_AXES = (
-    "{name} has four axes or more; three at most are read from a printout; cut it first, or"
-    " save it as .npy."
-)
 WORD_AND_NUMBER = (
     "{place} begins with a word and a number; put “:” after the number if it is part of the "
     "label, or write it with decimals."
@@ -1059,13 +1055,33 @@ NAME_BETWEEN_ROWS = (
     "matrix begins there, else remove it."
 )
 ZERO_BYTE = "{place}, character {chr} is a zero byte; expected text."
-TEXT_AFTER_NUMBERS = (
-    "{place}: “{text}” follows the numbers; nothing is computed here, so paste the result."
+TEXT_BESIDE_NUMBERS = (
+    "{place}: “{text}” is next to the numbers; nothing is computed here, so paste the result."
 )
 AMBIGUOUS_ROW = (
     "{place}: “{row}” can be read in two ways; put points for decimals, or a space after "
     "each comma."
 )
+NO_NUMBERS = (
+    "{place} holds no array, such as [[1, 2], [3, 4]], and no table of numbers; shapes and code"
+    " that computes are not enough."
+)
+LEFT_OUT = "{place}: “...” stands for numbers that are left out; print all of them after {line}."
+NOT_CLOSED = (
+    "{place}: a bracket is not closed, so a part of the numbers may be missing; copy all of them."
+)
+RAGGED_PRINTED = (
+    "{place}: row {row} has {found} number{plural} and row 1 has {expected}; every row needs the"
+    " same."
+)
+BETWEEN_ROWS = "{place} holds “{text}” between rows; every number must be given."
+BLOCKS_DIFFER = (
+    "{place}: block {block} is {found} and block 1 is {expected}; all need the same shape."
+)
+NOTHING_BETWEEN_COMMAS = (
+    "{place} holds no number between commas; expected a number such as 3, -0.5 or 2e-3."
+)
+SHAPE_DIFFERS = "The text says {told} here; these are {found} numbers."
 PARENTHESES_ARE_ROWS = "Each pair of parentheses is read as a row, not as a shape."
 MATRICES_ARE_ARRAYS = (
     "Each of the {found} matrices is an array; to read them as heads, put [ ] around all."
@@ -1074,14 +1090,6 @@ SHAPE_ALONE = (
     "{place}: “{shape}” looks like a shape; paste the numbers of the array, or put [ ] around all"
     " rows."
 )
-SHAPE_OF_NO_ARRAY = (
-    "{place}: “{shape}” is the shape of no array in it; remove it, or write a row between [ and ]."
-)
-TEXT_BEFORE_NAME = (
-    "{place}: “{left}” is before the first name; only named arrays can be read together."
-)
-TOO_MANY_ARRAYS = "{place} holds more than {limit} arrays, which is the most that is read."
-ONLY_WORDS = "{place} holds words and no numbers."
 TOKENIZER_OUTPUT = (
     "{place} holds what a tokenizer gives ({told}), and no embeddings; expected the rows of the"
     " model's embedding matrix for these tokens."

@@ -20,12 +20,12 @@ from attention.readers.texts.texts import entries
 PRINTS = Path(__file__).parent / "prints"
 TEXTS = {path.stem: path.read_bytes() for path in sorted(PRINTS.glob("*.txt"))}
 WANTED = {name: json.loads((PRINTS / f"{name}.json").read_text("utf-8")) for name in TEXTS}
-# Read right; every other text is refused. A text that is no longer here was lost.
-RIGHT = {
-    *("01", "02", "03", "04", "06", "07", "08", "09", "10", "15", "17", "18", "19", "23", "25"),
-    *("26", "31", "33", "38", "39", "40", "41", "42", "47", "48", "52", "55", "56", "58", "60"),
-    *("62", "63", "64", "65", "67", "68", "69", "72", "73"),
-}
+# Nothing to read: shapes, code that draws numbers, and arrays that were cut.
+NOTHING = {"13", "16", "34", "35", "37", "51", "59", "66"}
+# Lines of one label and one row each, which are read as one matrix with these labels.
+ROWS = {"15", "42"}
+OPEN = {"29", "70", "71", "74"}  # tables that are not read yet
+RIGHT = {name[:2] for name in TEXTS} - NOTHING - OPEN - ROWS
 
 
 def pasted(name: str) -> dict[str, ArrayEntry]:
@@ -72,9 +72,18 @@ def all_same(found: dict[str, ArrayEntry], wanted: list[dict]) -> bool:
     )
 
 
+def in_rows(found: dict[str, ArrayEntry], wanted: list[dict]) -> bool:
+    """Compare the rows of one matrix, and their labels, with vectors that have names."""
+    (entry,) = found.values()
+    values = np.array([one["values"] for one in wanted], float)
+    return np.array_equal(entry.read(), values) and entry.rows == tuple(o["name"] for o in wanted)
+
+
 def outcome(name: str, found: dict[str, ArrayEntry]) -> str:
     if any(all_same(found, reading) for reading in readings(name)):
         return "right"
+    if name[:2] in ROWS and in_rows(found, WANTED[name]["expected"]):
+        return "in rows"
     return f"wrong: {[(each, entry.read().tolist()) for each, entry in found.items()]}"
 
 
@@ -86,7 +95,8 @@ def test_a_printout_is_read_right_or_refused(name, way):
     except BadInput as problem:
         assert 0 < len(str(problem)) <= 300
         found = "refused"
-    assert found == ("right" if name[:2] in RIGHT else "refused")
+    wanted = "right" if name[:2] in RIGHT else "in rows" if name[:2] in ROWS else "refused"
+    assert found == wanted
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -95,6 +105,8 @@ def test_check_yours_takes_no_other_numbers_from_a_printout(name):
         entry = answered(name)
         entry.read()
     except BadInput:
+        return
+    if name[:2] in ROWS:
         return
     assert name[:2] in RIGHT
     assert any(same(entry, one) for reading in readings(name) for one in reading)
@@ -114,4 +126,4 @@ def test_a_frame_in_groups_of_columns_is_named_as_such():
 def test_every_printout_has_its_reading():
     assert len(TEXTS) == 74
     assert {path.stem for path in PRINTS.glob("*.json")} == set(TEXTS)
-    assert not RIGHT - {name[:2] for name in TEXTS}
+    assert len(RIGHT) == 60

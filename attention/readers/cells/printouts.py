@@ -171,13 +171,13 @@ def _split(text: str, name: str) -> list[str]:
             raise BadInput(f"{name}: {trouble}; every number must be given.")
     else:
         lines = re.split(r"[\n;]|\][\s,]*\[", text)
-        if "[" in text and ";" not in text and _is_wrapped(lines):
+        if "[" in text and ";" not in text and is_wrapped(lines):
             lines = [" ".join(lines)]
     lines = [line.strip(" \t\r\n,[](){}") for line in lines]
     return [line for line in lines if line]
 
 
-def _is_wrapped(lines: Sequence[str]) -> bool:
+def is_wrapped(lines: Sequence[str]) -> bool:
     """Check whether these lines are one row that a program broke: by a comma, or for its width."""
     lines = [line.rstrip() for line in lines]
     widest = 1 + max((len(cell) for line in lines for cell in line.split()), default=0)

@@ -32,18 +32,20 @@ _WHOLE_LINE = re.compile(r"(?m)^[ \t]*(?:#|//|%)[ \t][^\n]*")
 _BEFORE = re.compile(
     r"(?:Parameter containing:\s{0,9})?"
     r"(?:<tf\.\w{1,20}[^\[\]<>]{0,99}numpy=\s{0,9})?"
-    r"(?:[A-Za-z_][\w.]{0,60}\(\s{0,99})*(?P<factor>[\d.]{1,20}(?:e[+-]?\d{1,3})?\s?\*\s{0,99})?$"
+    r"(?:[A-Za-z_][\w.]{0,60}\(\s{0,99})*(?:1\.?0{0,9}e(?P<factor>[+-]?\d{1,3})\s?\*\s{0,99})?$"
 )
 _CALLED = re.compile(r"(\w{1,60})\(\s{0,99}")
 _TAIL = re.compile(
     r"(?:[\s,;)>]"
     r"|\.(?:astype|float|double|half|to|numpy|copy|clone|detach|cpu|cuda|tolist)\([\w., ='\"]*\)"
-    r"|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type|size|layout|numpy|axis|dim)\s?=\s?"
+    r"|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type|size|layout|numpy|dim)\s?=\s?"
     r"(?:'[^'\n]{0,99}'|<[^>\n]{0,99}>|\([^)\n]{0,99}\)|[\w.:]+))*"
 )
 # What would be computed with the numbers, on the same line.
-_COMPUTED = re.compile(r"[ \t)]{0,99}(?:\*\*?|/|@|\.\w|\^|[+-][ \t]*[\w.(\[])[^\n]{0,40}")
-_COMPUTED_BEFORE = re.compile(r"[\w.)\]]{1,40}[ \t]*(?:\*\*?|/|@|[+-])[ \t]*$")
+_COMPUTED = re.compile(r"[ \t)]{0,99}(?:\*\*?|/|@|\.\w|\d|\^|[+-][ \t]*[\w.(\[])[^\n]{0,40}")
+_COMPUTED_BEFORE = re.compile(
+    r"[ \t]\d{0,20}\.\d{1,20}[ \t]*$|[\w.)\]]{1,40}[ \t]*(?:\*\*?|/|@|[+-])[ \t]*$"
+)
 _RULE = re.compile(r"[\s=\-_*~+#|·─═━]{3,}")
 _SHAPE = re.compile(
     r"[\s:=]*(?:(?:torch\.|tf\.)?(?:Size|TensorShape))?\(?[\[(][\d, \tx×None]{1,60}[\])]\)?[\s,]*",
@@ -54,6 +56,7 @@ _SHAPE_BEHIND = re.compile(
     r"(?:\([\[(]?\d{1,6}(?:,|(?:, ?\d{1,6}){1,3})[\])]?\)|\[\d{1,6}(?:, ?\d{1,6}){0,3}\])[ \t:=]*$",
     re.IGNORECASE,
 )
+_TOLD = re.compile(r"(?:[Ss]hape|[Ss]ize)[\w.(:= \t]{0,30}?[(\[]((?:\d{1,6},? ?){1,4})[)\]]")
 _PRINT = re.compile(r"(?:print|display)\((.{1,200})\)")
 _NAMES = re.compile(r"\(?[A-Za-z_]\w{0,39}(?:, ?[A-Za-z_]\w{0,39})+,?\)?")
 # Code that a prompt would answer: a call, a product, a name with a dot.
@@ -64,7 +67,7 @@ _STEP = re.compile(r"(?:step|part|cell|stage)[ \t]*\d{1,3}(?:\.\d{1,2})?[ \t]*[:
 _CODE = re.compile(r"\w\(|[^=!<>]=[^=]|^(?:import|from|for|if|def|return|with|class|while)\b|^@")
 _ARGUMENT = re.compile(r"^\w+\((?:[^()]*,)?\s*(\w+)$|^\w+=[^()=]*,\s*(\w+)$")
 _MARKS = " \t:=#*`>'\"([{,;-•→|/%"
-_FAR = 2000  # characters before an array, in which its label is looked for
+_FAR = 600  # characters before an array, in which its label is looked for
 _MOST = 60  # characters of a label
 
 
@@ -73,10 +76,12 @@ class Around(NamedTuple):
 
     label: str
     beside: bool  # whether the label is on the same line
+    is_marked: bool = False  # whether “:” or “=” is between
     others: Sequence[str] = ()  # labels of the arrays after it, unless these have their own
-    factor: float = 1.0  # by which torch before 1.2 divided all numbers
+    factor: int = 0  # the power of ten by which torch before 1.2 divided all numbers
     in_call: str = ""  # the function that would compute with the numbers
     computed: str = ""  # what would be computed with them, before them
+    told: tuple[int, ...] = ()  # the shape that the text says
     rest: str = ""  # all that stands there, but for what holds the numbers
 
 
@@ -84,7 +89,7 @@ def cleaned(text: str) -> str:
     """A text of the same length, without comments and prompts; other signs in ASCII.
 
     >>> cleaned(">>> Q = [1, # one\\n...      2]")
-    '    Q = [1,      \\n          2]'
+    '    Q = [1,      \\n         2]'
     """
     if not text.isascii():
         text = text.translate(_OTHER_SIGNS)
@@ -114,7 +119,7 @@ def before(text: str, plain: str, start: int, end: int) -> Around:
     near = plain[max(start, end - 160) : end]
     written = _BEFORE.search(near)
     calls = _CALLED.findall(written[0]) if written else []
-    factor = float(written["factor"].rstrip(" \t\r\n*")) if written and written["factor"] else 1.0
+    factor = int(written["factor"] or 0) if written else 0
     other = next((call for call in calls if call not in MAKERS), "")
     first = end - (len(written[0]) if written else 0)
     start = max(start, first - _FAR)
@@ -123,7 +128,11 @@ def before(text: str, plain: str, start: int, end: int) -> Around:
     computed = _COMPUTED_BEFORE.search(rest[-60:])
     said = short(computed[0].strip(), 24) if computed else ""
     label, *others = labels or [""]
-    return Around(label, beside, others, factor, other, said, rest.strip(" \t\r\n,;()"))
+    marked = rest.rstrip().endswith((":", "="))
+    shapes = _TOLD.findall(rest[-120:])
+    told = tuple(map(int, re.findall(r"\d+", shapes[-1]))) if shapes else ()
+    rest = rest.strip(" \t\r\n,;()")
+    return Around(label, beside, marked, others, factor, other, said, told, rest)
 
 
 def _label(text: str, plain: str) -> tuple[list[str], bool]:
@@ -231,7 +240,7 @@ def is_size(around_text: str) -> bool:
 def behind(plain: str, end: int) -> tuple[int, str]:
     """Where what belongs to an array ends, and what would be computed with it."""
     if found := _COMPUTED.match(plain, end):
-        tail = found[0].strip()
+        tail = found[0].strip(" \t)")
         if not _TAIL.fullmatch(tail):
             return end + len(found[0]), short(tail, 24)
     tail_of = _TAIL.match(plain, end)

@@ -18,7 +18,7 @@ import numpy as np
 
 from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_JOINED, MAX_RANK, BadInput
 from attention.readers.cells.entry import ALONE, REFUSED, ArrayEntry, short
-from attention.readers.cells.printouts import is_number, read_number, vanishes
+from attention.readers.cells.printouts import is_number, is_wrapped, read_number, sides, vanishes
 from attention.readers.texts.around import Around, before, behind, cleaned, heading, is_size
 from attention.vocabulary.labels import role_of
 from attention.vocabulary.sentences import plural
@@ -33,9 +33,8 @@ _TOKEN = re.compile(
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
 _ENOUGH = 1000  # words, after which no number is expected
 _DOTS = ("...", "…")
-_WIDTH = 75  # characters of a line that NumPy prints
-_TUPLES = re.compile(r"[\d\s.,eE+\-()]*")  # rows in Python's other brackets
-_SQUARE = str.maketrans("()", "[]")
+_TUPLES = re.compile(r"[\d\s.,eE+\-(){}]*")  # rows in other brackets
+_SQUARE = str.maketrans("(){}", "[][]")
 # Vectors that code puts below each other: X = np.stack([the, dog])
 _STACK = re.compile(
     r"(?m)^[ \t]*([A-Za-z_]\w{0,39})[ \t]*=[ \t]*(?:\w{1,20}\.)?"
@@ -175,8 +174,10 @@ def _other_shape(number: int, shape: tuple[int, ...], first: tuple[int, ...]) ->
             f": {word} {number} has {shape[0]} {plural(shape[0], 'number')} and {word} 1 has"
             f" {first[0]}; every row needs the same."
         )
-    sizes = [" × ".join(map(str, sides)) for sides in (shape, first)]
-    return f": {word} {number} is {sizes[0]} and {word} 1 is {sizes[1]}; all need the same shape."
+    return (
+        f": {word} {number} is {sides(shape)} and {word} 1 is {sides(first)}; all need the same"
+        " shape."
+    )
 
 
 def _leaf(text: str, start: int, end: int) -> list[Node]:
@@ -265,14 +266,14 @@ def _unusual(inner: str, node: Node) -> Node | None:
 def _is_like_a_number(word: str) -> bool:
     """Check for a number with something that does not belong to it: 0.5l, 1..2, 3%.
 
-    >>> [_is_like_a_number(word) for word in ("0.5l", "1..2", "3%", "1:3", "x1", "dog", "O.5")]
+    >>> [_is_like_a_number(word) for word in ("0.5l", "1..2", "{3", "1:3", "3/10", "x1", "O.5")]
     [True, True, True, False, False, False, True]
     """
     digits = sum(map(str.isdigit, word))
     return (
-        ":" not in word
+        not {":", "/"} & set(word)
         and 2 * digits > len(word) - word.count(".") - 1
-        and (word[0].isdigit() or word[0] in "+-.Oo")
+        and word[0] in "0123456789+-.Oo{(<"
     )
 
 
@@ -325,7 +326,9 @@ class _Placed(NamedTuple):
     @property
     def is_row(self) -> bool:
         """Whether it is one row of numbers."""
-        return len(self.node.shape) == 1 or (len(self.node.shape) == 2 and self.node.shape[0] == 1)
+        shape = self.node.shape
+        one = len(shape) == 1 or (len(shape) == 2 and shape[0] == 1)
+        return one and not (self.node.problem or self.node.is_cut)
 
 
 def arrays_in(text: str, where: str) -> dict[str, ArrayEntry]:
@@ -335,13 +338,10 @@ def arrays_in(text: str, where: str) -> dict[str, ArrayEntry]:
 
     >>> found = arrays_in("Q:\\n [[1 2]\\n [3 4]]\\nrow sums: [3. 7.]", "the text")
     >>> {name: entry.shape for name, entry in found.items()}
-    {'Q': (2, 2), 'row sums': (2,)}
+    {'Q': (2, 2), 'row sums': (1, 2)}
     """
     if "[" not in text:
-        if not _TUPLES.fullmatch(text) or "(" not in text:
-            return {}
-        _check_tuples(text, where)
-        text = text.translate(_SQUARE)
+        return _in_parentheses(text, where)
     plain = cleaned(text)
     groups = _groups(_placed(text, plain))
     if len(groups) > MAX_ARRAYS:
@@ -349,16 +349,35 @@ def arrays_in(text: str, where: str) -> dict[str, ArrayEntry]:
     found = [
         _rows(group, text) if len(group) > 1 else _alone(group[0], text, where) for group in groups
     ]
-    return _by_name(_with_words(_stacked(found, plain), plain))
+    named = _by_name(_with_words(_stacked(found, plain), plain))
+    if not _may_be_heads(found):
+        return named
+    remark = (
+        f"Each of the {len(found)} matrices is an array; to read them as heads, put [ ] around all."
+    )
+    return {name: replace(entry, remark=entry.remark or remark) for name, entry in named.items()}
 
 
-def _check_tuples(text: str, where: str) -> None:
-    """Refuse numbers in parentheses that are shapes: from 1, whole, and not between commas."""
-    if not re.search(r"\)\s*,\s*\(|[.\-eE]|\(\s*\(|\b0|^[^,]*$", text):
+def _in_parentheses(text: str, where: str) -> dict[str, ArrayEntry]:
+    """Rows in other brackets, of a text that is nothing else; refused if they may be a shape."""
+    if "{{" in text or not ({"(", "{"} & set(text) and _TUPLES.fullmatch(text)):
+        return {}
+    found = arrays_in(text.translate(_SQUARE), where)
+    may_be_shapes = {"(", ","} <= set(text) and not re.search(r"[.\-eE]|\(\s*\(|\b0", text)
+    if len(found) > 1 or (may_be_shapes and not re.search(r"\)\s*,\s*\(", text)):
         raise BadInput(
             f"{where}: “{short(text.strip(), 24)}” looks like a shape; paste the numbers of the"
             " array, or put [ ] around all rows."
         )
+    remark = "Each pair of parentheses is read as a row, not as a shape." if may_be_shapes else ""
+    return {name: replace(entry, remark=remark) for name, entry in found.items()}
+
+
+def _may_be_heads(found: Sequence[ArrayEntry]) -> bool:
+    """Check for several matrices of one shape without names."""
+    shapes = {entry.shape for entry in found}
+    alike = len(found) > 1 and len(shapes) == 1 and not any(entry.name for entry in found)
+    return alike and min(shapes.pop()[:-1], default=0) > 1
 
 
 def _placed(text: str, plain: str) -> Iterator[_Placed]:
@@ -366,9 +385,11 @@ def _placed(text: str, plain: str) -> Iterator[_Placed]:
     last = end = 0  # of the numbers before, and of what belongs to them
     names: Sequence[str] = ()  # of the arrays that follow, as code prints them
     for node in nodes_in(plain):
+        if _is_place(node, plain, end):
+            continue
         around = before(text, plain, end, node.start)
         after, computed = behind(plain, node.end)
-        if _is_no_array(node, around, plain, end, after):
+        if node.depth == 1 and not (node.is_cut or node.problem) and _is_size(around, node, plain):
             continue
         computed = around.computed or computed
         if names and not around.label:
@@ -384,22 +405,37 @@ def _placed(text: str, plain: str) -> Iterator[_Placed]:
         last, end = (node.start, node.start) if node.end == len(plain) else (node.end, after)
 
 
-def _is_no_array(node: Node, around: Around, plain: str, begin: int, after: int) -> bool:
-    """Check for a shape, an index, a step or a source: whole numbers in one pair of brackets."""
-    if node.depth > 1 or node.is_cut or node.problem:
+def _is_whole(node: Node, plain: str) -> bool:
+    return not any(mark in plain[node.start : node.end] for mark in ".eEnf")
+
+
+def _is_place(node: Node, plain: str, begin: int) -> bool:
+    """Check for an index or the number of a step or source, from what stands next to it."""
+    near = plain[max(node.start - 20, 0) : node.start]
+    touches, before_it = near[-1:], near.rstrip(" \t")[-1:]
+    inside = touches.isalnum() or touches in ("_", ")") or (touches == "]" and begin != node.start)
+    if inside and (node.is_words or _is_whole(node, plain)):
+        return True
+    if node.shape != (1,) or before_it in (":", "=") or not _is_whole(node, plain):
         return False
-    whole = not any(mark in plain[node.start : node.end] for mark in ".eEnif")
-    touches = plain[max(node.start - 1, 0) : node.start]
-    if touches.isalnum() or touches in ("_", ")") or (touches == "]" and begin != node.start):
-        return whole
-    if not whole:
-        return bool(around.in_call)
-    if around.in_call or is_size(plain[begin : node.start]):
+    return bool(before_it.strip("\n(,") or _rest_of_line(node, plain))
+
+
+def _rest_of_line(node: Node, plain: str) -> str:
+    line_end = plain.find("\n", node.end)
+    return plain[node.end : len(plain) if line_end < 0 else line_end].strip(" \t\r,;)]")
+
+
+def _is_size(around: Around, node: Node, plain: str) -> bool:
+    """Check for a shape, the argument of a call, or whole numbers in a sentence."""
+    if around.in_call:
         return True
-    rest = plain[after : (plain.find("\n", node.end) + 1 or len(plain) + 1) - 1]
-    if node.shape[0] == 1 and (not around.beside or "." not in around.label) and rest.strip():
+    if not _is_whole(node, plain):
+        return False
+    if is_size(plain[max(node.start - 80, 0) : node.start]):
         return True
-    return any(map(str.isalpha, rest)) and not around.beside
+    prose = around.label.count(" ") > 1 or any(map(str.isalpha, _rest_of_line(node, plain)))
+    return around.beside and not around.is_marked and prose
 
 
 def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
@@ -433,6 +469,8 @@ def _kept(group: list[_Placed]) -> list[list[_Placed]]:
     labels = [one.around.label for one in group if one.around.beside]
     if len(labels) < 2:
         return [group]
+    if len(set(labels)) == 1:  # the same thing again
+        return [[one] for one in group]
     roles = {role_of(label) for label in labels}
     words = len(labels) > 2 and not any(" " in label for label in labels)
     if len(roles) == 1 or (len(roles) == 2 and None in roles and words):
@@ -460,15 +498,34 @@ def _alone(one: _Placed, text: str, where: str) -> ArrayEntry:
     shape = node.shape
     while len(shape) > 2 and shape[0] == 1:
         shape = shape[1:]
+    rows = _lines(text[node.start + 1 : node.end - 1]) if node.depth == 1 else None
+    if rows is not None:
+        return ArrayEntry.of(label, rows)
     if len(shape) > MAX_RANK:
-        size = " × ".join(map(str, shape))
         return refused(
-            label, f"{place} has {len(shape)} axes of {size}; at most {MAX_RANK} are read."
+            label, f"{place} has {len(shape)} axes of {sides(shape)}; at most {MAX_RANK} are read."
         )
     values = node.values().reshape(shape)
-    if one.around.factor != 1.0:
-        values = values * one.around.factor
-    return ArrayEntry.of(label, np.atleast_2d(values))
+    if one.around.factor:
+        values = np.vectorize(lambda value: float(f"{float(value)!r}e{one.around.factor}"))(values)
+    entry = ArrayEntry.of(label, np.atleast_2d(values))
+    if one.around.told not in ((), node.shape, shape):
+        told = (
+            f"The text says {sides(one.around.told)} here; these are {sides(entry.shape)} numbers."
+        )
+        entry = replace(entry, remark=told)
+    return replace(entry, dtype="bool") if node.is_truth else entry
+
+
+def _lines(inner: str) -> np.ndarray | None:
+    """Rows on lines of their own between one pair of brackets; None where these are one row."""
+    lines = [line for line in inner.split("\n") if line.strip(_GAP)]
+    if len(lines) < 2 or is_wrapped(lines):
+        return None
+    rows = [_plain_row(line) for line in lines]
+    if not all(rows) or len({len(row) for row in rows if row}) > 1:
+        return None
+    return np.array([row for row in rows if row])
 
 
 def refused(name: str, sentence: str) -> ArrayEntry:

@@ -33,7 +33,8 @@ _NAME_ALONE = re.compile(r"[ \t]*[#%]+[ \t]*[^\W\d]\w{0,39}[ \t]*[:=]?[ \t\r]*")
 _SHAPE = re.compile(r"(?:torch\.Size)?\(\[?[\d,x ]{0,60}\]?\)|\[[\d,x ]{1,60}\]")
 _TRUTH = {"true", "false"}
 _CODE = re.compile(r"(?m)^[ \t]*(?:import \w|from [\w.]{1,60} import|def \w{1,60}\(|>>> )")
-_LAST = re.compile(r"[^\s,;|\"]+[\s,;|\"]*$")
+_CELL = re.compile(r"[^\s,;|\"]+")
+_NUMBERS = (*"0123456789", "nan", "inf", "true", "false")
 
 
 def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayEntry]:
@@ -55,20 +56,21 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
 
 
 def _check_numbers(text: str, where: str) -> None:
-    """Refuse a text of shapes, code or words: no line of it ends in a number."""
+    """Refuse a text of shapes, code or words: no cell of it is a number."""
     lines = _SHAPE.sub("", text).splitlines()
     if _CODE.search(text):
         lines = [line for line in lines if "=" not in line and "(" not in line]
-    if not any(map(_ends_in_a_number, lines)):
+    if not any(map(_has_number, lines)):
         raise BadInput(
             f"{where} holds no array, such as [[1, 2], [3, 4]], and no table of numbers; shapes and"
             " code that computes are not enough."
         )
 
 
-def _ends_in_a_number(line: str) -> bool:
-    last = _LAST.search(line[-60:])
-    return last is not None and (is_figure(last[0].strip()) or last[0].strip().lower() in _TRUTH)
+def _has_number(line: str) -> bool:
+    if not any(map(line.lower().__contains__, _NUMBERS)):
+        return False
+    return any(is_figure(cell) or cell.lower() in _TRUTH for cell in _CELL.findall(line))
 
 
 def _json(text: str, where: str) -> dict[str, ArrayEntry] | None:
@@ -83,6 +85,7 @@ def _printouts(text: str, where: str) -> dict[str, ArrayEntry] | None:
     """Read arrays between brackets; refused where none of them can be read."""
     found = arrays_in(text, where)
     if found and all(entry.dtype == REFUSED for entry in found.values()):
+        other_texts.refuse(text, where)
         next(iter(found.values())).read()
     return embeddings(found, where) if found else None
 

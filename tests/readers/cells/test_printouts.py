@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.limits import LIMIT, BadInput
-from attention.readers.cells.printouts import read_matrices, read_matrix, read_number, write_matrix
+from attention.readers.cells.printouts import read_matrix, read_number, write_matrix
 from attention.samples.weights import INITIALISERS, drawn
 from attention.session.state.matrix import Matrix, Recipe, orient
 
@@ -278,60 +278,6 @@ def test_every_range_a_recipe_accepts_can_be_drawn(kind, ends):
         assert ((ends[0] <= values) & (values <= ends[1])).all()
 
 
-# ---- as programs print it -----------------------------------------------------------------------
-
-
-def printed(values) -> list[str]:
-    with np.printoptions(linewidth=40, threshold=10_000):
-        texts = [str(values), repr(values)]
-    return [
-        *texts,
-        str(values.tolist()),
-        texts[1].replace("array(", "tensor(")[:-1] + ", dtype=torch.float64)",
-    ]
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (2, 30), (2, 3, 4), (2, 5, 20), (3, 1, 2)])
-def test_a_printed_array_is_read_by_its_brackets_however_its_lines_are_broken(shape):
-    values = np.random.default_rng(0).standard_normal(shape)
-    for text in printed(values):
-        np.testing.assert_allclose(read_matrices(text, "x"), values, atol=1e-8)
-
-
-@pytest.mark.parametrize("count", [12, 16, 24, 60])
-@pytest.mark.parametrize("decimals", [2, 4, 8])
-def test_a_vector_that_numpy_breaks_over_lines_is_one_row(count, decimals):
-    values = np.random.default_rng(count).uniform(1, 2, count).round(decimals)
-    with np.printoptions(floatmode="fixed", precision=decimals):
-        texts = [str(values), repr(values), repr(values).replace("array", "tensor")]
-    for text in texts:
-        assert read_matrices(text, "x").tolist() == [values.tolist()]
-
-
-@pytest.mark.parametrize("columns", [12, 16, 24])
-def test_rows_that_numpy_breaks_over_lines_stay_rows(columns):
-    values = np.random.default_rng(0).uniform(1, 2, (3, columns)).round(3)
-    assert read_matrices("\n".join(map(str, values)), "x").tolist() == values.tolist()
-
-
-def test_short_lines_between_brackets_are_rows():
-    assert read_matrices("[1 2\n 3 4]", "x").tolist() == [[1, 2], [3, 4]]
-
-
-def test_empty_lines_stand_between_matrices():
-    assert read_matrices("1 2\n3 4\n\n5 6\n7 8\n", "x").tolist() == [
-        [[1, 2], [3, 4]],
-        [[5, 6], [7, 8]],
-    ]
-
-
-def test_matrices_of_different_shapes_are_refused():
-    with pytest.raises(
-        BadInput, match="^x, head 1 is 1 × 2 and head 0 is 2 × 2; all need the same shape.$"
-    ):
-        read_matrices("[[[1 2]\n  [3 4]]\n\n [[5 6]]]", "x")
-
-
 def test_nan_and_infinity_are_numbers_only_where_asked():
     assert np.array_equal(
         read_matrix("nan inf -inf 1", "x", finite=False),
@@ -340,70 +286,3 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
     )
     with pytest.raises(BadInput, match="^x, row 1, column 1 holds “nan”"):
         read_matrix("nan", "x")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "[[1 2]\n ...\n [3 4]]",
-            (messages.PRINTOUT_LEAVES_OUT.format(name="x")),
-        ),
-        (
-            "[[1, 2], [3, 4], [5, 6",
-            messages.STANDS_BETWEEN_ROWS.format(place="x", text="5 6"),
-        ),
-        (
-            "[[1, 2], garbage, [3, 4]]",
-            messages.STANDS_BETWEEN_ROWS.format(place="x", text="garbage"),
-        ),
-        ("[[1, 2], [3, 4]] 5 6", messages.STANDS_BETWEEN_ROWS.format(place="x", text="5 6")),
-        ("[[1,2],[3,4]]*0.5", messages.STANDS_BETWEEN_ROWS.format(place="x", text="*0.5")),
-        (
-            "[[1, 2], [3, 4]",
-            "x: a bracket is missing; part of it may be cut off; every number must be given.",
-        ),
-        ("1\n\n" * 70, "x is 70 matrices; at most 64 are read."),
-        ("--inf", messages.NOT_A_NUMBER.format(place="x, row 1, column 1", found="--inf")),
-    ],
-)
-def test_what_is_left_out_or_left_over_is_refused(text, message):
-    with pytest.raises(BadInput) as refused:
-        read_matrices(text, "x", finite=False)
-    assert str(refused.value) == message
-
-
-def test_a_byte_order_mark_and_lines_of_windows_do_no_harm():
-    assert read_matrices("\ufeff1 2\r\n3 4\r\n\r\n5 6\r\n7 8", "x").tolist() == [
-        [[1, 2], [3, 4]],
-        [[5, 6], [7, 8]],
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Array([[1., 2.]], dtype=float32)",
-        "tf.Tensor([[1., 2.]], shape=(1, 2), dtype=float32)",
-        "np.array([[1, 2]])",
-        "<tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 2.]], dtype=float32)>",
-        "[[np.float64(1.0), np.float64(2.0)]]",
-    ],
-)
-def test_other_frameworks_write_other_words_around_their_numbers(text):
-    assert read_matrices(text, "x").tolist() == [[1, 2]]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "]]" + " " * 900_000,
-        "]] " * 300_000,
-        "tensor(" + ",a=1" * 100_000,
-        "array(" * 300_000,
-        "[[" * 900_000,
-    ],
-)
-def test_hostile_text_is_refused_without_delay(text):
-    with pytest.raises(BadInput):
-        read_matrices(text, "x")

@@ -229,7 +229,7 @@ def test_a_number_after_the_row_is_refused(before, after):
         ("epoch 1 loss 0.5 acc 0.9", 1, INSIDE),
         ("epoch: 1 loss: 0.5", 1, NO_ROW),
         ("In [3]: 5", 1, NO_ROW),
-        ("Out[3]: 5", 0, after_fields(messages.TEXT_AFTER_NUMBERS)),
+        ("Out[3]: 5", 1, NO_ROW),
         ("d_k = 4", 1, NO_ROW),
         ("d_k: 4\nloss: 0.5", 1, NO_ROW),
         ("Sum of row 1: 1.0", 1, NO_ROW),
@@ -276,7 +276,7 @@ def test_a_number_after_the_row_is_refused(before, after):
             messages.TITLE_ABOVE_NUMBERS.format(place="it, line 1: “Step 1:”"),
         ),
         ("1 2\n1 -2 3\n4 5 -6", 1, TITLE),
-        ("the [1 2] 3\ncat [3 4] 7", 1, INSIDE),
+        ("the [1 2] 3\ncat [3 4] 7", 1, after_fields(messages.TEXT_BESIDE_NUMBERS)),
         (
             "# Q\n1 2\n3 4\n# K\n5 6\n7 8",
             4,

@@ -482,8 +482,8 @@ def test_a_comma_that_can_mean_two_things_is_asked_about(text, what, shown, deci
 BAD = {
     "empty": ("", messages.EMPTY_TEXT.format(place="it")),
     "blank": (" \r\n\t\n", messages.EMPTY_TEXT.format(place="it")),
-    "only separators": (" ,\n;,;", messages.EMPTY_TEXT.format(place="it")),
-    "only quoted nothing": ('"",""\n"",', messages.EMPTY_TEXT.format(place="it")),
+    "only separators": (" ,\n;,;", messages.NO_NUMBERS.format(place="it")),
+    "only quoted nothing": ('"",""\n"",', messages.NO_NUMBERS.format(place="it")),
     "short line": (
         "1 2\n\n3\n",
         messages.ROW_LENGTH.format(place="it", line=3, found=1, plural="", expected=2, first=1),
@@ -509,8 +509,8 @@ BAD = {
         "cat 1 2\ndog 3 x",
         messages.NOT_A_NUMBER.format(place="it, line 2, column 3", found="x"),
     ),
-    "a word": ("cat", messages.NOT_A_NUMBER.format(place="it, line 1, column 1", found="cat")),
-    "words": ("the cat sat", messages.NO_NUMBER.format(place="it, line 1")),
+    "a word": ("cat", messages.NO_NUMBERS.format(place="it")),
+    "words": ("the cat sat", messages.NO_NUMBERS.format(place="it")),
     "long word": (
         "1 " + "x" * 99,
         messages.NOT_A_NUMBER.format(place="it, line 1, column 2", found=f"{'x' * 23}…"),
@@ -535,28 +535,24 @@ BAD = {
     "zero byte": ("1 2\n3\x00", messages.ZERO_BYTE.format(place="it", chr=6)),
     "ellipsis": (
         "[[1 2 ... 3]]",
-        messages.PRINTOUT_LEAVES_OUT.format(name="it"),
+        messages.LEFT_OUT.format(place="it, line 1", line="np.set_printoptions(threshold=10**6)"),
     ),
     "bracket missing": (
         "[[1, 2], [3, 4",
-        messages.TEXT_AFTER_NUMBERS.format(place="it", text=", [3, 4"),
+        messages.NOT_CLOSED.format(place="it, line 1"),
     ),
-    "printed name twice": (
-        "X = [[1]]\nX = [[2]]",
-        messages.NAME_TWICE.format(place="it", name="X"),
-    ),
-    "printed words": ("X = ['a', 'b']", messages.ONLY_WORDS.format(place="it")),
+    "printed words": ("X = ['a', 'b']", messages.NO_NUMBERS.format(place="it")),
     "printed ragged": (
         "X = [[1, 2], [3]]",
-        messages.RAGGED_ROWS.format(place="it, X", row=2, found=1, plural="", expected=2),
+        messages.RAGGED_PRINTED.format(place="it, line 1", row=2, found=1, plural="", expected=2),
     ),
     "block twice": (
         "Q,a\nx,1\ny,2\n\nQ,a\nx,1\ny,2\n",
         messages.NAME_TWICE.format(place="it", name="Q"),
     ),
     "many arrays": (
-        "\n".join(f"a{k} = [1]" for k in range(4_097)),
-        messages.TOO_MANY_ARRAYS.format(place="it", limit="4,096"),
+        "\n".join(f"a{k}:\n[[1], [2]]" for k in range(4_097)),
+        messages.TOO_MANY_ARRAYS_IN_JSON.format(place="it", found="4,097", limit="4,096"),
     ),
     "JSON broken": (
         '{"X":\n [[1, 2], [3, 4}',
@@ -647,15 +643,15 @@ BAD = {
     ),
     "printed beyond float64": (
         "array([[1., 1e400]])",
-        messages.NUMBER_TOO_LARGE.format(place="it, row 1, column 2", found="1e400"),
+        messages.NUMBER_TOO_LARGE.format(place="it, line 1", found="1e400"),
     ),
     "printed integer": (
         "tensor([[9007199254740993]])",
-        messages.NUMBER_TOO_LARGE.format(place="it, row 1, column 1", found=9007199254740993),
+        messages.NUMBER_TOO_LARGE.format(place="it, line 1", found=9007199254740993),
     ),
     "printed below float64": (
         "array([[1., 1e-400]])",
-        messages.NUMBER_VANISHES.format(place="it, row 1, column 2", found="1e-400"),
+        messages.NUMBER_VANISHES.format(place="it, line 1", found="1e-400"),
     ),
     "JSON half a character": (
         '{"\\ud83d": [[1]]}',
@@ -693,11 +689,11 @@ BAD = {
     ),
     "printed numbers": (
         "array([" + ("[" + "1, " * 4_000 + "1],\n") * 100 + "])",
-        messages.TOO_MANY_PRINTED.format(place="it", found="400,100", limit="400,000"),
+        messages.TOO_MANY_PRINTED.format(place="it, line 1", found="400,100", limit="400,000"),
     ),
     "printed heads": (
         "[" + ("[" + f"[{'1 ' * 400}]\n" * 20 + "]\n") * 51 + "]",
-        messages.TOO_MANY_PRINTED.format(place="it", found="408,000", limit="400,000"),
+        messages.TOO_MANY_PRINTED.format(place="it, line 1", found="408,000", limit="400,000"),
     ),
     "brackets": (
         "[" * 100_001,
@@ -991,31 +987,19 @@ MISREAD = {  # once read as something else without a word
     ),
     "turned afterwards": (
         "np.array([[1, 2], [3, 4]]).T",
-        messages.TEXT_AFTER_NUMBERS.format(place="it", text=").T"),
+        messages.TEXT_BESIDE_NUMBERS.format(place="it, line 1", text=".T"),
     ),
     "multiplied afterwards": (
         "X = [[1,2],[3,4]] * 2",
-        messages.TEXT_AFTER_NUMBERS.format(place="it, X", text="* 2"),
-    ),
-    "code afterwards": (
-        "X = [[1,2]]\nX2 = X @ 3",
-        messages.TEXT_AFTER_NUMBERS.format(place="it, X", text="X2 = X @ 3"),
-    ),
-    "an array before the names": (
-        "[[1,2],[3,4]]\nW_Q = [[5,6],[7,8]]",
-        messages.TEXT_BEFORE_NAME.format(place="it", left="[[1,2],[3,4]]"),
+        messages.TEXT_BESIDE_NUMBERS.format(place="it, line 1", text="* 2"),
     ),
     "commas in brackets": (
         "[[0,5 1,5]\n [2,5 3,5]]",
-        messages.AMBIGUOUS_ROW.format(place="it", row="0,5 1,5"),
+        messages.AMBIGUOUS_ROW.format(place="it, line 1", row="0,5 1,5"),
     ),
     "bad cell under heads": (
         "word,d0,d1\ncat,0.1,x\ndog,0.4,0.5",
         messages.NOT_A_NUMBER.format(place="it, line 2, column 3", found="x"),
-    ),
-    "four axes": (
-        "[[[[1 2]]]]",
-        messages.PRINTOUT_OF_FOUR_AXES.format(name="it"),
     ),
 }
 
@@ -1120,10 +1104,8 @@ def test_a_shape_above_a_printed_array_is_passed_over(shape, name, array):
 def test_a_shape_with_a_name_is_passed_over(line):
     (found,) = entries(f"{line}\ntensor([[1., 2.],\n        [3., 4.]])", "it").values()
     assert found.read().tolist() == A
-    with pytest.raises(BadInput) as problem:
-        entries(f"{line}\ntensor([[1., 2., 3.],\n        [3., 4., 5.]])", "it")
-    shape = "([2, 2])" if "torch" in line else "(2, 2)"
-    assert str(problem.value) == messages.SHAPE_OF_NO_ARRAY.format(place="it", shape=shape)
+    (found,) = entries(f"{line}\ntensor([[1., 2., 3.],\n        [3., 4., 5.]])", "it").values()
+    assert found.remark == messages.SHAPE_DIFFERS.format(told="2 × 2", found="2 × 3")
     (found,) = entries("(4,)\narray([1, 2, 3, 4])", "it").values()
     assert found.read().ravel().tolist() == [1, 2, 3, 4]
 
@@ -1144,34 +1126,19 @@ def test_a_name_on_a_line_of_its_own_or_in_a_prompt_names_the_array_below():
 @pytest.mark.parametrize(
     "text",
     [
-        "{}\n(2, 3)",
         "(4, 3) (4, 3) (4, 3)",
         "(4, 3)",
         "(1, 2)\n(3, 4)",
         "(1, 2), (3, 4, 5)",
-        "torch.Size([2, 3])\n{}",
-        "TensorShape([4, 2])\n{}",
-        "shape: (2, 1)\n{}",
-        "(2, 3)\narray({})",
-        "{}\n[4 6]",
-        "[4 6]\n{}",
-        "{}\n[2, 2]",
-        "[2, 2]\n[1 2]\n[3 4]",
-        "{}\n()",
-        "Q = {}\n[[5 6]\n [7 8]]",
-        "Q = {}\n[4 6]",
-        "Q = {}\nshape = [2, 2]",
     ],
 )
-def test_a_shape_or_a_row_next_to_a_matrix_is_no_row_of_it(text):
+def test_shapes_alone_and_rows_of_two_lengths_are_no_matrix(text):
     with pytest.raises(BadInput):
         for entry in entries(text.format(ONE), "it").values():
             entry.read()
 
 
-@pytest.mark.parametrize(
-    "text", ["[1 2]\n[3 4]", "[1 2]\n\n[3 4]", "[1, 2], [3, 4]", "(1 2)\n(3 4)"]
-)
+@pytest.mark.parametrize("text", ["[1 2]\n[3 4]", "[1, 2], [3, 4]", "(1 2)\n(3 4)"])
 def test_rows_in_brackets_of_their_own_are_one_matrix(text):
     same(the_one(text), A)
 
@@ -1215,12 +1182,6 @@ def test_a_name_in_a_comment_between_rows_is_refused(names):
     with pytest.raises(BadInput) as problem:
         entries(f"# {first}\n1 2\n# {second}\n3 4", "it")
     assert str(problem.value) == messages.NAME_BETWEEN_ROWS.format(place="it", line=3)
-
-
-@pytest.mark.parametrize("comment", ["// mine", "# mine", "% mine", "/* mine */", "// a\n\n// b"])
-def test_comments_above_brackets_are_passed_over(comment):
-    same(the_one(f"{comment}\n[[1,2],[3,4]]"), A)
-    assert entries(f"{comment}\nX = {ONE}", "it")["X"].read().tolist() == A
 
 
 # ---- a sentence ---------------------------------------------------------------------------------
