@@ -96,7 +96,7 @@ class Numbers:
     def grid(self) -> float:
         """The step that all numbers are multiples of, such as 0.5; their unit in general."""
         shown = self.M[self.visible][:SAMPLED]
-        unit = 2 * float(self.half.min(initial=np.inf)) or 1.0
+        unit = 2 * float(self.half[self.visible].min(initial=np.inf)) or 1.0
         steps = np.round(shown / unit)
         if not len(shown) or np.abs(steps).max(initial=0) > 2**52:
             return unit
@@ -254,7 +254,7 @@ def evidence(
     the part of the numbers that does not follow from the others.
     """
     shown, near, room = result.M[where], predicted[where], np.broadcast_to(room, where.shape)[where]
-    room = room + CLOSE * (1 + np.abs(shown))
+    room = room + CLOSE * np.abs(shown)
     if not len(shown) or not (np.abs(shown - near) <= room).all():
         return -1.0
     step = max(1, len(shown) // SAMPLED)
@@ -414,9 +414,10 @@ def softmax_fit(
     scores, which gives a range of c for each number.
     """
     W: np.ndarray = weights.M
-    half: np.ndarray = weights.half + SINGLE
+    # In float32 a power of e is as exact as its exponent, relative to its size.
+    half: np.ndarray = weights.half + SINGLE * np.abs(weights.M)
     shown: np.ndarray
-    error = np.broadcast_to(error, scores.shape)
+    error = error + SINGLE * np.where(np.isfinite(scores), np.abs(scores), 0)
     with np.errstate(invalid="ignore"):
         shown = scores > LOWEST
     if hiding.allowed is not None:
@@ -428,7 +429,7 @@ def softmax_fit(
             M.swapaxes(-1, -2) for M in (W, half, scores, error, shown)
         )
     full: np.ndarray = shown.any(-1, keepdims=True) & ~np.isnan(W).all(-1, keepdims=True)
-    if not (np.abs(W) <= half)[full & ~shown].all():
+    if not (np.abs(W) <= half + SINGLE)[full & ~shown].all():
         return None  # a hidden key has no weight
     shown = shown & full
     if not shown.any():

@@ -54,6 +54,7 @@ ORDER = (  # in which notebooks print them
 SCORES = ("scores", "scaled", "masked")
 SURE = 10  # bits: of a thousand sets of unrelated arrays, one passes
 EXPECTED = 5  # bits, where the names say the same
+PLAUSIBLE = 8  # bits, where other relations give all roles but one
 MOST_EXPLANATIONS = 8  # of one array
 UNREAD, NAME, AGAIN, TURNED, UNUSUAL = 4.0, 1.0, 2.0, 0.2, 0.3  # what a reading loses by each
 
@@ -74,6 +75,7 @@ class Relation:
     columns: bool = False  # softmax, or sums, of columns
     row: int | None = None  # of the operand (of the left factor) that makes the result
     bits: float = 0.0  # −log₂ of the probability that it fits by chance
+    named: bool = True  # whether the factor is 1, n, 1 / n or 1 / √n for a whole n
     used: bool = False  # whether the uses follow from it; otherwise it holds as well
     sentence: str = ""
 
@@ -124,6 +126,10 @@ def relations(arrays: Sequence[Printed]) -> Found:
     search = _Search(compared, names)
     search.run()
     reading = _Reading(search, names)
+    if more := reading.plausible():
+        search.found += more
+        search.found = search.without_implied()
+        reading = _Reading(search, names)
     uses = _uses(arrays, search, reading, names)
     said = [replace(r, sentence=_sentence(r, arrays, uses)) for r in reading.relations()]
     return Found(tuple(uses), tuple(said), tuple(_remarks(arrays, small, search)))
@@ -153,6 +159,8 @@ class _Search:
         self.arrays, self.names = arrays, names
         self.of = {a.index: a for a in arrays}
         self.found: list[Relation] = []
+        self.weak: list[Relation] = []  # which fit, but may do so by chance
+        self.enough = float(SURE)
         self.work, self.tests, self.cut = MAX_PRODUCTS, MAX_SOFTMAX_TESTS, False
         self.masks = [a for a in arrays if readings_of_mask(a)]
         masks = {a.index for a in self.masks}
@@ -162,8 +170,23 @@ class _Search:
     def run(self) -> None:
         """Search kind by kind, as later kinds leave out what earlier ones imply."""
         for search in (self.sums, self.same, self.products, self.scales, self.softmax, self.unseen):
-            self.found += search()
+            for r in search():
+                if r.bits > 0:
+                    (self.found if self.is_sure(r) else self.weak).append(r)
         self.found = self.without_implied()
+
+    def tried(self, count: int) -> None:
+        """Set the evidence that is enough, of so many pairs and triples that are compared."""
+        self.enough = SURE + float(np.log2(max(1, count)))
+
+    def is_sure(self, r: Relation) -> bool:
+        """Return whether a relation has the evidence, less where the names say the same."""
+        if r.kind in ("sums", "row", "equal", "transposed"):
+            return True
+        names = [self.names[k] for k in (r.result, *r.operands)]
+        return r.bits >= (
+            EXPECTED if _is_expected(r, names) else self.enough if r.named else np.inf
+        )
 
     def made(self, result: int, *kinds: str) -> list[Relation]:
         return [r for r in self.found if r.result == result and r.kind in kinds]
@@ -255,20 +278,20 @@ class _Search:
             tried += (len(whole.arrays) if whole else 0) + (a[1] * len(row.arrays) if row else 0)
             passed += [(left, right, c, None) for c in whole.first(left, right)] if whole else []
             passed += [(left, right, *pair) for pair in row.rows(left, right)] if row else []
-        chance = SURE + np.log2(max(1, tried))
+        self.tried(tried)
         count: dict[int, int] = {}
         for left, right, c, row_index in passed:
             if count.get(c.index, 0) >= MOST_EXPLANATIONS:
                 continue
-            r = self.verified(left, right, c, row_index, chance)
-            if r is not None:
+            r = self.verified(left, right, c, row_index)
+            if r is not None and self.is_sure(r):
                 count[c.index] = count.get(c.index, 0) + 1
                 yield r
 
     def verified(
-        self, left: Oriented, right: Oriented, c: Numbers, row: int | None, chance: float
+        self, left: Oriented, right: Oriented, c: Numbers, row: int | None
     ) -> Relation | None:
-        """Compute the whole product, and return the relation if enough speaks for it."""
+        """Compute the whole product, and return the relation if it fits."""
         one = left if row is None else left.rows(np.array([row]))
         self.work -= max(c.shape[0], 1) * one.M.shape[1] * one.M.shape[2] * right.M.shape[2]
         if self.work < 0:
@@ -277,21 +300,18 @@ class _Search:
         inner = left.M.shape[2]
         fit = judged(c, *multiplied(one, right), c.visible, (inner,))
         a, b = left.numbers.index, right.numbers.index
-        called = [tuple(self.names[k] for k in (c.index, *pair)) for pair in ((a, b), (b, a))]
-        expected = any(roles in _PRODUCTS for roles in called)
-        if fit is None or fit.bits < (EXPECTED if expected else chance):
-            return None
-        if not expected and fit.factor != 1 and named_factor(fit.low, fit.high, (inner,)) is None:
+        if fit is None:
             return None
         sides = (left.transposed, right.transposed)
-        return _with(fit, Relation("product", c.index, (a, b), sides, row=row))
+        return _with(fit, Relation("product", c.index, (a, b), sides, row=row), (inner,))
 
     # -- scale and mask
 
     def scales(self) -> Iterator[Relation]:
         """Yield C = c A, and the same where C has −∞ at hidden places."""
         linked = {(r.result, r.operands[0]) for r in self.found if r.kind == "equal"}
-        tried = max(1, len(self.results) ** 2)
+        shapes = [a.shape for a in self.results]
+        self.tried(sum(shapes.count(shape) - 1 for shape in shapes))
         for k, first in enumerate(self.results):
             for second in self.results[:k]:
                 pair = self.directed(second, first)
@@ -300,11 +320,11 @@ class _Search:
                     and first.shape == second.shape
                     and (first.index, second.index) not in linked
                 ):
-                    yield from self.scaled(*pair, SURE + np.log2(tried))
+                    yield from self.scaled(*pair)
         for c in self.results:
             for a in self.operands:
                 if c.shape == (1, 1, a.shape[2]) and a.shape[0] == 1 < a.shape[1]:
-                    yield from self.scaled_row(c, a, SURE + np.log2(tried * a.shape[1]))
+                    yield from self.scaled_row(c, a)
 
     def directed(self, a: Numbers, b: Numbers) -> tuple[Numbers, Numbers] | None:
         """Return operand and result: by what is hidden, by products, by names, by order."""
@@ -320,7 +340,7 @@ class _Search:
             return (a, b) if stages[0] < stages[1] else (b, a)
         return a, b
 
-    def scaled(self, a: Numbers, c: Numbers, chance: float) -> Iterator[Relation]:
+    def scaled(self, a: Numbers, c: Numbers) -> Iterator[Relation]:
         if c.has_hidden and a.has_hidden and not np.array_equal(c.hidden, a.hidden):
             return
         where = c.visible & a.visible
@@ -334,13 +354,9 @@ class _Search:
             if not low <= high:
                 return
         fit = judged(c, np.where(where, a.M, 0), a.half, where)
-        roles = self.names[a.index], self.names[c.index]
-        expected = {*roles} <= {*SCORES} and roles[0] != roles[1]
+        if fit is None:
+            return
         mask = c.has_hidden and not a.has_hidden
-        if fit is None or fit.bits < (EXPECTED if expected else chance):
-            return
-        if not expected and named_factor(fit.low, fit.high) is None:
-            return
         r = _with(fit, Relation("masked" if mask else "scaled", c.index, (a.index,), (False,)))
         yield self.with_mask(r, c) if mask else r
 
@@ -356,17 +372,15 @@ class _Search:
     def masks_beside(self, *indices: int) -> list[Numbers]:
         return [a for a in self.masks if a.index not in indices][:4]
 
-    def scaled_row(self, c: Numbers, a: Numbers, chance: float) -> Iterator[Relation]:
+    def scaled_row(self, c: Numbers, a: Numbers) -> Iterator[Relation]:
         if not c.is_finite or c.has_hidden or not a.is_finite or a.has_hidden:
             return
         low, high = factors(a.M, a.half, *around(c.M, c.half))
         for row in np.flatnonzero((low <= high)[0])[:MOST_EXPLANATIONS]:
             fit = judged(c, a.M[:, [row]], a.half[:, [row]], c.visible)
-            if fit is None or fit.bits < chance or fit.factor == 1:
-                continue
-            if named_factor(fit.low, fit.high) is not None:
+            if fit is not None and fit.factor != 1:
                 r = Relation("scaled", c.index, (a.index,), (False,), row=int(row))
-                yield _with(fit, r)
+                yield replace(_with(fit, r), bits=fit.bits - np.log2(a.shape[1]))
 
     # -- softmax
 
@@ -376,7 +390,10 @@ class _Search:
 
     def softmax(self) -> Iterator[Relation]:
         """Yield weights = softmax(c A), without a mask and with each."""
-        for w in self.weights():
+        weights = self.weights()
+        shapes = [a.shape for a in self.operands]
+        self.tried(2 * sum(shapes.count(w.shape) for w in weights))
+        for w in weights:
             for a in self.operands:
                 if a is w or a.sum_rows and a.shape == w.shape:
                     continue
@@ -400,11 +417,6 @@ class _Search:
         """Yield the first mask with which these scores make the weights."""
         if np.isnan(M).any() or np.isposinf(M).any():
             return
-        chance = SURE + np.log2(max(1, len(self.operands)) ** len(operands))
-        names = [self.names[k] for k in operands]
-        score_like = names in (["Q", "K"], ["X", "X"]) or names[0] in SCORES and len(names) == 1
-        expected = self.names[w.index] == "weights" and score_like
-        bound = EXPECTED if expected else chance
         for columns in (False, True):
             if not (w.sum_columns if columns else w.sum_rows) or (columns and w.shape[1] == 1):
                 continue
@@ -421,13 +433,10 @@ class _Search:
                     ):
                         continue
                 fit = softmax_fit(w, M, half, hiding, columns, widths)
-                if fit is None or fit.bits < bound:
-                    continue
-                if not expected and named_factor(fit.low, fit.high, widths) is None:
-                    continue
-                r = Relation("softmax", w.index, operands, sides, columns=columns, row=row)
-                yield _hidden(_with(fit, r), hiding)
-                return
+                if fit is not None:
+                    r = Relation("softmax", w.index, operands, sides, columns=columns, row=row)
+                    yield _hidden(_with(fit, r, widths), hiding)
+                    return
 
     def unseen(self) -> Iterator[Relation]:
         """Yield weights, or masked scores, of a product A Bᵀ that was not printed."""
@@ -439,13 +448,17 @@ class _Search:
             if a.is_finite and not a.has_hidden
             for side in a.oriented[: 1 if a.is_vector or a.is_symmetric else 2]
         ]
-        for c in (*open_ones, *hidden):
-            for left, right in pairs_of(sides, sides):
-                if c.index in (left.numbers.index, right.numbers.index):
-                    continue
-                if not joins(left, right, c.shape) or right.numbers.is_vector:
-                    continue
-                yield from self.unseen_of(c, left, right)
+        fitting = [
+            (c, left, right)
+            for c in (*open_ones, *hidden)
+            for left, right in pairs_of(sides, sides)
+            if joins(left, right, c.shape)
+            and not right.numbers.is_vector
+            and c.index not in (left.numbers.index, right.numbers.index)
+        ]
+        self.tried(2 * len(fitting))
+        for c, left, right in fitting:
+            yield from self.unseen_of(c, left, right)
 
     def unseen_of(self, c: Numbers, left: Oriented, right: Oriented) -> Iterator[Relation]:
         rows = some_rows(c.shape[1])[-4:]
@@ -459,8 +472,9 @@ class _Search:
             if judged(part, base, error, part.visible, inner) is None:
                 return
             fit = judged(c, *multiplied(left, right), c.visible, inner)
-            if fit and fit.bits >= SURE + 2 * np.log2(len(self.operands)):
-                yield self.with_mask(_with(fit, Relation("masked", c.index, operands, sides)), c)
+            if fit is not None:
+                r = Relation("masked", c.index, operands, sides)
+                yield self.with_mask(_with(fit, r, inner), c)
             return
         for hiding in hidings(c.shape, self.masks_beside(c.index, *operands)):
             self.tests -= 1
@@ -536,10 +550,26 @@ class _Group:
         return found
 
 
-def _with(fit: Fit, r: Relation) -> Relation:
+def _with(fit: Fit, r: Relation, widths: tuple[int, ...] = ()) -> Relation:
+    """Return the relation with the factor and the evidence of a fit."""
     n = fit.factor**-2
-    root = round(n) if fit.factor < 1 and abs(n - round(n)) < 1e-6 * n else None
-    return replace(r, factor=fit.factor, root=root, bits=fit.bits - np.log2(1 + (r.row or 0)))
+    named = named_factor(fit.low, fit.high, widths) is not None
+    root = round(n) if named and fit.factor < 1 and abs(n - round(n)) < 1e-6 * n else None
+    return replace(r, factor=fit.factor, root=root, named=named, bits=float(fit.bits))
+
+
+def _is_expected(r: Relation, names: list[str | None]) -> bool:
+    """Return whether the result and its operands are called as in attention."""
+    result, *operands = names
+    if len(operands) == 1:
+        later = SCORES[SCORES.index(operands[0]) + 1 :] if operands[0] in SCORES else ()
+        return result == "weights" and bool(operands[0] in SCORES) or result in later
+    stages = (result,) if r.kind == "product" else ("scores", "scaled")
+    dots = ("weights", "masked")
+    if r.kind != "product" and result not in dots:
+        return False
+    called = [(stage, *pair) for stage in stages for pair in (operands, operands[::-1])]
+    return any(roles in _PRODUCTS for roles in called)
 
 
 def _hidden(r: Relation, hiding: Hiding) -> Relation:
@@ -717,6 +747,28 @@ class _Reading:
         places = [ORDER.index(roles[k][0]) for k in sorted(roles)]
         return sum(a > b for k, a in enumerate(places) for b in places[k + 1 :])
 
+    def plausible(self) -> list[Relation]:
+        """Return the weak relations that the roles known so far ask for."""
+        made = {
+            r.result for r in self.search.found if r.kind not in ("sums", "equal", "transposed")
+        }
+        found = []
+        for r in self.search.weak:
+            if r.bits < PLAUSIBLE or not r.named or r.result in made:
+                continue
+            for option in _options(r, self.search.of):
+                known = [k for k, *_ in option.roles if k in self.assigned]
+                fits = all(
+                    self.assigned[k] == (role, side)
+                    for k, role, side in option.roles
+                    if k in self.assigned
+                )
+                named = [k for k, role, _ in option.roles if self.names[k] == role]
+                if fits and len({*known, *named}) >= len(option.roles) - 1 and known:
+                    found.append(r)
+                    break
+        return found
+
     def relations(self) -> list[Relation]:
         """Return what was found, what the uses follow from first for each result."""
         found = [
@@ -799,7 +851,7 @@ def _rows(uses: list[Use], search: _Search, reading: _Reading) -> None:
 def _by_shape(uses: list[Use], arrays: Sequence[Printed], search: _Search) -> None:
     """Propose masks by their two numbers, and inputs by fitting shapes in the order of printing."""
     for a in search.masks:
-        square = a.shape[1] == a.shape[2] > 1
+        square = a.shape[1] == a.shape[2] > 2
         ahead = any(
             (allowed == look_ahead(*a.shape[1:])).all() for allowed, _ in readings_of_mask(a)
         )
