@@ -21,7 +21,7 @@ SINGLE = 2.0**-22  # what sums and products in float32 may lose, relative to the
 CLOSE = 1e-9  # what float64 may lose here
 DEVIATIONS = 6  # standard deviations of many roundings that are accepted
 SAMPLED = 1024  # numbers of an array whose evidence is counted
-ROWS = 16  # of an array that a first test compares
+ROWS = 8  # of an array that a first test compares
 
 
 class Printed(NamedTuple):
@@ -64,8 +64,10 @@ class Numbers:
 
     @cached_property
     def is_symmetric(self) -> bool:
-        return self.M.shape[1] == self.M.shape[2] and bool(
-            np.array_equal(self.M, self.M.swapaxes(-1, -2), equal_nan=True)
+        M, T = self.M, self.M.swapaxes(-1, -2)
+        return M.shape == T.shape and all(
+            np.array_equal(M[:, rows], T[:, rows], equal_nan=True)
+            for rows in (slice(0, 1), slice(None))
         )
 
     @cached_property
@@ -124,9 +126,16 @@ class Numbers:
 
 def _shares(a: Numbers, axis: int) -> bool:
     """Return whether numbers are shares of 1 along an axis; rows that see no key are left out."""
-    M, half = a.M, a.half + SINGLE
-    if a.is_bool or M.shape[axis] < 2:
+    if a.is_bool or a.M.shape[axis] < 2:
         return False
+    few = slice(0, 4)
+    part = (slice(None), few) if axis == -1 else (slice(None), slice(None), few)
+    return _are_shares(a.M[part], a.half[part], axis) and _are_shares(a.M, a.half, axis, True)
+
+
+def _are_shares(M: np.ndarray, half: np.ndarray, axis: int, whole: bool = False) -> bool:
+    """Return whether numbers are shares of 1; the ``whole`` may not be words, or empty."""
+    half = half + SINGLE
     with np.errstate(invalid="ignore"):
         if not ((np.abs(M - 0.5) <= 0.5 + half) | np.isnan(M)).all():
             return False
@@ -134,7 +143,7 @@ def _shares(a: Numbers, axis: int) -> bool:
         near = np.abs(M.sum(axis) - 1) <= half.sum(axis)
     # One-hot rows are words as often as weights: they say nothing by their sums.
     one_hot = np.isin(M, (0, 1)).all()
-    return bool((near | empty).all() and not empty.all() and not one_hot)
+    return bool((near | empty).all() and not (whole and (empty.all() or one_hot)))
 
 
 @dataclass
@@ -279,7 +288,7 @@ def judged(
     room = result.half + SINGLE * np.abs(np.where(where, result.M, 0))
     error = np.broadcast_to(error, base.shape)
     low, high = factors(base[where], error[where], *around(result.M[where], room[where]))
-    if not low <= high or high == 0:
+    if not low <= high or high == 0 or not np.isfinite(high):
         return None
     fit = _named(float(low), float(high), widths)
     loose = error * fit.factor + room

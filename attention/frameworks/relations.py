@@ -54,7 +54,7 @@ ORDER = (  # in which notebooks print them
 SCORES = ("scores", "scaled", "masked")
 SURE = 10  # bits: of a thousand sets of unrelated arrays, one passes
 EXPECTED = 5  # bits, where the names say the same
-PLAUSIBLE = 8  # bits, where other relations give all roles but one
+PLAUSIBLE = 5  # bits, where other relations give all roles but one
 MOST_EXPLANATIONS = 8  # of one array
 UNREAD, NAME, AGAIN, TURNED, UNUSUAL = 4.0, 1.0, 2.0, 0.2, 0.3  # what a reading loses by each
 
@@ -211,18 +211,22 @@ class _Search:
     def same(self) -> Iterator[Relation]:
         """Yield arrays that repeat an earlier one, transposed or not, or are a row of any."""
         for k, b in enumerate(self.arrays):
-            for a in self.arrays[:k]:
-                for turned in (False, True):
+            for turned in (False, True):
+                for a in self.arrays[:k]:
                     if a.is_bool != b.is_bool or (turned and (a.is_symmetric or a.is_vector)):
                         continue
                     M, half = (x.swapaxes(-1, -2) if turned else x for x in (a.M, a.half))
-                    if M.shape != b.shape or not self.alike(b, M, half):
+                    if M.shape != b.shape:
+                        continue
+                    first = self.alike(b.M[:, :1], M[:, :1], half[:, :1] + b.half[:, :1])
+                    if not first or not self.alike(b.M, M, half + b.half):
                         continue
                     where = b.visible
                     bits = evidence(b, np.where(where, M, 0), half + b.half, where, False)
                     if bits >= SURE or (b.is_bool and bits > 0):
                         kind = "transposed" if turned else "equal"
                         yield Relation(kind, b.index, (a.index,), (turned,), bits=bits)
+                    break  # later ones repeat that one as well
         for b in self.results:
             if b.shape[:2] != (1, 1):
                 continue
@@ -230,18 +234,18 @@ class _Search:
                 if a.shape[0] == 1 < a.shape[1] and a.shape[2] == b.shape[2]:
                     yield from self.row_of(b, a)
 
-    def alike(self, b: Numbers, M: np.ndarray, half: np.ndarray) -> bool:
+    def alike(self, one: np.ndarray, other: np.ndarray, room: np.ndarray) -> bool:
         """Return whether numbers are the same, also those hidden, to their digits."""
         with np.errstate(invalid="ignore"):
-            near = np.abs(M - b.M) <= half + b.half + CLOSE * np.abs(M)
-        same = np.where(np.isfinite(M) & np.isfinite(b.M), near, b.M == M)
-        return bool((same | (np.isnan(M) & np.isnan(b.M))).all())
+            near = np.abs(one - other) <= room + CLOSE * np.abs(one)
+        same = np.where(np.isfinite(one) & np.isfinite(other), near, one == other)
+        return bool((same | (np.isnan(one) & np.isnan(other))).all())
 
     def row_of(self, b: Numbers, a: Numbers) -> Iterator[Relation]:
         with np.errstate(invalid="ignore"):
             off = (np.abs(a.M - b.M) > a.half + b.half + CLOSE * np.abs(a.M)).any(-1)[0]
         rows = (int(k) for k in np.flatnonzero(~off))
-        alike = (k for k in rows if self.alike(b, a.M[:, [k]], a.half[:, [k]]))
+        alike = (k for k in rows if self.alike(b.M, a.M[:, [k]], a.half[:, [k]] + b.half))
         row = next(alike, None)  # tokens that are repeated have the same row
         if row is None:
             return
@@ -458,9 +462,13 @@ class _Search:
         ]
         self.tried(2 * len(fitting))
         for c, left, right in fitting:
+            if self.tests <= 0:
+                self.cut = True
+                return
             yield from self.unseen_of(c, left, right)
 
     def unseen_of(self, c: Numbers, left: Oriented, right: Oriented) -> Iterator[Relation]:
+        self.tests -= 1
         rows = some_rows(c.shape[1])[-4:]
         part = c.rows(rows)
         few = left.rows(rows)
@@ -471,7 +479,8 @@ class _Search:
         if c.has_hidden:
             if judged(part, base, error, part.visible, inner) is None:
                 return
-            fit = judged(c, *multiplied(left, right), c.visible, inner)
+            self.work -= c.M.size * inner[0]
+            fit = judged(c, *multiplied(left, right), c.visible, inner) if self.work > 0 else None
             if fit is not None:
                 r = Relation("masked", c.index, operands, sides)
                 yield self.with_mask(_with(fit, r, inner), c)
@@ -482,6 +491,10 @@ class _Search:
                 self.cut = True
                 return
             if softmax_fit(part, base, error, hiding.rows(rows), False, inner) is not None:
+                self.work -= c.M.size * inner[0]
+                if self.work < 0:
+                    self.cut = True
+                    return
                 M, error = multiplied(left, right)
                 yield from self.softmax_of(c, M, error, operands, sides, None, inner)
                 return
@@ -617,7 +630,7 @@ def _options(r: Relation, of: dict[int, Numbers]) -> Iterator[_Option]:
         for source, cost in sources.items():
             for turned in (False, True):
                 wrong = r.kind == "softmax" and turned != r.columns
-                more = (NAME if turned else UNUSUAL) * wrong + TURNED * turned
+                more = (NAME if turned else UNUSUAL) * wrong + 2 * TURNED * turned
                 yield _Option(r, ((c, result, turned), (a, source, turned), *mask), cost + more)
 
 
