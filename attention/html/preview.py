@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attention.html.tables import line, table
-from attention.readers.cells.entry import ArrayEntry, shown
+from attention.readers.cells.entry import REFUSED, ArrayEntry, shown
 from attention.readers.cells.printouts import sides
 from attention.readers.select import SelectedArray
 from attention.vocabulary.numbers import MINUS, exact, number
 
 COLUMNS, NAMES = 6, 200
+FIRST, FEW = 3, 4  # numbers of an array in a list, and their digits
 DIGITS = 6  # of a number that is longer
 
 
@@ -21,6 +24,24 @@ def contents(arrays: dict[str, ArrayEntry]) -> str:
     if len(arrays) > NAMES:
         lines.append(line([f"… and {len(arrays) - NAMES:,} more", "", ""]))
     return table("numbers", ["array", "shape", "type"], lines)
+
+
+def found(arrays: dict[str, ArrayEntry], uses: Sequence[tuple[str, str]]) -> str:
+    """One line for each array of a text: label, shape, use, how it compares, first numbers.
+
+    ``uses`` are the third and fourth of each.
+    """
+    lines = []
+    for (name, entry), (use, said) in zip(list(arrays.items())[:NAMES], uses, strict=False):
+        if entry.dtype == REFUSED:
+            lines.append(line([shown(name, 40), "", "", said, ""]))
+            continue
+        values = entry.read().ravel()
+        first = "  ".join(number(float(value), FEW) for value in values[:FIRST])
+        first += " …" if values.size > FIRST else ""
+        lines.append(line([shown(name, 40), sides(entry.shape), use or "–", said, first]))
+    heads = ["array", "shape", "use", "beside the board", "first numbers"]
+    return table("numbers found", heads, lines)
 
 
 def preview(role: str, selected: SelectedArray, rows: int = 4) -> str:

@@ -33,7 +33,7 @@ class Selection:
 
     words: str = ""  # the rows wanted, by their labels
     cut: str = ""  # the part wanted, as NumPy writes it: "0, :, 64:128"
-    transposed: bool = False  # a weight: stored as (out, in)
+    transposed: bool = False  # a weight: stored as (out, in); X: one column for each token
     true_means: str = "may look"  # in a mask
     axis: str = "batch"  # a name in AXES
 
@@ -73,6 +73,8 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
         selected = replace(selected, heads=entry.heads, remarks=(*selected.remarks, told))
     if role in WEIGHTS and asked.transposed:
         return replace(selected, values=selected.values.T, transposed=True)
+    if role == "X" and asked.transposed:  # one column for each token
+        return replace(selected, values=selected.values.swapaxes(-1, -2), tokens=())
     return selected
 
 
@@ -167,7 +169,7 @@ def _source(place: str, name: str, role: str, asked: Selection) -> str:
     """Where an array is from, with its name, the part that was cut, and whether it was turned."""
     part = "" if name == ALONE else short(name, 100)
     part += f"[{asked.cut.strip('[] ')}]" if asked.cut.strip() else ""
-    turned = TRANSPOSED if role in WEIGHTS and asked.transposed else ""
+    turned = TRANSPOSED if role in ("X", *WEIGHTS) and asked.transposed else ""
     return (f"{place}, {part}" if part else place) + turned
 
 

@@ -6,6 +6,7 @@ import hashlib
 
 import streamlit as st
 
+from attention.frameworks.relations import Found
 from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_FILE, MAX_PASTED, MAX_STATE, MAX_TOKENS, BadInput
 from attention.models.snippet import LINES
@@ -31,7 +32,7 @@ from attention.readers.select import (
     thirds,
 )
 from attention.readers.texts.tables import COMMAS, Ambiguous
-from attention.session.bring import adopt
+from attention.session.bring import adopt, printed
 from attention.session.bring.adopt import ROLES
 from attention.session.edit import changes
 from attention.session.state import links
@@ -156,14 +157,19 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         return
     if state.page_value("load_mark", None) != mark:
         _start(mark)
-    arrays, unreadable = array_files.readable(_arrays(where, content))
-    if unreadable:
+    every = _arrays(where, content)
+    arrays, unreadable = array_files.readable(every)
+    related = _related(mark, every)
+    if unreadable and not related:
         pieces.message_box("flag", unreadable)
         label = "Continue with the others" if len(arrays) > 1 else "Continue with the other one"
         if not state.page_control(st.checkbox, label, "load_others", False):
             return
     if state.page_value("load_guessed", None) != mark:
-        _guess(s, mark, arrays)
+        _guess(s, mark, arrays, related)
+    if related:
+        _text_of_arrays(s, where, mark, every, arrays, related)
+        return
     picks, heads = _single(s, arrays) if len(arrays) == 1 else _several(s, arrays)
     selected = gather(arrays, picks, where, typed)
     selected = adopt.with_own_parts(selected, arrays, picks, where)
@@ -172,18 +178,58 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     finally:
         for role, array in selected.items():
             st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
+    _confirm(mark, selected, heads, said)
+
+
+def _confirm(
+    mark: bytes,
+    selected: dict[str, SelectedArray],
+    heads: int | None,
+    said: list[str],
+    related: Found | None = None,
+) -> None:
     if said:
         pieces.note(" ".join(said))
     state.confirm(
         "Use these numbers",
         "load_use",
         _use,
-        (selected, heads),
+        (selected, heads, related),
         about=mark,
         type="primary",
         disabled=not selected,
     )
     pieces.note(UNDO)
+
+
+def _text_of_arrays(
+    s: Settings,
+    where: str,
+    mark: bytes,
+    every: dict[str, ArrayEntry],
+    arrays: dict[str, ArrayEntry],
+    related: Found,
+) -> None:
+    """Several arrays of a text: what each is, whether it agrees, and what can be changed.
+
+    ``arrays`` are those that can be read.
+    """
+    listed, action = st.container(), st.container()
+    picks: Picks = {}
+    new, selected, said = None, {}, ["Choose what the numbers are."]
+    with st.expander("Change what they are"):
+        picks, heads = _several(s, arrays, related, every)
+    try:
+        selected = gather(arrays, picks, where, typed=True)
+        selected = adopt.with_own_parts(selected, arrays, picks, where)
+        if selected:
+            new, said = _adopted(s, selected, heads, related)
+            said = said[1:]
+    finally:
+        with listed:
+            _list(every, related, {role: name for role, (name, _) in picks.items()}, new)
+    with action:
+        _confirm(mark, selected, heads, said, related)
 
 
 def _saved_state(content: bytes, says: str) -> None:
@@ -249,10 +295,48 @@ def _start(mark: bytes) -> None:
             state.set_page_value(f"load_{choice}_{role}", first)
 
 
-def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry]) -> None:
+def _related(mark: bytes, arrays: dict[str, ArrayEntry]) -> Found | None:
+    """How the arrays of a text belong together, found once; None of a file."""
+    if not printed.can_be_related(arrays):
+        return None
+    known = state.page_value("load_related", None)
+    if not known or known[0] != mark:
+        known = mark, printed.understood(arrays)
+        state.set_page_value("load_related", known)
+    return known[1]
+
+
+def _list(
+    arrays: dict[str, ArrayEntry], related: Found, picks: dict[str, str], new: Settings | None
+) -> None:
+    """All arrays of a text: what each is used as, and whether it agrees with the new board."""
+    if new is None:
+        uses = [
+            (use.role or "", arrays[name].remark)
+            for name, use in zip(arrays, related.uses, strict=True)
+        ]
+    else:
+        uses = [(one.role or "", one.said) for one in printed.compared(new, arrays, related, picks)]
+    st.html(tables.found(arrays, uses))
+    if lines := printed.explained(related):
+        pieces.note(" · ".join(map(str, lines)))
+
+
+def _adopted(
+    s: Settings, selected: dict[str, SelectedArray], heads: int | None, related: Found
+) -> tuple[Settings, list[str]]:
+    """The settings with these inputs, with the scale and mask that a text shows."""
+    new, said = adopt.adopt(s, selected, heads)
+    proven = {use.role for use in related.uses if use.by == "relation"}
+    said = [one for one in said if one.partition(" was read as ")[0] not in proven]
+    return printed.settings_with(new, related, set(selected)), said
+
+
+def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry], related: Found | None) -> None:
     """What the arrays most likely are."""
     state.set_page_value("load_guessed", mark)
-    state.set_page_value("load_family", adopt.family_of(arrays))
+    own = printed.family_of(related) if related else None
+    state.set_page_value("load_family", own or adopt.family_of(arrays))
     state.set_page_value("load_axis", adopt.axis_of(arrays))
     likely = adopt.likely(*next(iter(arrays.items())), s)
     state.set_page_value("load_role", likely)
@@ -308,9 +392,17 @@ def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | No
     return picks, _heads(s, picks, arrays)
 
 
-def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
-    """Several arrays: which of them is which input?"""
-    if len(arrays) > 1:
+def _several(
+    s: Settings,
+    arrays: dict[str, ArrayEntry],
+    related: Found | None = None,
+    every: dict[str, ArrayEntry] | None = None,
+) -> tuple[Picks, int | None]:
+    """Several arrays: which of them is which input?
+
+    ``related`` is how ``every`` array of a text, also those that cannot be read, belong together.
+    """
+    if len(arrays) > 1 and not related:
         with st.expander(f"{len(arrays):,} arrays"):
             st.html(tables.contents(arrays))
     family = state.page_control(
@@ -324,7 +416,14 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
     )
     if state.page_value("load_picks", None) != family:
         state.set_page_value("load_picks", family)
-        for role, name in adopt.picks_of(arrays, family).items():
+        guessed = adopt.picks_of(arrays, family)
+        if related and every:
+            guessed |= printed.picks_of(every, related, family)
+            for role in printed.turned(related, every, guessed):
+                state.set_page_value(f"load_transposed_{role}", True)
+            if printed.hides(related):
+                state.set_page_value(f"load_true_{MASK}", "hide")
+        for role, name in guessed.items():
             state.set_page_value(f"load_pick_{role}", name)
     if {*WEIGHTS} & {*adopt.FAMILIES[family]}:
         st.caption(SIDE_BY_SIDE if family == "weights" else TRANSPOSED)
@@ -401,6 +500,14 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 "",
                 placeholder=" ".join(entry.rows[:4]),
             )
+        if role == "X" and len(entry.shape) == 2 and not chosen["words"]:
+            chosen["transposed"] = state.page_control(
+                st.checkbox,
+                "transposed",
+                "load_transposed_X",
+                False,
+                help="For X with one column for each token.",
+            )
         elif first and _can_be_cut(entry):
             chosen["cut"] = _slice(group, entry)
         if group == "QKV" and first and len(entry.shape) > 2:
@@ -459,9 +566,14 @@ def _slice(group: str, entry: ArrayEntry) -> str:
     )
 
 
-def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
+def _use(
+    selected: dict[str, SelectedArray], heads: int | None, related: Found | None = None
+) -> None:
     def act(s: Settings) -> Settings:
-        new, said = adopt.adopt(s, selected, heads)
+        if related:
+            new, said = _adopted(s, selected, heads, related)
+        else:
+            new, said = adopt.adopt(s, selected, heads)
         state.remark(" ".join(said))
         return new
 

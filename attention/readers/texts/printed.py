@@ -514,7 +514,9 @@ def _alone(one: _Placed, text: str, where: str) -> ArrayEntry:
             f"The text says {sides(one.around.told)} here; these are {sides(entry.shape)} numbers."
         )
         entry = replace(entry, remark=told)
-    return replace(entry, dtype="bool") if node.is_truth else entry
+    if node.is_truth:
+        return replace(entry, dtype="bool")
+    return replace(entry, in_powers="e" in text[node.start : node.end])
 
 
 def _lines(inner: str) -> np.ndarray | None:
@@ -587,5 +589,5 @@ def _by_name(found: list[ArrayEntry]) -> dict[str, ArrayEntry]:
         name, number = own, 2
         while name in named:
             name, number = f"{own} ({number})", number + 1
-        named[name] = replace(entry, name=name)
+        named[name] = replace(entry, name=name, is_again=name != own)
     return named

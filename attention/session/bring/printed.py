@@ -1,0 +1,232 @@
+"""What a text of several arrays becomes: inputs on the board, and the rest compared with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attention.core.trace import AttentionTrace
+from attention.frameworks.printed import related, unit_of
+from attention.frameworks.relations import Found, Relation, Use
+from attention.readers.cells.entry import REFUSED, ArrayEntry
+from attention.readers.select import FINISHED, MASK
+from attention.session.bring.adopt import FAMILIES
+from attention.session.edit.changes import set_mask
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run
+from attention.session.state.settings import Settings
+from attention.vocabulary.numbers import number
+from attention.vocabulary.sentences import amount
+from attention.vocabulary.stages import STAGES, WEIGHTS
+
+INPUTS = {role for roles in FAMILIES.values() for role in roles}
+FLOAT32 = 1e-5  # of the largest number: what float32 may change, on devices with quick exponentials
+DRAWS = 12  # of inputs that would have been printed alike
+SPREADS = 7  # standard deviations, as in attention.diagnose
+LOWEST = -1e9  # what hides a key, where it is not −∞
+NOT_USED = "not used"
+MOST = 64  # arrays of a text that are listed with how they belong together
+MOST_DRAWN = 2**18  # scores; more would take seconds
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What became of one array of a text."""
+
+    name: str
+    role: str | None  # the input or stage it is, None: it is not used
+    said: str  # one sentence
+    agrees: bool | None = None  # with the board; None: it was not compared
+
+
+def can_be_related(arrays: Mapping[str, ArrayEntry]) -> bool:
+    """Check for several arrays of a text, no more than are compared."""
+    of_text = all(entry.dtype in ("text", "bool", REFUSED) for entry in arrays.values())
+    return of_text and 1 < len(arrays) <= MOST and not any(e.pick for e in arrays.values())
+
+
+def understood(arrays: Mapping[str, ArrayEntry]) -> Found:
+    """Find how the arrays belong together, where each has a use at all."""
+    return related(arrays)
+
+
+def family_of(found: Found) -> str | None:
+    """Return which inputs are given: X and weights, Q, K and V, or weights alone; else None."""
+    roles = {use.role for use in found.uses if not use.is_row}
+    if {"X", "W_Q", "W_K"} <= roles or ({"X"} <= roles and not set("QKV") <= roles):
+        return "weights"
+    if set("QKV") <= roles:
+        return "qkv"
+    return "finished" if FINISHED in roles and not roles & {"Q", "K", "X"} else None
+
+
+def picks_of(arrays: Mapping[str, ArrayEntry], found: Found, family: str) -> dict[str, str | None]:
+    """Return the array that is proposed as each input of the family, by its name.
+
+    Those that numbers prove come first; a mask that relations find is set as such.
+    """
+    names = list(arrays)
+    order = {"relation": 0, "name": 1, "shape": 2, "order": 3}
+    picks: dict[str, str | None] = {}
+    for role in FAMILIES[family]:
+        uses = [use for use in found.uses if use.role == role and not use.is_row]
+        uses = [use for use in uses if use.by in order and arrays[names[use.index]].shape]
+        best = min(uses, key=lambda use: (order[use.by], use.index), default=None)
+        picks[role] = names[best.index] if best else None
+    return picks
+
+
+def turned(
+    found: Found, arrays: Mapping[str, ArrayEntry], picks: Mapping[str, str | None]
+) -> set[str]:
+    """Return the inputs that were printed the other way round: tokens, or inputs, as columns."""
+    names = list(arrays)
+    return {
+        role
+        for role, name in picks.items()
+        if name and found.uses[names.index(name)].transposed and role in ("X", *WEIGHTS)
+    }
+
+
+def hides(found: Found) -> bool:
+    """Check whether True, or 1, hides in a printed mask, as the numbers it was used with show."""
+    return any(relation.used and relation.inverted for relation in found.relations)
+
+
+def settings_with(s: Settings, found: Found, picked: set[str]) -> Settings:
+    """The settings with the scale and the look-ahead mask that the arrays show."""
+    used = [relation for relation in found.relations if relation.used]
+    for relation in used:
+        if relation.kind == "scaled" or (relation.kind == "softmax" and relation.factor != 1):
+            own = relation.root is not None and relation.root == s.d_k
+            s = replace(s, scale=None if own else relation.factor)
+            break
+    ahead = any(relation.mask == "look-ahead" for relation in used)
+    if ahead and MASK not in picked and not s.memory_tokens:
+        s = set_mask(s, "causal")
+    return s
+
+
+def compared(
+    s: Settings, arrays: Mapping[str, ArrayEntry], found: Found, picks: Mapping[str, str]
+) -> list[Compared]:
+    """Compare what is no input with the board of these settings, to the printed digits."""
+    trace, inputs = run(s), {name: role for role, name in picks.items()}
+    units = {
+        role: unit_of(arrays[name].read(), arrays[name].in_powers) for role, name in picks.items()
+    }
+    drawn = _drawn(s, {role: unit for role, unit in units.items() if role in s.matrices})
+    return [
+        Compared(name, inputs[name], "on the board")
+        if name in inputs
+        else _compared(trace, drawn, name, entry, use)
+        for (name, entry), use in zip(arrays.items(), found.uses, strict=True)
+    ]
+
+
+def _drawn(s: Settings, units: Mapping[str, np.ndarray | float]) -> list[AttentionTrace]:
+    """Traces of inputs that would have been printed alike; none of exact inputs."""
+    n_q, n_k = s.matrices["Q" if s.typed_qkv else "X"].shape[-2], len(s.key_tokens)
+    if not any(map(np.any, units.values())) or n_q * n_k * s.heads > MOST_DRAWN:
+        return []
+    rng, traces = np.random.default_rng(0), []
+    for _ in range(DRAWS):
+        others = s
+        for role, unit in units.items():
+            values = s.matrices[role].values
+            if np.ndim(unit) and np.shape(unit) != values.shape:
+                unit = float(np.max(unit))
+            other = values + unit * rng.uniform(-0.5, 0.5, values.shape)
+            others = others.with_matrix(role, Matrix(other))
+        traces.append(run(others))
+    return traces
+
+
+def _compared(
+    trace: AttentionTrace, drawn: list[AttentionTrace], name: str, entry: ArrayEntry, use: Use
+) -> Compared:
+    if entry.dtype == REFUSED:
+        return Compared(name, None, entry.remark)
+    if use.role is None or use.role not in STAGES or getattr(trace, use.role, None) is None:
+        return Compared(name, None, NOT_USED)
+    ours = np.asarray(getattr(trace, use.role))
+    spread = np.zeros(ours.shape)
+    if drawn:
+        with np.errstate(invalid="ignore"):
+            spread = np.std([np.asarray(getattr(other, use.role)) for other in drawn], axis=0)
+        spread = SPREADS * np.nan_to_num(spread)
+    theirs = entry.read().astype(np.float64)
+    if use.transposed:
+        theirs = np.swapaxes(theirs, -1, -2)
+    row = ""
+    if use.is_row and theirs.size == ours.shape[-1]:
+        at = use.row if use.row is not None else _nearest(ours, theirs)
+        ours, spread, row = ours[..., at, :], spread[..., at, :], f" with row {at + 1}"
+    if theirs.size != ours.size or theirs.shape[-1] != ours.shape[-1]:
+        return Compared(name, None, NOT_USED)
+    told = _to_the_digits(name, use.role, row, theirs.reshape(ours.shape), ours, spread, entry)
+    by_chance = told.agrees is False and use.is_row and use.row is None
+    return Compared(name, None, NOT_USED) if by_chance else told
+
+
+def _nearest(ours: np.ndarray, theirs: np.ndarray) -> int:
+    rows = np.nan_to_num(
+        ours.reshape(-1, ours.shape[-1]) - theirs.ravel(), posinf=1e30, neginf=-1e30
+    )
+    return int(np.abs(rows).sum(axis=-1).argmin()) % ours.shape[-2]
+
+
+def _to_the_digits(
+    name: str,
+    role: str,
+    row: str,
+    theirs: np.ndarray,
+    ours: np.ndarray,
+    spread: np.ndarray,
+    entry: ArrayEntry,
+) -> Compared:
+    """Say whether all numbers agree to the printed digits, or which one differs first."""
+    unit = unit_of(theirs, entry.in_powers)
+    finite = np.isfinite(ours) & np.isfinite(theirs)
+    both_hide = ~finite & ((ours == theirs) | (np.isneginf(ours) & (theirs <= LOWEST)))
+    apart = np.where(both_hide, 0.0, np.inf)
+    np.abs(np.subtract(ours, theirs, out=apart, where=finite), out=apart)
+    largest = float(np.abs(ours[np.isfinite(ours)]).max(initial=0))
+    near = 0.5000001 * np.broadcast_to(unit, ours.shape) + 1e-12 * largest
+    agree = f"all {amount(ours.size, 'number')} agree{row}"
+    if (apart <= near).all():
+        told = f"to {_decimals(unit)}" if np.any(unit) else "exactly"
+        return Compared(name, role, f"{agree}, {told}", True)
+    if (apart <= near + spread).all():
+        return Compared(name, role, f"{agree}, as far as the printed inputs can tell", True)
+    if (apart <= near + spread + FLOAT32 * largest).all():
+        digits = int(-np.log10(apart.max() / largest))
+        return Compared(name, role, f"{agree}, to {amount(digits, 'digit')}, as in float32", True)
+    place = tuple(int(k) for k in np.argwhere(apart > near + spread + FLOAT32 * largest)[0])
+    at = (
+        f"row {place[-2] + 1}, column {place[-1] + 1}"
+        if len(place) > 1
+        else f"column {place[-1] + 1}"
+    )
+    said = (
+        f"differs{row} at {at}: {number(theirs[place], 6)}, on the board {number(ours[place], 6)}"
+    )
+    return Compared(name, role, said, False)
+
+
+def _decimals(unit: np.ndarray | float) -> str:
+    if isinstance(unit, np.ndarray):
+        return "the printed digits"
+    return amount(round(-math.log10(unit)), "decimal")
+
+
+def explained(found: Found) -> list[Relation]:
+    """Return the relations by which the uses are known, each once, in order."""
+    said: dict[str, Relation] = {}
+    for relation in found.relations:
+        if relation.used:
+            said.setdefault(str(relation), relation)
+    return list(said.values())
