@@ -285,6 +285,8 @@ def judged(
     widths: tuple[int, ...] = (),
 ) -> Fit | None:
     """Return the factor of ``base ± error`` that makes the result at these places."""
+    if not len(result.sorted) or result.sorted[0] == result.sorted[-1]:
+        return None  # equal numbers say nothing
     room = result.half + SINGLE * np.abs(np.where(where, result.M, 0))
     error = np.broadcast_to(error, base.shape)
     low, high = factors(base[where], error[where], *around(result.M[where], room[where]))
@@ -347,9 +349,9 @@ def sums_of(left: Oriented, right: Oriented, rows: np.ndarray) -> tuple[np.ndarr
     return sums[..., 0], (error + lost)[..., 0]
 
 
-def some_rows(count: int) -> np.ndarray:
-    """Return the rows that a first test compares."""
-    return np.unique(np.linspace(0, count - 1, min(ROWS, count)).astype(int))
+def some_rows(count: int, most: int = ROWS) -> np.ndarray:
+    """Return the rows that a first test compares, from the first to the last."""
+    return np.unique(np.linspace(0, count - 1, min(most, count)).astype(int))
 
 
 # ---- masks --------------------------------------------------------------------------------------

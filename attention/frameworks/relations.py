@@ -41,6 +41,7 @@ from attention.limits import (
     MAX_RELATED,
     MAX_RELATED_NUMBERS,
     MAX_SOFTMAX_TESTS,
+    MAX_WHOLE_PRODUCT,
 )
 from attention.vocabulary.labels import role_of
 from attention.vocabulary.sentences import amount, in_words
@@ -55,6 +56,7 @@ SCORES = ("scores", "scaled", "masked")
 SURE = 10  # bits: of a thousand sets of unrelated arrays, one passes
 EXPECTED = 5  # bits, where the names say the same
 PLAUSIBLE = 5  # bits, where other relations give all roles but one
+MANY = 64  # rows of a large product that are computed
 MOST_EXPLANATIONS = 8  # of one array
 UNREAD, NAME, AGAIN, TURNED, UNUSUAL = 4.0, 1.0, 2.0, 0.2, 0.3  # what a reading loses by each
 
@@ -243,7 +245,8 @@ class _Search:
 
     def row_of(self, b: Numbers, a: Numbers) -> Iterator[Relation]:
         with np.errstate(invalid="ignore"):
-            off = (np.abs(a.M - b.M) > a.half + b.half + CLOSE * np.abs(a.M)).any(-1)[0]
+            M, half, one = a.M[..., :4], a.half[..., :4], b.M[..., :4]  # the first columns
+            off = (np.abs(M - one) > half + b.half[..., :4] + CLOSE * np.abs(M)).any(-1)[0]
         rows = (int(k) for k in np.flatnonzero(~off))
         alike = (k for k in rows if self.alike(b.M, a.M[:, [k]], a.half[:, [k]] + b.half))
         row = next(alike, None)  # tokens that are repeated have the same row
@@ -295,14 +298,20 @@ class _Search:
     def verified(
         self, left: Oriented, right: Oriented, c: Numbers, row: int | None
     ) -> Relation | None:
-        """Compute the whole product, and return the relation if it fits."""
-        one = left if row is None else left.rows(np.array([row]))
-        self.work -= max(c.shape[0], 1) * one.M.shape[1] * one.M.shape[2] * right.M.shape[2]
+        """Compute the product, of a large one many rows, and return the relation if it fits."""
+        inner, rows = left.M.shape[2], np.arange(left.M.shape[1])
+        part = c
+        if row is not None:
+            rows = np.array([row])
+        elif c.M.size * inner > MAX_WHOLE_PRODUCT:
+            rows = some_rows(len(rows), MANY)
+            part = c.rows(rows)
+        self.work -= c.shape[0] * len(rows) * inner * c.shape[2]
         if self.work < 0:
             self.cut = True
             return None
-        inner = left.M.shape[2]
-        fit = judged(c, *multiplied(one, right), c.visible, (inner,))
+        one = left if len(rows) == left.M.shape[1] else left.rows(rows)
+        fit = judged(part, *multiplied(one, right), part.visible, (inner,))
         a, b = left.numbers.index, right.numbers.index
         if fit is None:
             return None
@@ -379,7 +388,9 @@ class _Search:
     def scaled_row(self, c: Numbers, a: Numbers) -> Iterator[Relation]:
         if not c.is_finite or c.has_hidden or not a.is_finite or a.has_hidden:
             return
-        low, high = factors(a.M, a.half, *around(c.M, c.half))
+        few = slice(0, 8)
+        room = around(c.M[..., few], c.half[..., few])
+        low, high = factors(a.M[..., few], a.half[..., few], *room)
         for row in np.flatnonzero((low <= high)[0])[:MOST_EXPLANATIONS]:
             fit = judged(c, a.M[:, [row]], a.half[:, [row]], c.visible)
             if fit is not None and fit.factor != 1:
@@ -612,7 +623,8 @@ def _options(r: Relation, of: dict[int, Numbers]) -> Iterator[_Option]:
     """Yield every way to read a relation as a step of attention."""
     c = r.result
     if r.kind == "sums":
-        yield _Option(r, ((c, "weights", r.columns),), UNUSUAL * r.columns)
+        for turned in {False, r.columns}:
+            yield _Option(r, ((c, "weights", turned),), UNUSUAL * r.columns)
     elif len(r.operands) == 2:
         yield from _product_options(r)
     elif r.kind in ("softmax", "masked", "scaled"):
