@@ -110,6 +110,11 @@ class Numbers:
         return np.sort(shown[:: max(1, len(shown) // SAMPLED)])
 
     @cached_property
+    def is_constant(self) -> bool:
+        """Whether all numbers are equal, as far as they are looked at: they say nothing."""
+        return not len(self.sorted) or bool(self.sorted[0] == self.sorted[-1])
+
+    @cached_property
     def oriented(self) -> tuple[Oriented, Oriented]:
         return Oriented(self, False), Oriented(self, True)
 
@@ -158,9 +163,9 @@ class Oriented:
         return self.numbers.M.swapaxes(-1, -2) if self.transposed else self.numbers.M
 
     @cached_property
-    def ones(self) -> np.ndarray:
-        """The sum of each row, (items, rows, 1)."""
-        return self.M.sum(-1, keepdims=True)
+    def probed(self) -> np.ndarray:
+        """The product with the vector of :func:`probe`, (items, rows, 1)."""
+        return self.M @ probe(self.M.shape[2])
 
     @cached_property
     def absolute(self) -> tuple[np.ndarray, np.ndarray]:
@@ -285,8 +290,8 @@ def judged(
     widths: tuple[int, ...] = (),
 ) -> Fit | None:
     """Return the factor of ``base ± error`` that makes the result at these places."""
-    if not len(result.sorted) or result.sorted[0] == result.sorted[-1]:
-        return None  # equal numbers say nothing
+    if result.is_constant:
+        return None
     room = result.half + SINGLE * np.abs(np.where(where, result.M, 0))
     error = np.broadcast_to(error, base.shape)
     low, high = factors(base[where], error[where], *around(result.M[where], room[where]))
@@ -339,14 +344,22 @@ def multiplied(left: Oriented, right: Oriented) -> tuple[np.ndarray, np.ndarray]
 
 
 def sums_of(left: Oriented, right: Oriented, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return A (B 1), the row sums of a product, in some rows, and what roundings may change."""
+    """Return A (B p), with the vector p of a probe, in some rows, and what roundings may change."""
     a, b = left.numbers.most, right.numbers.most
     inner, columns = right.M.shape[1:]
     size = left.absolute[0][:, rows]
     error = a * right.total + columns * b * size + inner * columns * a * b
     lost = SINGLE * np.sqrt(left.squares[0][:, rows] * inner) * right.total
-    sums = left.M[:, rows] @ right.ones
+    sums = left.M[:, rows] @ right.probed
     return sums[..., 0], (error + lost)[..., 0]
+
+
+def probe(count: int) -> np.ndarray:
+    """Return a vector within ±1 for first tests of products, (count, 1).
+
+    Not one of ones: the rows of any product of weights add up to 1.
+    """
+    return np.cos(2.4 * np.arange(count))[:, None]
 
 
 def some_rows(count: int, most: int = ROWS) -> np.ndarray:

@@ -30,6 +30,7 @@ from attention.frameworks.fits import (
     look_ahead,
     multiplied,
     named_factor,
+    probe,
     readings_of_mask,
     softmax_fit,
     some_rows,
@@ -262,16 +263,18 @@ class _Search:
     def products(self) -> Iterator[Relation]:
         """Yield C = A B with each factor as it is printed or transposed, perhaps with a factor.
 
-        The first test is C 1 = A (B 1) in some rows, a product with one vector.
+        The first test is C p = A (B p) in some rows, a product with one vector p.
         """
-        results = [c for c in self.results if c.is_finite and not c.has_hidden and c.M.size > 1]
+        results = [
+            c for c in self.results if c.is_finite and not c.has_hidden and not c.is_constant
+        ]
         groups: dict[tuple[int, ...], _Group] = {}
         for c in results:
             groups.setdefault(c.shape, _Group(c.shape)).arrays.append(c)
         factors_of = [
             side
             for a in self.operands
-            if a.is_finite and not a.has_hidden
+            if a.is_finite and not a.has_hidden and a.M.any()
             for side in a.oriented[: 1 if a.is_vector or a.is_symmetric else 2]
         ]
         passed: list[tuple[Oriented, Oriented, Numbers, int | None]] = []
@@ -299,6 +302,8 @@ class _Search:
         self, left: Oriented, right: Oriented, c: Numbers, row: int | None
     ) -> Relation | None:
         """Compute the product, of a large one many rows, and return the relation if it fits."""
+        if self.work < 0:
+            return None
         inner, rows = left.M.shape[2], np.arange(left.M.shape[1])
         part = c
         if row is not None:
@@ -460,7 +465,7 @@ class _Search:
         sides = [
             side
             for a in self.operands
-            if a.is_finite and not a.has_hidden
+            if a.is_finite and not a.has_hidden and a.M.any()
             for side in a.oriented[: 1 if a.is_vector or a.is_symmetric else 2]
         ]
         fitting = [
@@ -535,7 +540,7 @@ class _Search:
 
 @dataclass
 class _Group:
-    """Arrays of one shape, whose row sums are compared together."""
+    """Arrays of one shape, whose products with a probe are compared together."""
 
     shape: tuple[int, ...]
     arrays: list[Numbers] = field(default_factory=list)
@@ -544,14 +549,14 @@ class _Group:
     def sums(self) -> tuple[np.ndarray, np.ndarray]:
         if self._sums is None:
             rows = some_rows(self.shape[1])
-            M = np.stack([c.M[:, rows].sum(-1).ravel() for c in self.arrays])
+            M = np.stack([(c.M[:, rows] @ probe(self.shape[2])).ravel() for c in self.arrays])
             size = np.stack([np.abs(c.M[:, rows]).sum(-1).ravel() for c in self.arrays])
             half = np.array([[c.most * self.shape[2]] for c in self.arrays])
             self._sums = around(M, half + 2.0**-22 * size)
         return self._sums
 
     def first(self, left: Oriented, right: Oriented) -> list[Numbers]:
-        """Return the arrays whose row sums are a multiple of those of the product."""
+        """Return the arrays whose probe is a multiple of that of the product, in some rows."""
         rows = some_rows(self.shape[1])
         sums, error = sums_of(left, right, rows)
         low, high = factors(sums.ravel(), error.ravel(), *self.sums())
@@ -560,7 +565,7 @@ class _Group:
         return [c for c in (self.arrays[k] for k in fits) if c.index not in own]
 
     def rows(self, left: Oriented, right: Oriented) -> list[tuple[Numbers, int]]:
-        """Return the vectors with the sum of a row of the product, and which row."""
+        """Return the vectors with the probe of a row of the product, and which row."""
         sums, error = sums_of(left, right, np.arange(left.M.shape[1]))
         inner = left.M.shape[2]
         found = []
