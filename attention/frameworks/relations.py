@@ -472,7 +472,8 @@ class _Search:
             (c, left, right)
             for c in (*open_ones, *hidden)
             for left, right in pairs_of(sides, sides)
-            if joins(left, right, c.shape)
+            if c.M.size * left.M.shape[2] <= MAX_WHOLE_PRODUCT
+            and joins(left, right, c.shape)
             and not right.numbers.is_vector
             and c.index not in (left.numbers.index, right.numbers.index)
         ]
