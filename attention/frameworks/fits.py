@@ -348,7 +348,11 @@ def sums_of(left: Oriented, right: Oriented, rows: np.ndarray) -> tuple[np.ndarr
     a, b = left.numbers.most, right.numbers.most
     inner, columns = right.M.shape[1:]
     size = left.absolute[0][:, rows]
-    error = a * right.total + columns * b * size + inner * columns * a * b
+    worst = a * right.total + columns * b * size + inner * columns * a * b
+    variance = a**2 * np.square(right.probed).sum(-2, keepdims=True) + columns * (
+        b**2 * left.squares[0][:, rows] + inner * (a * b) ** 2
+    )
+    error = np.minimum(worst, DEVIATIONS * np.sqrt(variance / 3))
     lost = SINGLE * np.sqrt(left.squares[0][:, rows] * inner) * right.total
     sums = left.M[:, rows] @ right.probed
     return sums[..., 0], (error + lost)[..., 0]

@@ -16,6 +16,7 @@ import numpy as np
 
 from attention.frameworks.fits import (
     CLOSE,
+    DEVIATIONS,
     Fit,
     Hiding,
     Numbers,
@@ -552,7 +553,8 @@ class _Group:
             rows = some_rows(self.shape[1])
             M = np.stack([(c.M[:, rows] @ probe(self.shape[2])).ravel() for c in self.arrays])
             size = np.stack([np.abs(c.M[:, rows]).sum(-1).ravel() for c in self.arrays])
-            half = np.array([[c.most * self.shape[2]] for c in self.arrays])
+            count = min(self.shape[2], DEVIATIONS * (self.shape[2] / 3) ** 0.5)
+            half = np.array([[c.most * count] for c in self.arrays])
             self._sums = around(M, half + 2.0**-22 * size)
         return self._sums
 
