@@ -120,8 +120,8 @@ def related(arrays: Mapping[str, ArrayEntry]) -> Found:
 
 
 def _as_printed(name: str, entry: ArrayEntry, values: np.ndarray) -> Printed:
-    own = name.rpartition(" (")[0] if entry.is_again else name
-    return Printed(own, values, unit_of(values, entry.in_powers), not name.startswith(ALONE))
+    unit = unit_of(values, entry.in_powers)
+    return Printed(name, values, unit, not name.startswith(ALONE))
 
 
 def _moved(relation: Relation, back: list[int]) -> Relation:

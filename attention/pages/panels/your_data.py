@@ -310,16 +310,18 @@ def _list(
     arrays: dict[str, ArrayEntry], related: Found, picks: dict[str, str], new: Settings | None
 ) -> None:
     """All arrays of a text: what each is used as, and whether it agrees with the new board."""
+    together = " · ".join(map(str, printed.explained(related)))
     if new is None:
         uses = [
             (use.role or "", arrays[name].remark)
             for name, use in zip(arrays, related.uses, strict=True)
         ]
-    else:
-        uses = [(one.role or "", one.said) for one in printed.compared(new, arrays, related, picks)]
-    st.html(tables.found(arrays, uses))
-    if lines := printed.explained(related):
-        pieces.note(" · ".join(map(str, lines)))
+        st.html(tables.found(arrays, uses))
+        pieces.note(together)
+        return
+    compared = printed.compared(new, arrays, related, picks)
+    st.html(tables.found(arrays, [(one.role or "", one.said) for one in compared]))
+    pieces.note("  \n".join(filter(None, (together, printed.summary(compared)))))
 
 
 def _adopted(

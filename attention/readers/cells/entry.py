@@ -30,7 +30,6 @@ class ArrayEntry:
     heads: int | None = None  # that share its columns, where the file says so
     part: Callable[[Index], np.ndarray] | None = None  # reads this part alone, of a large array
     in_powers: bool = False  # whether numbers were printed as 1.5e-03
-    is_again: bool = False  # whether its name, without a number behind it, stands before as well
 
     def of_part(self, index: Index) -> np.ndarray:
         """Return the numbers at this index, which is one of NumPy's."""

@@ -589,5 +589,5 @@ def _by_name(found: list[ArrayEntry]) -> dict[str, ArrayEntry]:
         name, number = own, 2
         while name in named:
             name, number = f"{own} ({number})", number + 1
-        named[name] = replace(entry, name=name, is_again=name != own)
+        named[name] = replace(entry, name=name)
     return named

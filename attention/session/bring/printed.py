@@ -196,7 +196,7 @@ def _to_the_digits(
     np.abs(np.subtract(ours, theirs, out=apart, where=finite), out=apart)
     largest = float(np.abs(ours[np.isfinite(ours)]).max(initial=0))
     near = 0.5000001 * np.broadcast_to(unit, ours.shape) + 1e-12 * largest
-    agree = f"all {amount(ours.size, 'number')} agree{row}"
+    agree = f"all {ours.size:,} agree{row}" if ours.size > 1 else f"agrees{row}"
     if (apart <= near).all():
         told = f"to {_decimals(unit)}" if np.any(unit) else "exactly"
         return Compared(name, role, f"{agree}, {told}", True)
@@ -223,10 +223,24 @@ def _decimals(unit: np.ndarray | float) -> str:
     return amount(round(-math.log10(unit)), "decimal")
 
 
+def summary(all_compared: list[Compared]) -> str:
+    """Say in one sentence whether what a text shows agrees with the board."""
+    told = [one.agrees for one in all_compared if one.agrees is not None]
+    if not told:
+        return ""
+    if all(told):
+        return f"All {amount(len(told), 'other array')} of a stage agree with the board."
+    first = next(one for one in all_compared if one.agrees is False)
+    return (
+        f"{told.count(False)} of {amount(len(told), 'array')} of a stage differ from the board,"
+        f" {first.name} first; Check yours says why."
+    )
+
+
 def explained(found: Found) -> list[Relation]:
-    """Return the relations by which the uses are known, each once, in order."""
+    """Return the relations by which the uses are known, each once, in order; none of rows."""
     said: dict[str, Relation] = {}
     for relation in found.relations:
-        if relation.used:
+        if relation.used and relation.kind != "row" and relation.row is None:
             said.setdefault(str(relation), relation)
     return list(said.values())
