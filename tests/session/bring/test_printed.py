@@ -1,0 +1,121 @@
+"""A text of several arrays: its inputs become the board, the rest is compared with it."""
+
+import numpy as np
+import pytest
+
+from attention.readers.select import MASK, Selection, gather
+from attention.readers.texts.texts import entries
+from attention.session.bring import adopt, printed
+from attention.session.state.examples import EXAMPLES, FIRST
+from attention.session.state.run import run
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(4, 5))
+WEIGHTS = {name: RNG.normal(size=(5, 3)) for name in ("W_Q", "W_K", "W_V")}
+
+
+def softmax(scores):
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def stages(scale=3**-0.5, ahead=False, dtype=np.float64) -> dict[str, np.ndarray]:
+    x, w = X.astype(dtype), {name: one.astype(dtype) for name, one in WEIGHTS.items()}
+    Q, K, V = (x @ w[name] for name in ("W_Q", "W_K", "W_V"))
+    scores = Q @ K.T
+    scaled = (scores * dtype(scale)).astype(dtype)
+    masked = np.where(np.tri(4, dtype=bool), scaled, -np.inf) if ahead else scaled
+    weights = softmax(masked)
+    made = {"X": x, **w, "Q": Q, "K": K, "V": V, "scores": scores, "scaled": scaled}
+    return made | {"weights": weights, "output": weights @ V}
+
+
+def text_of(arrays: dict[str, np.ndarray]) -> str:
+    return "\n".join(f"{name}:\n{values}\n" for name, values in arrays.items())
+
+
+def brought(text: str):
+    """The settings, what is compared, and the picks, as the page makes them."""
+    arrays = entries(text, "the text")
+    assert printed.can_be_related(arrays)
+    found = printed.understood(arrays)
+    family = printed.family_of(found)
+    picks = {r: n for r, n in printed.picks_of(arrays, found, family).items() if n}
+    turned = printed.turned(found, arrays, picks)
+    chosen = {role: (name, Selection(transposed=role in turned)) for role, name in picks.items()}
+    selected = gather(arrays, chosen, "the text", True)
+    s, _ = adopt.adopt(EXAMPLES[FIRST].build(), selected)
+    s = printed.settings_with(s, found, set(picks))
+    return s, {one.name: one for one in printed.compared(s, arrays, found, picks)}, picks
+
+
+def test_a_whole_text_becomes_the_board_and_every_stage_agrees():
+    s, compared, picks = brought(text_of(stages()))
+    assert picks == {name: name for name in ("X", *WEIGHTS)}
+    np.testing.assert_allclose(s.matrices["X"].values, X, atol=5e-9)
+    for name in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
+        assert compared[name].agrees, compared[name]
+        assert compared[name].role == name
+    told = printed.summary(list(compared.values()))
+    assert told == "All 7 other arrays of a stage agree with the board."
+
+
+@pytest.mark.parametrize(("scale", "kept"), [(3**-0.5, None), (0.25, 0.25), (5**-0.5, 5**-0.5)])
+def test_the_scale_is_the_one_that_the_numbers_show(scale, kept):
+    s, compared, _ = brought(text_of(stages(scale)))
+    assert s.scale == (kept if kept is None else pytest.approx(kept, rel=1e-6))
+    assert compared["output"].agrees
+
+
+def test_a_look_ahead_mask_is_set_where_the_weights_show_it():
+    s, compared, picks = brought(text_of(stages(ahead=True)))
+    assert MASK not in picks
+    assert s.mask == "causal"
+    assert compared["weights"].agrees
+
+
+def test_rounded_inputs_and_float32_are_said():
+    with np.printoptions(precision=3):
+        _, compared, _ = brought(text_of(stages()))
+    assert "as far as the printed inputs can tell" in compared["output"].said
+    single = stages(dtype=np.float32)
+    exact = {name: single[name].astype(np.float64) for name in ("X", *WEIGHTS)}
+    with np.printoptions(precision=17):
+        _, compared, _ = brought(text_of(single | exact))
+    assert compared["output"].agrees
+
+
+def test_a_wrong_number_is_named_by_its_place_with_both_numbers():
+    made = stages()
+    made["output"] = made["output"].copy()
+    made["output"][2, 1] += 0.01
+    s, compared, _ = brought(text_of(made))
+    right = run(s).output[2, 1]
+    assert compared["output"].agrees is False
+    said = compared["output"].said
+    assert said.startswith("differs at row 3, column 2: ")
+    assert f"{right:.3f}".replace("-", "−") in said
+    assert "1 of 7 arrays of a stage differ" in printed.summary(list(compared.values()))
+
+
+def test_a_row_of_one_query_is_compared_with_that_row():
+    made = stages()
+    text = text_of(made) + f"\nweights of the second word: {made['weights'][1]}\n"
+    _, compared, _ = brought(text)
+    one = compared["weights of the second word"]
+    assert one.agrees
+    assert one.said.startswith("all 4 agree with row 2, ")
+
+
+def test_what_is_no_stage_is_not_compared():
+    text = text_of(stages()) + "\nloss curve: [0.9 0.7 0.6 0.55 0.5 0.4 0.3]\n"
+    _, compared, _ = brought(text)
+    assert (compared["loss curve"].agrees, compared["loss curve"].said) == (None, "not used")
+
+
+def test_x_with_a_column_for_each_token_is_turned():
+    made = stages()
+    s, compared, picks = brought(text_of(made | {"X": X.T}))
+    assert picks["X"] == "X"
+    np.testing.assert_allclose(s.matrices["X"].values, X, atol=5e-9)
+    assert compared["output"].agrees
