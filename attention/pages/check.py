@@ -12,7 +12,7 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import LOOK_AHEAD
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.result import Diagnosis
-from attention.limits import MAX_FILE, BadInput
+from attention.limits import MAX_FILE, MAX_SCALE, BadInput
 from attention.pages.components import board, typed
 from attention.pages.frame import pieces, state
 from attention.pages.panels import paper, upload
@@ -38,6 +38,7 @@ EXAMPLE = (
 )
 RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 MOST_HEADS, SOFTCAPS = 64, (1e-6, 1e6)
+SCALES = (1e-6, MAX_SCALE)
 TYPED = {  # what a reload does not lose
     "check_source": typed.text("explore"),
     **{
@@ -48,6 +49,7 @@ TYPED = {  # what a reload does not lose
     "check_true": typed.text("may look"),
     "check_heads": typed.count(1, MOST_HEADS, 1),
     "check_kv_heads": typed.count(1, MOST_HEADS, None),
+    "check_scale": typed.count(*SCALES, None),
     "check_softcap": typed.count(*SOFTCAPS, None),
 }
 
@@ -98,7 +100,7 @@ def settings_of_pasted() -> tuple[str, str, dict[str, Any]]:
     """Draw the mask, what 1 means in it, the numbers of heads and the soft cap; return them."""
     numbers: dict[str, Any] = {}
     true_means = "may look"
-    places = st.columns([1.6, 1, 1, 1], vertical_alignment="bottom")
+    places = st.columns([1.6, 1, 1, 1, 1], vertical_alignment="bottom")
     with places[0]:
         mask = state.page_control(
             st.selectbox,
@@ -129,6 +131,16 @@ def settings_of_pasted() -> tuple[str, str, dict[str, Any]]:
             placeholder="same",
         )
     with places[3]:
+        numbers["scale"] = count(
+            "Scale",
+            "scale",
+            None,
+            min_value=SCALES[0],
+            max_value=SCALES[1],
+            placeholder="1/√dₖ",
+            help="What the scores are multiplied by.",
+        )
+    with places[4]:
         numbers["softcap"] = count(
             "Soft cap",
             "softcap",

@@ -147,18 +147,20 @@ def test_pasted_inputs_are_asked_for_and_used():
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;…"),
-        ("$x$", "$x$"),
-        ("%{z}", "%{z"),
-        ("٣ ٤", "٣"),
-        ("1_000 2", "1_000"),
+        ("1 <script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;…"),
+        ("1 $x$", "$x$"),
+        ("1 %{z}", "%{z"),
+        ("1 ٣", "٣"),
+        ("2 1_000", "1_000"),
     ],
 )
 def test_hostile_text_is_refused_and_shown_as_it_was_typed(text, shown):
     at = typed(opened(), "output", text)
     begin = messages.NOT_A_NUMBER.partition("{found}")[0]
-    assert begin.format(place="Your output, line 1, column 1") + shown[:12] in said(at)
+    assert begin.format(place="Your output, line 1, column 2") + shown[:12] in said(at)
     assert "<script>" not in said(at)
+    nothing = typed(opened(), "output", "<script>alert(1)</script>")
+    assert messages.NO_NUMBERS.format(place="Your output") in said(nothing)
 
 
 def test_softmax_switched_off_on_explore_is_refused_in_a_sentence():

@@ -220,6 +220,8 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     }
     over = [shown(name, 20) for name in records if name not in arrays and name != "tokens"]
     if not arrays:
+        arrays, over = {name: {"values": found} for name, found in _deeper(value)}, []
+    if not arrays:
         raise BadInput(f"{where} holds no array: expected an object of names and lists of rows.")
     if len(arrays) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(arrays):,} arrays; at most {MAX_ARRAYS:,} are read.")
@@ -236,6 +238,34 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     }
 
 
+def _deeper(value: object, path: str = "") -> Iterator[tuple[str, list]]:
+    """Lists of rows further inside, by their path; one in each record of a list as one array.
+
+    >>> [name for name, _ in _deeper({"layers": [{"attn": [[1]]}, {"attn": [[2]]}], "n": 1})]
+    ['layers.attn']
+    >>> [name for name, _ in _deeper({"layer 0": {"q": [[1]], "k": [[2]]}})]
+    ['layer 0.q', 'layer 0.k']
+    """
+    inner = value if isinstance(value, dict) else {}
+    if isinstance(value, list) and _are_records(value):
+        ways = [[name for name, one in record.items() if _has_rows(one)] for record in value]
+        if len(ways[0]) == 1 and all(way == ways[0] for way in ways):
+            (name,) = ways[0]
+            yield f"{path}.{name}".lstrip("."), [record[name] for record in value]
+            return
+        inner = {f"[{place}]": record for place, record in enumerate(value)}
+    for name, one in inner.items():
+        joined = f"{path}{name}" if name.startswith("[") else f"{path}.{name}".lstrip(".")
+        if _has_rows(one):
+            yield joined, one
+        else:
+            yield from _deeper(one, joined)
+
+
+def _has_rows(value: object) -> bool:
+    return isinstance(value, list) and isinstance(value[:1] and value[0], list)
+
+
 def _texts_of(value: object) -> tuple[str, ...]:
     if isinstance(value, list) and all(type(word) is str for word in value):
         return tuple(value)
@@ -243,7 +273,7 @@ def _texts_of(value: object) -> tuple[str, ...]:
 
 
 def _is_vector(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and type(value[0]) not in (list, str)
+    return isinstance(value, list) and bool(value) and type(value[0]) not in (list, str, dict)
 
 
 def _nested(

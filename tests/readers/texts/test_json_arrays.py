@@ -92,3 +92,23 @@ def test_a_vector_in_each_record_is_a_row():
 )
 def test_records_that_do_not_agree_are_refused(text, message):
     assert refused(text) == message
+
+
+def test_lists_of_rows_further_inside_are_found_with_their_tokens():
+    layers = [{"layer": k, "attn": [[0.5, 0.5], [k, 1]]} for k in range(3)]
+    text = json.dumps({"tokens": ["the", "dog"], "layers": layers})
+    found = entries(text, "it")
+    assert list(found) == ["layers.attn"]
+    assert found["layers.attn"].rows == ("the", "dog")
+    assert found["layers.attn"].read().tolist() == [one["attn"] for one in layers]
+
+
+def test_records_of_several_lists_of_rows_keep_their_places():
+    text = json.dumps({"heads": [{"q": [[1]], "k": [[2]]}, {"q": [[3]], "k": [[4]]}]})
+    found = entries(text, "it")
+    assert {name: entry.read().tolist() for name, entry in found.items()} == {
+        "heads[0].q": [[1]],
+        "heads[0].k": [[2]],
+        "heads[1].q": [[3]],
+        "heads[1].k": [[4]],
+    }
