@@ -390,3 +390,150 @@ def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(look):
         assert np.array_equal(
             np.array([[float(cell) for cell in row[1:]] for row in rows[1:]]), now.stages[stage]
         )
+
+
+# ---- a whole notebook at once -------------------------------------------------------------------
+
+
+def softmax(scores):
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def tensor(values) -> str:
+    """As a notebook answers with a tensor of TensorFlow."""
+    values = np.asarray(values)
+    text = f"<tf.Tensor: shape={values.shape}, dtype={values.dtype}, numpy=\n"
+    return f"{text}array({np.array2string(values, separator=', ', prefix='array(')})>"
+
+
+def of_words() -> tuple[str, dict[str, np.ndarray]]:
+    """Four words as vectors, three weights drawn as whole numbers, and every stage."""
+    X = np.array([[1, 0, 2, 0], [0, 3, 0, 1], [2, 1, 1, 0], [0, 0, 1, 2]])
+    W = {"W_Q": [[1, 0, 2], [0, 1, 0], [1, 1, 0], [0, 2, 1]], "W_K": [[0, 1, 1], [1, 0, 0]] * 2}
+    W = {name: np.array(rows) for name, rows in (W | {"W_V": [[2, 0, 1], [1, 1, 0]] * 2}).items()}
+    Q, K, V = (X @ W[name] for name in W)
+    weights = softmax((Q @ K.T / np.sqrt(3)).astype(np.float32))
+    words = "\n".join(f"w_{k} = tf.constant([{row.tolist()}])" for k, row in enumerate(X, 1))
+    text = f"""# Attention by hand
+
+In [1]:
+import tensorflow as tf
+
+In [2]:
+{words}
+
+Each word is a vector; see [1] and https://example.org/[a].
+
+In [3]:
+emb = tf.stack([w_1, w_2, w_3, w_4], axis=1)
+
+emb
+
+{tensor(X[None])}
+
+In [4]:
+W_Q, W_K, W_V
+
+({tensor(W["W_Q"])},
+ {tensor(W["W_K"])},
+ {tensor(W["W_V"])})
+
+In [5]:
+scores = Query @ Key
+scores
+
+{tensor(Q @ K.T)}
+
+In [6]:
+weights
+
+{tensor(weights)}
+
+In [7]:
+print(weights[0])
+
+{weights[0]}
+
+In [8]:
+attention
+
+{tensor(weights @ V.astype(np.float32))}
+"""
+    return text, {"X": X, **W}
+
+
+def of_projections() -> tuple[str, dict[str, np.ndarray]]:
+    """Q, K and V as they were drawn, a look-ahead mask, and every stage."""
+    Q, K, V = np.random.default_rng(11).normal(size=(3, 4, 5)).round(8)
+    scaled = Q @ K.T / np.sqrt(5)
+    mask = np.where(np.tri(4, dtype=bool), 0, -np.inf)
+    weights = softmax(scaled + mask)
+    text = f"""In [1]:
+print("Q\\n", q)
+print("K\\n", k)
+print("V\\n", v)
+
+Q
+ {Q}
+K
+ {K}
+V
+ {V}
+
+In [2]:
+scaled
+
+{scaled!r}
+
+In [3]:
+mask
+
+{mask!r}
+
+In [4]:
+softmax(scaled + mask)
+
+{weights!r}
+
+In [5]:
+print(softmax(scaled + mask) @ v)
+
+{weights @ V}
+"""
+    return text, {"Q": Q, "K": K, "V": V}
+
+
+def of_one_number() -> tuple[str, dict[str, np.ndarray]]:
+    """Three tokens of one number each, in a batch of one."""
+    Q, K, V = np.random.default_rng(5).random((3, 1, 3, 1)).round(8)
+    weights = softmax(Q @ K.swapaxes(-1, -2))
+    text = f"""print(queries)
+print(keys)
+print(values)
+
+{Q}
+{K}
+{V}
+
+attention(queries, keys, values, 1)
+
+{tensor((weights @ V).astype(np.float32))}
+"""
+    return text, {"Q": Q[0], "K": K[0], "V": V[0]}
+
+
+@pytest.mark.parametrize("notebook", [of_words, of_projections, of_one_number])
+def test_a_notebook_pasted_whole_becomes_the_board_and_its_stages_agree(look, notebook):
+    text, given = notebook()
+    dashboard = look()
+    dashboard.paste(text)  # 1: the text, 2: Preview
+    listed = dashboard.page.locator(".st-key-dock_content table.found")
+    until(listed)
+    agree = listed.locator("td", has_text="agree").all_inner_texts()
+    assert not listed.locator("td", has_text="differs").count()
+    assert agree
+    until(dashboard.page.get_by_text("of a stage agree with the board"))
+    dashboard.use()  # 3
+    for name, values in given.items():
+        assert np.array_equal(dashboard.numbers(name), values), name
