@@ -1290,6 +1290,10 @@ UNKNOWN_STREAM = "there is no matrix {stream} to draw numbers for."
 UNKNOWN_WORD_VECTORS = "words have no vectors of kind {name}; choose one of {known}."
 SEED_OUT_OF_RANGE = "the seed is {seed}; whole numbers from 0 to 4294967295 are allowed."
 VECTORS_BY_WORD = "only embeddings have vectors by word."
+TOKENS_ARE_COLUMNS = (
+    "X is {shape}, and the weights take {width} numbers for each token; tick *transposed* for X if"
+    " it has one column for each token."
+)
 SIDE_DOES_NOT_FIT = (
     "{name} is {rows} × {columns}; one of its sides must be {width}, the width of its input."
 )

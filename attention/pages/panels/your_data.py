@@ -190,6 +190,8 @@ def _confirm(
 ) -> None:
     if said:
         pieces.note(" ".join(said))
+    if not selected:
+        pieces.note("Choose which array is which input; then they can be used.")
     state.confirm(
         "Use these numbers",
         "load_use",
@@ -216,7 +218,9 @@ def _text_of_arrays(
     """
     listed, action = st.container(), st.container()
     picks: Picks = {}
-    new, selected, said = None, {}, ["Choose what the numbers are."]
+    new: Settings | None = None
+    selected: dict[str, SelectedArray] = {}
+    said: list[str] = []
     with st.expander("Change what they are"):
         picks, heads = _several(s, arrays, related, every)
     try:

@@ -69,9 +69,20 @@ def named(names: Iterable[str], role: str) -> str | None:
     return own.get(role.lower()) or own.get(short)
 
 
+def is_square_mask(entry: ArrayEntry) -> bool:
+    """Check for a square of 0 and −∞."""
+    if entry.pick or len(entry.shape) < 2 or entry.shape[-2] != entry.shape[-1]:
+        return False
+    try:
+        values = np.asarray(entry.read(), np.float64)
+    except BadInput:
+        return False
+    return bool(np.isneginf(values).any() and ((values == 0) | np.isneginf(values)).all())
+
+
 def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
     """What a single array most likely is."""
-    if entry.dtype == "bool":
+    if entry.dtype == "bool" or is_square_mask(entry):
         return MASK
     if looks_finished(entry):
         return next((role for role in ROLES if named([name], role) == name), FINISHED)
@@ -290,6 +301,17 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
     return changes.draw_embeddings(s, common[0])
 
 
+def _check_tokens_are_rows(shape: tuple[int, ...], brought: dict[str, SelectedArray]) -> None:
+    """Refuse an X that fits no weight as it is, and all of them with its columns as tokens."""
+    sides = [brought[name].values.shape for name in ("W_Q", "W_K", "W_V") if name in brought]
+    n, width = shape[-2:]
+    if "X" in brought and sides and all(n in side and width not in side for side in sides):
+        raise BadInput(
+            f"X is {size(shape)}, and the weights take {n} numbers for each token; tick"
+            " *transposed* for X if it has one column for each token."
+        )
+
+
 def _embedded(
     s: Settings,
     brought: dict[str, SelectedArray],
@@ -323,6 +345,7 @@ def _embedded(
         del m["memory"]
         memory = ()
         remarks.append("The second sentence does not fit X and is removed.")
+    _check_tokens_are_rows(m["X"].shape, brought)
     check_columns("X", m["X"].shape[-1])  # before weights of that width are drawn
     m |= _adopt_weights(m, m["X"].shape[-1], s, brought, remarks, heads)
     m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}

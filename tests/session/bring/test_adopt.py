@@ -705,12 +705,23 @@ def test_a_weight_with_two_axes_comes_before_one_with_one():
         ("h.0.attn.c_proj.weight", np.ones((2, 2)), "X"),
         ("anything", np.ones((2, 2)), "X"),
         ("X", np.eye(2, dtype=bool), "mask"),
+        ("numbers", np.array([[0, -np.inf], [0, 0]]), "mask"),
         ("memory", np.ones((2, 2)), "memory"),
     ],
 )
 def test_a_single_array_is_guessed_by_its_name(name, values, role):
     assert adopting.likely(name, entry(values, name), four_words()) == role
     assert adopting.likely("anything", entry(np.ones((2, 2))), typed()) == "Q"
+
+
+def test_x_with_tokens_as_columns_is_told_to_be_transposed():
+    weights = {name: np.ones((4, 2)) for name in ("W_Q", "W_K", "W_V")}
+    with pytest.raises(BadInput) as refused:
+        adopting.adopt(four_words(), brought(X=np.ones((4, 3)), **weights))
+    assert str(refused.value) == messages.TOKENS_ARE_COLUMNS.format(shape="4 × 3", width=4)
+    turned = select(entry(np.arange(12.0).reshape(4, 3)), "X", "it", Selection(transposed=True))
+    s, _ = adopting.adopt(four_words(), brought(**weights) | {"X": turned})
+    assert s.matrices["X"].values.tolist() == np.arange(12.0).reshape(4, 3).T.tolist()
 
 
 def test_q_k_and_v_by_name_are_that_family():
