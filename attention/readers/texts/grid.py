@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import dropwhile, islice
 
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_LINES, BadInput
 from attention.readers.cells.entry import Choice, short
@@ -99,12 +99,13 @@ class Grid:
 
     @cached_property
     def truth(self) -> bool:
-        """Whether True and False are in each row, but names above them, and no numbers."""
+        """Whether each row, but names above them, ends in True and False and nothing else."""
         rows = [[cell.lower() for cell in cells] for _, cells in self.first]
-        return all(
-            not TRUTH.keys().isdisjoint(row) and not any(map(is_number, row[1:]))
+        ends = [
+            list(dropwhile(lambda cell: cell not in TRUTH, row[1:] or row))
             for row in rows[1:] or rows
-        )
+        ]
+        return all(end and TRUTH.keys() >= set(end) for end in ends)
 
     @property
     def by_spaces(self) -> bool:
@@ -282,7 +283,7 @@ def _ends_rows(sample: list[tuple[int, str]], text: str, asked: Asked) -> bool:
         _DECIMAL.fullmatch(cell.strip()) for cell in text.strip().split(";")
     ):
         return not asked.is_decimal(*sample[0], "numbers")
-    ends = len(sample) == 1 or not _MARK_INSIDE.search(text)
+    ends = (len(sample) == 1 and '"' not in text) or not _MARK_INSIDE.search(text)
     return ends or any(_SPACED.search(line) for _, line in sample)
 
 

@@ -45,6 +45,7 @@ _DIGIT = re.compile(r"[+-]?\d|[\[({]{1,4}[+-]?[\d.]+,?$")
 _FACTOR = re.compile(r"[*×·/]$|[x*×·/]10|10(?:\^|\*\*|[⁰¹²³⁴-⁹⁻])|.*\d[*×·/]$")
 # Numbers of which Python's float reads each as it is written.
 _PLAIN = re.compile(r"(?:[-+.0-9 ]++|[eE][-+]?[0-9]{1,4}(?![0-9]))*+")
+_PRINT_ALL = "print all, with print(frame.to_string())."
 # Where a spreadsheet takes a cell for a formula: full-width signs count as well.
 _FORMULA = (*"=+-@\uff1d\uff0b\uff0d\uff20\t\r\n", "'")
 
@@ -230,7 +231,7 @@ def _by_kinds(rows: list[list[str]], grid: Grid, named: bool) -> Layout | None:
     if found.label is None or not heads or not others:
         return None
     counted = counting(heads) and names[found.label].lower() in CORNERS
-    if not named and any(map(is_number, others if counted else heads + others)):
+    if not named and any(map(grid.is_number, others if counted else heads + others)):
         return None  # a number is no name, but 0, 1, 2, … next to one of labels
     return Layout(
         1, 1, found.numbers, len(names), found.label, names=tuple(names), over=found.remark
@@ -301,7 +302,7 @@ def _has_no_corner(grid: Grid, asked: Asked) -> bool:
     firsts = [row[0] for row in rows]
     if not all(map(grid.is_number, firsts)) or counts_up(firsts) or grid.written or grid.aligned:
         return True
-    if all(row_labels.FRACTION.search(cell) for row in rows for cell in row[1:]):
+    if all(row_labels.FRACTION.search(grid.plain(cell)) for row in rows for cell in row[1:]):
         return True
     place = asked.place(grid.first[0])
     if names[-1].endswith(":"):
@@ -407,6 +408,8 @@ def _check_width(
     more = len(cells) > layout.columns and layout.labels and grid.by_spaces
     if more and not grid.is_number(cells[-layout.columns]):
         return
+    if not DOTS.isdisjoint(cells[1:]):
+        raise _left_out(where)
     place = f"{where}, line {number}"
     column = f"{place}, column {len(cells)}"
     read_number(grid.plain(cells[-1]), column, False, cells[-1].strip())  # a word is said before
@@ -419,14 +422,17 @@ def _check_width(
 
 def _check_size(grid: Grid, rows: int, wrong: Mapping[int, tuple[int, str]], where: str) -> None:
     """Refuse a printed frame that leaves numbers out, or has another size than it says."""
-    print_all = "print all, with print(frame.to_string())."
     if any(cell in DOTS for _, cell in wrong.values()):
-        raise BadInput(f"{where}: the printout leaves numbers out (...); {print_all}")
+        raise _left_out(where)
     found = (rows - 1, len(grid.first[0][1]))
     if grid.size and grid.size != found:
         raise BadInput(
-            f"{where} says that it is {sides(grid.size)}, and it has {sides(found)}; {print_all}"
+            f"{where} says that it is {sides(grid.size)}, and it has {sides(found)}; {_PRINT_ALL}"
         )
+
+
+def _left_out(where: str) -> BadInput:
+    return BadInput(f"{where}: the printout leaves numbers out (...); {_PRINT_ALL}")
 
 
 def _numbers(cells: list[str], grid: Grid) -> Sequence[float] | int:
@@ -454,7 +460,9 @@ def _is_sure(grid: Grid, layout: Layout, joined: bool) -> bool:
     if grid.bars or layout.labels == 2 or layout.announced is not None:
         return True
     others = len(layout.numbers) + layout.labels < layout.columns
-    named = not joined and layout.names and layout.names[0].lower() in CORNERS
+    first = grid.first[0][1]
+    named = layout.above and len(first) == layout.columns and first[0].lower() in CORNERS
+    named = named and not joined
     return not others and bool(named or grid.quoted)
 
 

@@ -10,7 +10,7 @@ from build import read, refused
 
 from attention.exports.text import to_markdown
 from attention.readers.cells.entry import ALONE
-from attention.readers.texts import markdown_tables
+from attention.readers.texts import grid
 from attention.readers.texts.texts import entries
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run, view
@@ -90,7 +90,7 @@ def test_a_table_that_is_too_large_is_refused_before_its_rows_are_split(row, mon
     def split(line):
         raise AssertionError(f"{line!r} was split")
 
-    monkeypatch.setattr(markdown_tables, "_cells", split)
+    monkeypatch.setattr(grid, "_cells", split)
     text = "a|b|c|d\n--|--|--|--\n" + f"{row}\n" * 133_334
     assert refused(text) == messages.TABLE_TOO_LARGE.format(place="it", limit="400,000")
 
