@@ -16,6 +16,7 @@ from attention.readers import opening
 from attention.readers.cells.entry import ALONE, PASTED, ArrayEntry
 from attention.readers.files.array_files import the_one
 from attention.readers.texts.texts import entries
+from attention.session.compare import check_yours
 
 PRINTS = Path(__file__).parent / "prints"
 TEXTS = {path.stem: path.read_bytes() for path in sorted(PRINTS.glob("*.txt"))}
@@ -23,8 +24,25 @@ WANTED = {name: json.loads((PRINTS / f"{name}.json").read_text("utf-8")) for nam
 # Read right; every other text is refused. A text that is no longer here was lost.
 RIGHT = {
     *("01", "02", "03", "04", "06", "07", "08", "09", "10", "15", "17", "18", "19", "23", "25"),
-    *("26", "31", "33", "38", "39", "40", "41", "42", "47", "48", "52", "55", "56", "58", "60"),
-    *("62", "63", "64", "65", "67", "68", "69", "72", "73"),
+    *(
+        "26",
+        "29",
+        "31",
+        "33",
+        "38",
+        "39",
+        "40",
+        "41",
+        "42",
+        "47",
+        "48",
+        "52",
+        "55",
+        "56",
+        "58",
+        "60",
+    ),
+    *("62", "63", "64", "65", "67", "68", "69", "70", "71", "72", "73", "74"),
 }
 
 
@@ -105,10 +123,17 @@ def test_no_printout_is_taken_for_a_sentence(name):
     assert opening.prose_in(TEXTS[name]) is None
 
 
-def test_a_frame_in_groups_of_columns_is_named_as_such():
+def test_check_yours_asks_for_other_commas_where_they_can_be_read_in_two_ways():
+    name, text = "74_commas_two_ways", TEXTS["74_commas_two_ways"].decode()
+    (choice,) = answered(name).choices
+    assert choice.taken == "decimal"
     with pytest.raises(BadInput) as problem:
-        pasted("70_pandas_wide")
-    assert str(problem.value) == messages.FRAME_IN_GROUPS.format(place=PASTED)
+        check_yours.explain(None, {"output": text})
+    line = text.split("\n")[0]
+    asked = messages.AMBIGUOUS_COMMA.format(
+        place="your output", line=1, quoted=line, separated="numbers"
+    )
+    assert str(problem.value).startswith(asked)
 
 
 def test_every_printout_has_its_reading():

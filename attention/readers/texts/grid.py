@@ -390,7 +390,7 @@ def joined_frame(text: str, where: str) -> str:
     for group in groups:
         _leave_out_index_name(group)
         names, *below = (line.split() for line in group if line.strip())
-        names = names[:-1] if names[-1:] == ["\\"] else names
+        names = [name for name in names if name != "\\"][not group[0].startswith(" ") :]
         parts = [["", *names], *([" ".join(r[: -len(names)]), *r[-len(names) :]] for r in below)]
         rows = rows or [part[:1] for part in parts]
         if [row[0] for row in rows] != [part[0] for part in parts]:
@@ -412,7 +412,8 @@ def between_bars(text: str, where: str) -> Iterator[tuple[str, Grid]]:
     The text is one whose marks were counted.
     """
     boxed = "┌" in text
-    lines = [line.strip() for line in (text.translate(_BOX) if boxed else text).splitlines()]
+    text = text.replace("|", "\\|").translate(_BOX) if boxed else text
+    lines = [line.strip() for line in text.splitlines()]
     size = _open_boxes(lines) if boxed else None
     rules = [k for k, line in enumerate(lines) if k and "|" in line and _RULE.fullmatch(line)]
     if len(rules) > MAX_ARRAYS:
@@ -434,7 +435,7 @@ def _open_boxes(lines: list[str]) -> tuple[int, int] | None:
     for top in tops:
         rule = next((k for k in range(top, len(lines)) if lines[k].startswith(("╞", "├"))), 0)
         if rule > top + 1:  # names, and the types of the columns below them
-            lines[rule - 1 : rule + 1] = [lines[top + 1], "|---|"]
+            lines[top + 1 : rule + 1] = [*[""] * (rule - top - 2), lines[top + 1], "|---|"]
     size = _BOX_SIZE.fullmatch(lines[tops[0] - 1]) if len(tops) == 1 else None
     return (int(size[1]), int(size[2])) if size else None
 

@@ -349,7 +349,7 @@ def _entry(
             cells, joined = _joined(cells, layout.columns), True
         if layout.labels:
             label = cells[layout.label] if layout.labels == 1 else " ".join(cells[:2])
-            labels.append(label if grid.quoted else label.strip())
+            labels.append(label if grid.quoted or grid.bars else label.strip())
         row = cells[tail:] if at_end else [cells[k] for k in layout.numbers]
         found = _numbers(row, grid)
         if isinstance(found, int):
@@ -364,7 +364,7 @@ def _entry(
     matrix = np.frombuffer(values).reshape(-1, width)
     matrix = matrix != 0 if grid.truth else matrix
     remarks = list(_remarks(grid, layout, asked, len(lines)))
-    labels = labels if grid.spaced else list(map(rearmed, labels))
+    labels = labels if grid.spaced or grid.bars else list(map(rearmed, labels))
     if labels and not _is_sure(grid, layout, joined):
         remarks.append(_labels_remark(labels, matrix, grid, layout, asked))
     names = () if counting(layout.names[1:]) else layout.names
@@ -496,7 +496,8 @@ def _remarks(grid: Grid, layout: Layout, asked: Asked, count: int) -> Iterator[s
             yield "The first line names the columns; it is skipped."
         first = grid.first[0][1][0]
         firsts = [cells[0] for _, cells in grid.first[1:]]
-        if layout.labels and first.lower() in NUMBERING and counts_up(firsts):
+        numbered = layout.labels and not layout.label and first.lower() in NUMBERING
+        if numbered and counts_up(firsts):
             yield f"“{short(first, 20)}” numbers the rows; it is read as their labels."
     yield layout.over
 

@@ -159,7 +159,8 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
         )
     except (ValueError, TypeError) as problem:
         remarks = {entry.remark for entry in entries.values()}
-        raise BadInput(" ".join([f"your {problem}", *filter(None, remarks)])) from None
+        asked = {choice.question for entry in entries.values() for choice in entry.choices}
+        raise BadInput(" ".join([f"your {problem}", *filter(None, remarks), *asked])) from None
 
 
 def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:

@@ -62,10 +62,13 @@ def test_markdown_with_labels_has_tokens():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("| a |\n|---|\n| x1 2 |", messages.NO_NUMBER.format(place="it")),
+        (
+            "| a |\n|---|\n| x1 2 |",
+            messages.NOT_A_NUMBER.format(place="it, line 3, column 1", found="x1 2"),
+        ),
         (
             "| a | b |\n|--|--|\n| 1 | 2 |\n| 3 |",
-            messages.RAGGED_ROWS.format(place="it", row=2, found=1, plural="", expected=2),
+            messages.ROW_LENGTH.format(place="it", line=4, found=1, plural="", expected=2, first=3),
         ),
         (
             "# Q\n|a|\n|--|\n|1|\n\n# Q\n|a|\n|--|\n|2|",

@@ -955,8 +955,11 @@ def test_what_pandas_writes_and_prints_is_read_as_it_was_meant(index, columns, n
         found = entries(text, "it")[ALONE]
         assert (found.read().tolist(), found.rows) == (values, labels)
         numbered = not index and columns[0] != "a"
-        more = " " + messages.WRITE_AS_DECIMALS if numbered else ""
-        assert found.remark == HEAD + more
+        assert found.remark == ("" if numbered else HEAD)
+        assert [(choice.key, choice.taken) for choice in found.choices] == [
+            ("names", "names")
+        ] * numbered
+        assert found.columns == (("a", "b") if columns[0] == "a" else ())
 
 
 @pytest.mark.parametrize("text", ["0 1\n0.5 0.5", "0,1\n1,0", "0, 1\n0.5, 2.5", "0,1\n0.5,2"])
@@ -975,11 +978,12 @@ def test_a_first_row_of_0_and_1_is_a_row_where_no_program_wrote_it(text):
         ("0, 1\n1, 0", False),
     ],
 )
-def test_a_first_row_0_1_that_a_program_may_have_written_as_names_is_told(text, said):
+def test_a_first_row_0_1_that_a_program_may_have_written_as_names_is_asked_about(text, said):
     entry = the_one(text)
-    assert entry.read()[0].tolist() == [0, 1]
-    told = messages.FIRST_LINE_COUNTS
-    assert entry.remark == (told if said else "")
+    assert (entry.read()[0].tolist(), entry.remark) == ([0, 1], "")
+    assert [(choice.key, choice.taken) for choice in entry.choices] == [("names", "numbers")] * said
+    named = entries(text, "it", {"names": "names"})[ALONE]
+    assert len(named.read()) == len(entry.read()) - said
 
 
 MISREAD = {  # once read as something else without a word
