@@ -33,6 +33,7 @@ OPTIONS = {
 }
 _DECIMAL = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d{1,4})?")  # 0,5 or 1.234,5
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234.5
+_WORD = re.compile(r"\S+")
 _FILLED = re.compile(r"[^\s,;]")  # more than separators
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
 _QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole quoted cell
@@ -145,7 +146,6 @@ def grid_of(text: str, start: int, asked: Asked) -> Grid:
     size = (int(told[1]), int(told[2])) if told else None
     lines = lines[:-1] if told else lines
     numbers: Sequence[int] = range(start, start + len(lines))
-    _check_wide(lines, start, asked.where)
     sample = _filled(numbers, lines)
     if not sample:
         raise BadInput(f"{asked.where} is empty; expected numbers.")
@@ -166,6 +166,7 @@ def grid_of(text: str, start: int, asked: Asked) -> Grid:
         asks = "," in text and (quoted or separator in ("\t", ";"))
         decimal = asks and _is_decimal_in_cells(lines, numbers, re.compile(cell), asked)
     first = sample[0][1]
+    _check_wide(lines, numbers, separator, asked.where)
     if separator:
         rows = _by_separator(lines, numbers, separator, quoted, asked.where)
         own, written = quoted or separator == "\t", " " not in first.strip()
@@ -193,11 +194,13 @@ def _filled(numbers: Sequence[int], lines: Sequence[str]) -> list[tuple[int, str
     return list(islice((each for each in both if _FILLED.search(each[1])), KNOWN_BY))
 
 
-def _check_wide(lines: Sequence[str], start: int, where: str) -> None:
+def _check_wide(
+    lines: Sequence[str], numbers: Sequence[int], separator: str | None, where: str
+) -> None:
     """Refuse a line of more cells than numbers are read."""
-    for number, line in enumerate(lines, start):
-        if len(line) > 2 * MAX_ELEMENTS:
-            words = sum(1 for _ in re.finditer(r"\S+", line))
+    for number, line in zip(numbers, lines, strict=True):
+        if len(line) > MAX_ELEMENTS:
+            words = line.count(separator) if separator else sum(1 for _ in _WORD.finditer(line))
             if words > MAX_ELEMENTS:
                 raise BadInput(
                     f"{where}, line {number} holds {words:,} words or numbers; at most"
@@ -251,7 +254,7 @@ def _separator(sample: Sequence[str], text: str) -> str | None:
 
     Else the first that is in any, else None.
     """
-    if _QUOTED.search(text):  # a quoted cell may go on over several lines
+    if '"' in text and _QUOTED.search(text):  # a quoted cell may go on over several lines
         outside = _QUOTED.sub('""', text).split("\n", KNOWN_BY)[:KNOWN_BY]
         sample = [line.rstrip() for line in outside if _FILLED.search(line)]
     else:
@@ -369,15 +372,16 @@ def without_sums(text: str) -> tuple[str, bool]:
     >>> without_sums("the 0.2 0.8 | sum 1.00")
     ('the 0.2 0.8', True)
     """
-    rows = sum(1 for line in text.split("\n") if line.strip()) if _SUM.search(text) else 0
-    found = rows and len(_SUM.findall(text)) >= max(rows - 1, 1)  # names may be above them
+    sums = sum(1 for _ in _SUM.finditer(text)) if "|" in text else 0
+    rows = sum(1 for line in text.split("\n") if line.strip()) if sums else 0
+    found = sums and sums >= rows - 1  # names may be above them
     return (_SUM.sub("", text), True) if found else (text, False)
 
 
 def joined_frame(text: str, where: str) -> str:
-    """Return a frame whose columns go on in groups below each other as one of long lines.
+    r"""Return a frame whose columns go on in groups below each other as one of long lines.
 
-    >>> print(joined_frame("     a \\\\\ncat  1\n\n     b\ncat  2", "it"))
+    >>> print(joined_frame("      a \\\ncat   1\n\n      b\ncat   2", "it"))
      a b
     cat 1 2
     """

@@ -8,7 +8,6 @@ import signal
 from contextlib import contextmanager
 
 import messages
-import numpy as np
 import pandas as pd
 import pytest
 from amount import amount
