@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import dropwhile, islice
 
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_LINES, BadInput
@@ -82,8 +82,8 @@ class Grid:
     """The rows of a table, and what their form says about them."""
 
     rows: Callable[[], Iterator[Row]]  # yields them again, so that none has to be kept
-    spaced: bool = False
-    mixed: bool = False  # with commas between some cells
+    spaced: bool = False  # between spaces alone, where a label may be several words
+    mixed: bool = False  # between spaces and commas
     quoted: bool = False  # a cell in quotation marks keeps the spaces around it
     bars: bool = False
     own: bool = True  # no number of the row can be in the cell of its label
@@ -107,11 +107,6 @@ class Grid:
             for row in rows[1:] or rows
         ]
         return all(end and TRUTH.keys() >= set(end) for end in ends)
-
-    @property
-    def by_spaces(self) -> bool:
-        """Whether a label may be several words."""
-        return self.spaced and not self.mixed
 
     def is_number(self, cell: str) -> bool:
         return is_number(self.plain(cell))
@@ -165,25 +160,21 @@ def grid_of(text: str, start: int, asked: Asked) -> Grid:
         cell = r"[^\t;]+" if not quoted else '"[^"]*"' if separator == "," else r'"[^"]*"|[^\t;"]+'
         asks = "," in text and (quoted or separator in ("\t", ";"))
         decimal = asks and _is_decimal_in_cells(lines, numbers, re.compile(cell), asked)
-    first = sample[0][1]
-    _check_wide(lines, numbers, separator, asked.where)
-    if separator:
-        rows = _by_separator(lines, numbers, separator, quoted, asked.where)
-        own, written = quoted or separator == "\t", " " not in first.strip()
-        return Grid(rows, quoted=quoted, own=own, decimal=decimal, written=written, size=size)
     mixed = mixed and not decimal
-    if not mixed:
+    if not (separator or mixed):
         _leave_out_index_name(lines)
         sample = _filled(numbers, lines)
-        first = sample[0][1]
+    _check_wide(lines, numbers, separator, asked.where)
+    first = sample[0][1]
     return Grid(
-        _by_spaces(lines, numbers, mixed),
-        spaced=True,
+        partial(_rows, lines, numbers, separator, mixed, asked.where),
+        spaced=not (separator or mixed),
         mixed=mixed,
-        own=False,
+        quoted=quoted,
+        own=quoted or separator == "\t",
         decimal=decimal,
-        written=first.startswith(" ") and not mixed,
-        aligned=not mixed and _is_aligned([line for _, line in sample[:2]]),
+        written=" " not in first.strip() if separator else first.startswith(" ") and not mixed,
+        aligned=not (separator or mixed) and _is_aligned([line for _, line in sample[:2]]),
         size=size,
     )
 
@@ -208,42 +199,31 @@ def _check_wide(
                 )
 
 
-def _by_separator(
-    lines: Sequence[str], numbers: Sequence[int], separator: str, quoted: bool, where: str
-) -> Callable[[], Iterator[Row]]:
-    """Return what yields the cells between tabs, semicolons or commas, as spreadsheets write them.
+def _rows(
+    lines: Sequence[str], numbers: Sequence[int], separator: str | None, mixed: bool, where: str
+) -> Iterator[Row]:
+    """Yield the cells between separators, as spreadsheets write them, or between spaces.
 
-    A separator that ends every line is none.
+    A semicolon or comma that ends every line separates nothing.
     """
-    some = list(islice(filter(_FILLED.search, lines), KNOWN_BY))
-    ended = separator != "\t" and all(line.rstrip().endswith(separator) for line in some)
-
-    def rows() -> Iterator[Row]:
-        reader = csv.reader((line + "\n" for line in lines), delimiter=separator, strict=True)
-        try:
-            for cells in reader:
-                if any(map(str.strip, cells)):
-                    kept = cells[:-1] if ended and not cells[-1].strip() else cells
-                    yield numbers[reader.line_num - 1], kept
-        except csv.Error:
-            number = numbers[min(reader.line_num, len(lines)) - 1]
-            said = "a quotation mark is not closed, or is inside a cell."
-            raise BadInput(f"{where}, line {number}: {said}") from None
-
-    return rows
-
-
-def _by_spaces(
-    lines: Sequence[str], numbers: Sequence[int], mixed: bool
-) -> Callable[[], Iterator[Row]]:
-    """Return what yields the cells between spaces, or between commas and spaces."""
-
-    def rows() -> Iterator[Row]:
+    if not separator:
         for number, line in zip(numbers, lines, strict=True):
             if cells := (line.replace(",", " ") if mixed else line).split():
                 yield number, cells
-
-    return rows
+        return
+    some = islice(filter(_FILLED.search, lines), KNOWN_BY)
+    ended = separator != "\t" and all(line.rstrip().endswith(separator) for line in some)
+    reader = csv.reader((line + "\n" for line in lines), delimiter=separator, strict=True)
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                kept = cells[:-1] if ended and not cells[-1].strip() else cells
+                yield numbers[reader.line_num - 1], kept
+    except csv.Error:
+        raise BadInput(
+            f"{where}, line {numbers[min(reader.line_num, len(lines)) - 1]}: a quotation mark is"
+            " not closed, or is inside a cell."
+        ) from None
 
 
 # ---- separators and commas ----------------------------------------------------------------------
@@ -430,7 +410,7 @@ def between_bars(text: str, where: str) -> Iterator[tuple[str, Grid]]:
         above = next((lines[k] for k in range(rule - 2, -1, -1) if lines[k]), "")
         title = _unmarked(above.lstrip("# ")) if above.startswith("#") else ""
         if end > rule + 1:
-            yield title, Grid(_by_bars(lines, rule, end), bars=True, size=size)
+            yield title, Grid(partial(_rows_between_bars, lines, rule, end), bars=True, size=size)
 
 
 def _open_boxes(lines: list[str]) -> tuple[int, int] | None:
@@ -444,14 +424,10 @@ def _open_boxes(lines: list[str]) -> tuple[int, int] | None:
     return (int(size[1]), int(size[2])) if size else None
 
 
-def _by_bars(lines: Sequence[str], rule: int, end: int) -> Callable[[], Iterator[Row]]:
-    """Return what yields the cells of the line above a rule, and those of the lines below it."""
-
-    def rows() -> Iterator[Row]:
-        for k in (rule - 1, *range(rule + 1, end)):
-            yield k + 1, _cells(lines[k])
-
-    return rows
+def _rows_between_bars(lines: Sequence[str], rule: int, end: int) -> Iterator[Row]:
+    """Yield the cells of the line above a rule, and those of the lines below it."""
+    for k in (rule - 1, *range(rule + 1, end)):
+        yield k + 1, _cells(lines[k])
 
 
 def _cells(line: str) -> list[str]:

@@ -124,14 +124,10 @@ def _blocks_read(text: str, asked: Asked) -> dict[str, ArrayEntry]:
 
 def _stacked(blocks: list[ArrayEntry]) -> ArrayEntry:
     """Return blocks of one shape as NumPy and spreadsheets show several heads or items."""
-    remarks = dict.fromkeys(
-        [
-            *(entry.remark for entry in blocks),
-            f"{len(blocks)} blocks of one shape were put one behind the other.",
-        ]
-    )
+    joined = f"{len(blocks)} blocks of one shape were put one behind the other."
+    remarks = dict.fromkeys(filter(None, [*(entry.remark for entry in blocks), joined]))
     stacked = ArrayEntry.of(ALONE, np.stack([entry.read() for entry in blocks]), blocks[0].rows)
-    return replace(stacked, dtype=blocks[0].dtype, remark=" ".join(filter(None, remarks)))
+    return replace(stacked, dtype=blocks[0].dtype, remark=" ".join(remarks))
 
 
 def _title(block: str) -> str:
@@ -162,11 +158,11 @@ def _blocks(text: str) -> list[tuple[int, str]]:
 # ---- what the columns are -----------------------------------------------------------------------
 
 
-def _layout(grid: Grid, asked: Asked, named: bool, corner: bool) -> Layout:
+def _layout(grid: Grid, asked: Asked, named: bool, corner: bool, kinds: bool) -> Layout:
     """Return what is above and beside the numbers.
 
     ``named``: whether the first row is known for names; ``corner``: whether its first cell is the
-    name of the matrix, or the columns may be tokens of any name.
+    name of the matrix; ``kinds``: whether names and cells say what a column is.
     """
     rows = [cells for _, cells in grid.first]
     if not rows:
@@ -174,12 +170,12 @@ def _layout(grid: Grid, asked: Asked, named: bool, corner: bool) -> Layout:
     if announced := _announced(grid):
         words, width = announced
         return Layout(1, 1, tuple(range(1, width + 1)), width + 1, announced=words)
-    if not corner and (layout := _by_kinds(rows, grid, named)):
+    if kinds and (layout := _by_kinds(rows, grid, named)):
         return layout
     first = rows[0]
     names = named or (len(rows) > 1 and (corner or first[0] == "" or _is_head(rows, grid, asked)))
     above, below = first if names else [], rows[names:]
-    without_corner = names and grid.by_spaces and _has_no_corner(grid, asked)
+    without_corner = names and grid.spaced and _has_no_corner(grid, asked)
     labelled = (
         corner
         or (names and (without_corner or labels_rows(first[0], [row[0] for row in below])))
@@ -187,8 +183,13 @@ def _layout(grid: Grid, asked: Asked, named: bool, corner: bool) -> Layout:
     )
     number, row = grid.first[names]
     width = len(row) - labelled
-    if labelled and grid.by_spaces:
-        width = next((k for k in range(width) if not _is_value(row[-1 - k], grid)), width)
+    if labelled and grid.spaced:
+        words = (
+            k
+            for k, cell in enumerate(reversed(row))
+            if not grid.is_number(cell) and cell not in DOTS
+        )
+        width = min(next(words, width), width)
     if width < 1:
         raise BadInput(f"{asked.where}, line {number} holds no number.")
     beside = first[0].lower() in CORNERS | NUMBERING  # a name of the labels themselves
@@ -199,10 +200,6 @@ def _layout(grid: Grid, asked: Asked, named: bool, corner: bool) -> Layout:
     above = [""] * (len(above) == columns - 1) + above
     head = tuple(above) if len(above) == columns else ()
     return Layout(int(names), labels, tuple(range(labels, columns)), columns, names=head)
-
-
-def _is_value(cell: str, grid: Grid) -> bool:
-    return grid.is_number(cell) or cell in DOTS
 
 
 def _by_kinds(rows: list[list[str]], grid: Grid, named: bool) -> Layout | None:
@@ -247,7 +244,7 @@ def _joined(cells: list[str], columns: int) -> list[str]:
 def _announced(grid: Grid) -> tuple[int, int] | None:
     """Return how many words and numbers the first line announces, as word2vec and fastText do."""
     (_, first), *rest = grid.first[:2]
-    if not rest or not grid.by_spaces or not re.fullmatch(r"\d{1,9} \d{1,6}", " ".join(first)):
+    if not rest or not grid.spaced or not re.fullmatch(r"\d{1,9} \d{1,6}", " ".join(first)):
         return None
     words, width = map(int, first)
     cells = rest[0][1]
@@ -268,7 +265,7 @@ def _is_head(rows: list[list[str]], grid: Grid, asked: Asked) -> bool:
     counted = counting(names)
     if names[0].lower() in CORNERS and counting(names[1:]):
         return True
-    if counted and grid.by_spaces and len(below[0]) == len(names) + 1:
+    if counted and grid.spaced and len(below[0]) == len(names) + 1:
         return True
     if counted and names[0] == "0" and len(names) > 1:
         cells = [cell for row in below for cell in row]
@@ -295,8 +292,7 @@ def _has_no_corner(grid: Grid, asked: Asked) -> bool:
     Where that column is of numbers, it is of labels if it counts, if only the others have decimals,
     or if a program aligned the names; else nobody can say what the first line is.
     """
-    rows = [cells for _, cells in grid.first]
-    names, *rows = rows
+    names, *rows = (cells for _, cells in grid.first)
     if len(names) != len(rows[0]) - 1 or all("." in row[0] for row in rows):
         return False
     firsts = [row[0] for row in rows]
@@ -323,7 +319,7 @@ def _is_numbered(grid: Grid, above: int, labelled: bool, width: int, asked: Aske
         (" ".join(cells[: len(cells) - width]), list(map(grid.plain, cells[len(cells) - width :])))
         for cells in rows
     ]
-    guess = row_labels.numbered(parts, labelled, grid.by_spaces)
+    guess = row_labels.numbered(parts, labelled, grid.spaced)
     which = "does its first number belong to the label of the row, or to the matrix"
     row = grid.first[above]
     return guess is not None and asked.answer("labels", row, which, guess) == "labels"
@@ -336,7 +332,8 @@ def _entry(
     name: str, grid: Grid, asked: Asked, named: bool = False, corner: bool = False
 ) -> ArrayEntry:
     """Read the rows of a grid; a cell that is no number is refused when numbers are asked for."""
-    where, layout = asked.where, _layout(grid, asked, named, corner)
+    where, tokens = asked.where, corner or (grid.bars and name in STAGES)
+    layout = _layout(grid, asked, named, corner, not tokens)
     width, tail = len(layout.numbers), layout.columns - len(layout.numbers)
     at_end = layout.numbers[0] == tail
     lines, labels, values = array("L"), list[str](), array("d")
@@ -405,7 +402,7 @@ def _check_width(
     cells: list[str], number: int, layout: Layout, grid: Grid, where: str, first: int
 ) -> None:
     """Refuse a line of another length; a label may be several words, but no number."""
-    more = len(cells) > layout.columns and layout.labels and grid.by_spaces
+    more = len(cells) > layout.columns and layout.labels and grid.spaced
     if more and not grid.is_number(cells[-layout.columns]):
         return
     if not DOTS.isdisjoint(cells[1:]):
@@ -476,7 +473,7 @@ def _labels_remark(
             " line does; write it next to its number if it is a sign, or remove it."
         )
     others = len(layout.numbers) + layout.labels < layout.columns
-    cells, own = others or not grid.by_spaces, others or grid.own
+    cells, own = others or not grid.spaced, others or grid.own
     row, said = row_labels.judge(labels, matrix.__getitem__, cells, own, bool(layout.above))
     if row is None:
         return said
