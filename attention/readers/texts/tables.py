@@ -167,9 +167,8 @@ def _layout(grid: Grid, asked: Asked, named: bool, corner: bool, kinds: bool) ->
     rows = [cells for _, cells in grid.first]
     if not rows:
         raise BadInput(f"{asked.where} is empty; expected numbers.")
-    if announced := _announced(grid):
-        words, width = announced
-        return Layout(1, 1, tuple(range(1, width + 1)), width + 1, announced=words)
+    if said := _announced(grid):
+        return Layout(1, 1, tuple(range(1, said[1] + 1)), said[1] + 1, announced=said[0])
     if kinds and (layout := _by_kinds(rows, grid, named)):
         return layout
     first = rows[0]
@@ -184,12 +183,8 @@ def _layout(grid: Grid, asked: Asked, named: bool, corner: bool, kinds: bool) ->
     number, row = grid.first[names]
     width = len(row) - labelled
     if labelled and grid.spaced:
-        words = (
-            k
-            for k, cell in enumerate(reversed(row))
-            if not grid.is_number(cell) and cell not in DOTS
-        )
-        width = min(next(words, width), width)
+        values = [grid.is_number(cell) or cell in DOTS for cell in reversed(row)]
+        width = min(values.index(False) if False in values else width, width)
     if width < 1:
         raise BadInput(f"{asked.where}, line {number} holds no number.")
     beside = first[0].lower() in CORNERS | NUMBERING  # a name of the labels themselves
@@ -315,11 +310,9 @@ def _is_labelled(rows: list[list[str]], grid: Grid) -> bool:
 def _is_numbered(grid: Grid, above: int, labelled: bool, width: int, asked: Asked) -> bool:
     """Check whether the first number of each row is part of its label, or numbers the rows."""
     rows = [cells for _, cells in grid.first[above:] if len(cells) >= width]
-    parts = [
-        (" ".join(cells[: len(cells) - width]), list(map(grid.plain, cells[len(cells) - width :])))
-        for cells in rows
-    ]
-    guess = row_labels.numbered(parts, labelled, grid.spaced)
+    parts = [_joined(["", *cells], width + 1) for cells in rows]
+    rest = [(label.strip(), list(map(grid.plain, cells))) for label, *cells in parts]
+    guess = row_labels.numbered(rest, labelled, grid.spaced)
     which = "does its first number belong to the label of the row, or to the matrix"
     row = grid.first[above]
     return guess is not None and asked.answer("labels", row, which, guess) == "labels"
@@ -337,7 +330,8 @@ def _entry(
     width, tail = len(layout.numbers), layout.columns - len(layout.numbers)
     at_end = layout.numbers[0] == tail
     lines, labels, values = array("L"), list[str](), array("d")
-    wrong: dict[int, tuple[int, str]] = {}  # the column and the text of a cell, by its row
+    # By row: the column of a cell that is refused, as it is typed and as a number would be.
+    wrong: dict[int, tuple[int, str, str]] = {}
     joined = False
     for number, cells in islice(grid.rows(), layout.above, None):
         more = len(cells) - layout.columns
@@ -350,7 +344,8 @@ def _entry(
         row = cells[tail:] if at_end else [cells[k] for k in layout.numbers]
         found = _numbers(row, grid)
         if isinstance(found, int):
-            wrong[len(lines)] = layout.numbers[found] + more + 1, row[found].strip()
+            cell, column = row[found].strip(), layout.numbers[found] + more + 1
+            wrong[len(lines)] = column, cell, grid.plain(cell)
             found = [np.nan] * width
         values.extend(found)
         lines.append(number)
@@ -359,7 +354,8 @@ def _entry(
     if not labels and len(values) > MAX_ELEMENTS:
         raise BadInput(f"{size}.")
     matrix = np.frombuffer(values).reshape(-1, width)
-    matrix = matrix != 0 if grid.truth else matrix
+    truth = grid.truth
+    matrix = matrix != 0 if truth else matrix
     remarks = list(_remarks(grid, layout, asked, len(lines)))
     labels = labels if grid.spaced or grid.bars else list(map(rearmed, labels))
     if labels and not _is_sure(grid, layout, joined):
@@ -368,10 +364,10 @@ def _entry(
 
     def check(chosen: Iterable[int]) -> None:
         for k in filter(wrong.__contains__, chosen) if wrong else ():
-            column, cell = wrong[k]
+            column, cell, plain = wrong[k]
             place = f"{where}, line {lines[k]}, column {column}"
-            if not grid.truth:
-                read_number(grid.plain(cell), place, False, cell)
+            if not truth:
+                read_number(plain, place, False, cell)
             raise BadInput(f"{place} holds “{short(cell, 24)}”; expected True or False.")
 
     def read() -> np.ndarray:
@@ -389,10 +385,10 @@ def _entry(
     return ArrayEntry(
         name,
         matrix.shape,
-        "bool" if grid.truth else "text",
+        "bool" if truth else "text",
         read,
         tuple(labels),
-        pick if labels and not grid.truth else None,
+        pick if labels and not truth else None,
         " ".join(filter(None, remarks)),
         columns=tuple(names[k] for k in layout.numbers if names),
     )
@@ -417,9 +413,11 @@ def _check_width(
     )
 
 
-def _check_size(grid: Grid, rows: int, wrong: Mapping[int, tuple[int, str]], where: str) -> None:
+def _check_size(
+    grid: Grid, rows: int, wrong: Mapping[int, tuple[int, str, str]], where: str
+) -> None:
     """Refuse a printed frame that leaves numbers out, or has another size than it says."""
-    if any(cell in DOTS for _, cell in wrong.values()):
+    if any(cell in DOTS for _, cell, _ in wrong.values()):
         raise _left_out(where)
     found = (rows - 1, len(grid.first[0][1]))
     if grid.size and grid.size != found:
