@@ -970,10 +970,6 @@ PRINTOUT_OF_JULIA = (
     "DelimitedFiles and open that file."
 )
 ARRAY_IN_C = "{place} is an array in C; write its rows as lines of CSV, without braces."
-FRAME_IN_GROUPS = (
-    "{place} is a frame that pandas printed in groups of columns; save it with "
-    'frame.to_csv("frame.csv") and open that file.'
-)
 ROW_PER_CELL = (
     "{place} has one row per cell (row, column, value); export “CSV, matrices”, NPZ or the state "
     "instead."
@@ -995,14 +991,6 @@ FRAME_LEAVES_OUT = (
 FRAME_OF_OTHER_SIZE = (
     "{place} says that it is {told}, and it has {found}; print all, with print(frame.to_string())."
 )
-WORD_AND_NUMBER = (
-    "{place} begins with a word and a number; put “:” after the number if it is part of the "
-    "label, or write it with decimals."
-)
-ROWS_ARE_NUMBERED = (
-    "{place} begins with {first}, and the next line with {second}; remove the numbers of the "
-    "rows, or write them with decimals if they are part of the matrix."
-)
 NO_ROW = "{place} is not a row of a matrix; remove it, or write only its numbers."
 NUMBER_AMONG_WORDS = (
     "{place} holds “{found}” before its last numbers; write one label without numbers or signs, "
@@ -1023,13 +1011,23 @@ AMBIGUOUS_COMMA = (
     "{place}, line {line}: “{quoted}” can be read in two ways; is the comma decimal, or "
     "does it separate {separated}?"
 )
+AMBIGUOUS_FIRST_LINE = (
+    "{place}, line {line}: “{quoted}” can be read in two ways; does it name the columns, or is it"
+    " a row of the matrix?"
+)
+AMBIGUOUS_FIRST_NUMBER = (
+    "{place}, line {line}: “{quoted}” can be read in two ways; does its first number belong to the "
+    "label of the row, or to the matrix?"
+)
+SUMS_ARE_SKIPPED = "The sum after each row is skipped."
+GROUPS_OF_OTHER_ROWS = (
+    "{place} is a frame that pandas printed in groups of columns, with other rows in each; save it "
+    'with frame.to_csv("frame.csv") and open that file.'
+)
 COMMAS_ARE_DECIMAL = "The commas are decimal."
 FIRST_LINE_NAMES_COLUMNS = "The first line names the columns; it is skipped."
 COLUMN_NUMBERS_ROWS = "“{first}” numbers the rows; it is read as their labels."
-WRITE_AS_DECIMALS = "If 0, 1, 2 and so on are numbers, write them as 0.0, 1.0, 2.0 and so on."
 OTHER_COUNT_OF_WORDS = "The first line says {told} words; here are {found}."
-FIRST_COLUMN_COUNTS = "The first column counts; if it numbers the rows, remove it."
-FIRST_LINE_COUNTS = "The first line counts from 0; if it names the columns, remove it."
 EMPTY_TEXT = "{place} is empty; expected numbers."
 TOO_MANY_CELLS = "{place}, line {line} holds {found} words or numbers; at most {limit} are read."
 OPEN_QUOTATION = "{place}, line {line}: a quotation mark is not closed, or is inside a cell."
@@ -1038,10 +1036,6 @@ TOO_FEW_NAMES = "{place} names fewer columns than there are; remove it, or name 
 SIGN_ON_EVERY_LINE = (
     "{place} begins with “{sign}”, as every line does; write it next to its number if it is a "
     "sign, or remove it."
-)
-NUMBER_IN_LABEL = (
-    "The number after “{label}” is read as part of the label; if it belongs to the matrix, "
-    "write it with decimals."
 )
 ROW_LENGTH = (
     "{place}, line {line} has {found} number{plural}; expected {expected}, as in line {first}."

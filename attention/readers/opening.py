@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from attention.limits import MAX_HEADER, MAX_PROSE, BadInput
@@ -14,15 +15,20 @@ from attention.readers.files.own_files import with_count
 from attention.readers.texts import texts
 
 
-def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
-    """The arrays of a file by name, whatever form it has; a text file is UTF-8."""
+def opened(
+    filename: str, content: bytes, chosen: Mapping[str, str] | None = None
+) -> dict[str, ArrayEntry]:
+    """The arrays of a file by name, whatever form it has; a text file is UTF-8.
+
+    ``chosen``: as for :func:`attention.readers.texts.texts.entries`.
+    """
     where = shown(filename)
     if told := other_files.answer(filename, content[: MAX_HEADER + 8], len(content)):
         raise told
     if array_files.is_arrays(filename, content):
         return embeddings(with_count(array_files.entries(filename, content)), where)
     array_files.check_size(content, where)
-    return texts.entries(decoded(content, where), where, comma)
+    return texts.entries(decoded(content, where), where, chosen)
 
 
 def text_in(filename: str, content: bytes) -> str:

@@ -360,7 +360,6 @@ KEPT = """async mark => {
 AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
 MAY_BE_EMPTY = (  # beginnings of their names: what is asked or may be closed, own sizes of a figure
     "set_below",
-    "set_load_comma",
     "set_head",
     "set_paper_size",
     "set_tour_answer",

@@ -17,7 +17,7 @@ import pytest
 import attention
 from attention import View, causal, report, save, self_attention
 from attention.readers.opening import opened
-from attention.readers.texts import markdown_tables
+from attention.readers.texts import tables as text_tables
 from attention.session.bring import adopt
 from attention.vocabulary.numbers import number
 
@@ -249,7 +249,7 @@ ODD = ("\n", " the", "the ", "", "a  b", "\t", "\u2028x", "&#10;", "\\n", "*a*|"
 def test_markdown_gives_every_token_back_whatever_spaces_and_line_breaks_it_has(tmp_path):
     eye = np.eye(len(ODD))
     save(attention.scaled_dot_product_attention(eye, eye, eye), tmp_path / "x.md", tokens=ODD)
-    found = markdown_tables.tables_in((tmp_path / "x.md").read_text(encoding="utf-8"), "the file")
+    found = text_tables.tables_in((tmp_path / "x.md").read_text(encoding="utf-8"), "the file")
     assert found["weights"].rows == ODD
     assert found["Q"].read().tolist() == eye.tolist()
 

@@ -363,14 +363,26 @@ def test_what_does_not_fit_is_refused_before_it_can_be_used():
 
 def test_a_comma_with_two_meanings_is_asked_about():
     at = pasted(opened(), "1,2 3,4 5,6 7,8")
-    assert said(at, "flag") == [
-        messages.AMBIGUOUS_COMMA.format(
-            place="The text", line=1, quoted="1,2 3,4 5,6 7,8", separated="numbers"
-        )
-    ]
+    assert at.button_group(key="set_load_comma").value == "decimal"
+    assert at.button_group(key="set_load_comma").help == messages.AMBIGUOUS_COMMA.format(
+        place="The text", line=1, quoted="1,2 3,4 5,6 7,8", separated="numbers"
+    )
+    ran(at.button_group(key="set_load_comma").set_value("separates"))
+    assert "1 × 8" in page_text(at)
     ran(at.button_group(key="set_load_comma").set_value("decimal"))
     ran(at.button(key="load_use").click())
     assert settings_of(at).matrices["X"].values.tolist() == [[1.2, 3.4, 5.6, 7.8]]
+
+
+def test_what_numbers_the_rows_is_asked_about_with_a_guess():
+    at = pasted(opened(), "1. 0.5 0.5 0 0\n2. 0 1 0 0")
+    control = at.button_group(key="set_load_labels")
+    assert control.value == "labels"
+    assert "2 × 4" in page_text(at)
+    ran(control.set_value("numbers"))
+    assert "2 × 5" in page_text(at)
+    pasted(at, "0.5 1\n2 3")
+    assert not [one for one in at.button_group if one.key == "set_load_labels"]
 
 
 def test_a_range_of_a_spreadsheet_says_how_its_commas_are_read_and_brings_its_words():

@@ -14,7 +14,7 @@ from amount import amount
 
 from attention.limits import LIMIT, BadInput
 from attention.readers import opening, select
-from attention.readers.texts.tables import COMMAS
+from attention.readers.texts.grid import OPTIONS
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.matrix import Matrix, Recipe
@@ -70,6 +70,16 @@ FILES = {  # by the name they are opened under
         b' "n": 1}'
     ),
     "words.vec": b"2 3\nthe 0.5 -1.25 3e-3 \n. . -7 1 2 \n",
+    "frame.txt": (
+        b"         x     y  \\\ncat   0.5 -1.25\n\n        z\ncat  3e-3\n\n[1 rows x 3 columns]"
+    ),
+    "polars.txt": (
+        "shape: (1, 3)\n┌───┬───┬───┐\n│ w ┆ x ┆ y │\n╞═══╪═══╪═══╡\n│ a ┆ 1 ┆ 2 │\n└───┴───┴───┘"
+    ).encode(),
+    "table.md": (
+        b"# Mine\n| | x | y |\n|---|---:|---:|\n| **cat** | 0.5 | -1.25 |\n| a\\|b | 3 | 4 |\n"
+    ),
+    "sums.txt": b"Head 0 0.5 0.5 | sum 1.00\nHead 1 0.25 0.75 | sum 1.00\n",
     "printout.txt": (
         b"X = array([[[0.5, -1.25]],\n\n [[3.e-3, 4.]]], dtype=float32)\nW = tensor([[1., 2.]])"
     ),
@@ -154,9 +164,11 @@ def mutated(good: bytes, dice: random.Random) -> bytes:
 
 def arrays(name: str, content: bytes, dice: random.Random) -> None:
     """Every array of a file, read as it is, and as X."""
-    found = opening.opened(name, content, dice.choice((None, *COMMAS)))
+    chosen = {key: dice.choice(("", *options)) for key, options in OPTIONS.items()}
+    found = opening.opened(name, content, chosen)
     assert found
     for entry in found.values():
+        assert all(choice.taken in choice.options for choice in entry.choices)
         assert entry.read().shape == entry.shape
         if entry.pick:
             assert entry.pick([len(entry.rows) - 1]).shape == (1, entry.shape[1])

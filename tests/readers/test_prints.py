@@ -16,6 +16,7 @@ from attention.readers import opening
 from attention.readers.cells.entry import ALONE, PASTED, ArrayEntry
 from attention.readers.files.array_files import the_one
 from attention.readers.texts.texts import entries
+from attention.session.compare import check_yours
 
 PRINTS = Path(__file__).parent / "prints"
 TEXTS = {path.stem: path.read_bytes() for path in sorted(PRINTS.glob("*.txt"))}
@@ -24,8 +25,7 @@ WANTED = {name: json.loads((PRINTS / f"{name}.json").read_text("utf-8")) for nam
 NOTHING = {"13", "16", "34", "35", "37", "51", "59", "66"}
 # Lines of one label and one row each, which are read as one matrix with these labels.
 ROWS = {"15", "42"}
-OPEN = {"29", "70", "71", "74"}  # tables that are not read yet
-RIGHT = {name[:2] for name in TEXTS} - NOTHING - OPEN - ROWS
+RIGHT = {name[:2] for name in TEXTS} - NOTHING - ROWS
 
 
 def pasted(name: str) -> dict[str, ArrayEntry]:
@@ -117,13 +117,20 @@ def test_no_printout_is_taken_for_a_sentence(name):
     assert opening.prose_in(TEXTS[name]) is None
 
 
-def test_a_frame_in_groups_of_columns_is_named_as_such():
+def test_check_yours_asks_for_other_commas_where_they_can_be_read_in_two_ways():
+    name, text = "74_commas_two_ways", TEXTS["74_commas_two_ways"].decode()
+    (choice,) = answered(name).choices
+    assert choice.taken == "decimal"
     with pytest.raises(BadInput) as problem:
-        pasted("70_pandas_wide")
-    assert str(problem.value) == messages.FRAME_IN_GROUPS.format(place=PASTED)
+        check_yours.explain(None, {"output": text})
+    line = text.split("\n")[0]
+    asked = messages.AMBIGUOUS_COMMA.format(
+        place="your output", line=1, quoted=line, separated="numbers"
+    )
+    assert str(problem.value).startswith(asked)
 
 
 def test_every_printout_has_its_reading():
     assert len(TEXTS) == 74
     assert {path.stem for path in PRINTS.glob("*.json")} == set(TEXTS)
-    assert len(RIGHT) == 60
+    assert len(RIGHT) == 64

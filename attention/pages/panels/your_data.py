@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -31,7 +32,7 @@ from attention.readers.select import (
     gather,
     thirds,
 )
-from attention.readers.texts.tables import COMMAS, Ambiguous
+from attention.readers.texts.grid import OPTIONS
 from attention.session.bring import adopt, printed
 from attention.session.bring.adopt import ROLES
 from attention.session.edit import changes
@@ -69,6 +70,12 @@ CHOICES = {
     "part": ALL,
     "transposed": False,
     "true": AS_IT_IS.true_means,
+}
+# What a text leaves open, by the key of the question.
+ASKED = {
+    "comma": "The comma is",
+    "names": "The first line holds",
+    "labels": "The first column holds",
 }
 PLACEHOLDER = """cat 0.1 -0.3 2
 dog 0.4 1 0
@@ -291,7 +298,7 @@ def _use_sentence(sentence: str, memory: bool) -> None:
 def _start(mark: bytes) -> None:
     """Forget all that was chosen for another text or file."""
     state.set_page_value("load_mark", mark)
-    for name in ("load_comma", "load_found", "load_picks"):
+    for name in ("load_found", "load_picks", *(f"load_{key}" for key in ASKED)):
         state.set_page_value(name, None)
     state.set_page_value("load_others", False)
     for role in (*ROLES, "QKV"):
@@ -349,34 +356,40 @@ def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry], related: Fou
 
 
 def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
-    """Read once for each text, and again once the question about its commas is answered."""
-    comma = state.page_value("load_comma", None)
+    """Read once for each text, and again where a question about it is answered in another way."""
+    answers = {key: state.page_value(f"load_{key}", None) for key in ASKED}
+    chosen = {key: answer for key, answer in answers.items() if answer}
     known = state.page_value("load_found", None)
     read: dict[str, ArrayEntry] | BadInput
-    if known and known[0] == (where, comma):
+    if known and known[0] == (where, chosen):
         read = known[1]
     else:
         try:
-            read = opening.opened(where, content, comma)
+            read = opening.opened(where, content, chosen)
         except BadInput as problem:
             read = problem.bare()
-        state.set_page_value("load_found", ((where, comma), read))
-    if isinstance(read, Ambiguous) or comma:
-        if isinstance(read, Ambiguous):
-            pieces.message_box("flag", capital(str(read)))
-        state.page_control(
-            st.segmented_control,
-            "The comma is",
-            "load_comma",
-            None,
-            options=list(COMMAS),
-            format_func=COMMAS.get,
-        )
-    if isinstance(read, Ambiguous):
-        raise BadInput("choose one of the two above.")
+        state.set_page_value("load_found", ((where, chosen), read))
     if isinstance(read, BadInput):
+        for key, answer in chosen.items():  # another answer may do
+            _choice(key, OPTIONS[key], answer)
         raise read
+    for choice in {choice.key: choice for one in read.values() for choice in one.choices}.values():
+        _choice(choice.key, choice.options, choice.taken, capital(choice.question))
     return read
+
+
+def _choice(key: str, options: Mapping[str, str], taken: str, question: str | None = None) -> None:
+    """Show a question that a text leaves open, with the answer by which it is read."""
+    state.page_control(
+        st.segmented_control,
+        ASKED[key],
+        f"load_{key}",
+        taken,
+        options=list(options),
+        required=True,
+        format_func=options.__getitem__,
+        help=question,
+    )
 
 
 def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,16 @@ ALONE = "numbers"  # the name of an array that has none
 PASTED = "the text"  # what sentences call numbers that were typed or pasted
 REFUSED = "not read"  # instead of the type of numbers
 Index = tuple[int | slice, ...]  # a part of an array, all axes from the first one on
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A question that a text leaves open, and the answer by which it was read."""
+
+    key: str
+    question: str
+    options: Mapping[str, str]  # as they are shown, by key
+    taken: str  # the key of one
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,8 @@ class ArrayEntry:
     heads: int | None = None  # that share its columns, where the file says so
     part: Callable[[Index], np.ndarray] | None = None  # reads this part alone, of a large array
     in_powers: bool = False  # whether numbers were printed as 1.5e-03
+    columns: tuple[str, ...] = ()  # words above them, where there are any
+    choices: tuple[Choice, ...] = ()
 
     def of_part(self, index: Index) -> np.ndarray:
         """Return the numbers at this index, which is one of NumPy's."""

@@ -35,12 +35,6 @@ _C = re.compile(r"(?:\][ \t]{0,9}=\s{0,9}|\{\s{0,9})\{[{\s]{0,9}[-+.\d][\w.+-]{0
 _CELLS = {"row", "column", "value"}
 
 
-def _is_wide_frame(text: str) -> bool:
-    """Check for names of columns that go on further below, as pandas prints them."""
-    first = text.lstrip().partition("\n")[0].rstrip()
-    return first.endswith(" \\") and not re.search(r"[=()\[\]{}]", first)
-
-
 def _has_row_per_cell(text: str) -> bool:
     """Check for columns that are called row, column and value."""
     first = re.split(r"[\r\n]", text[:2000].lstrip(), maxsplit=1)[0]
@@ -75,11 +69,6 @@ KINDS = (
         " DelimitedFiles and open that file.",
     ),
     OtherText(_C.search, "is an array in C; write its rows as lines of CSV, without braces."),
-    OtherText(
-        _is_wide_frame,
-        "is a frame that pandas printed in groups of columns; save it with"
-        ' frame.to_csv("frame.csv") and open that file.',
-    ),
     OtherText(
         _has_row_per_cell,
         "has one row per cell (row, column, value); export “CSV, matrices”, NPZ or the state"

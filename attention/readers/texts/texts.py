@@ -7,17 +7,18 @@ sentence that names the line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from attention.limits import MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
 from attention.readers.cells.entry import REFUSED, ArrayEntry
 from attention.readers.cells.printouts import is_figure
-from attention.readers.cells.what_is_meant import counted, embeddings, without_comments
-from attention.readers.texts import frames, markdown_tables, other_texts
+from attention.readers.cells.what_is_meant import embeddings, without_comments
+from attention.readers.texts import other_texts
+from attention.readers.texts.grid import check_lines
 from attention.readers.texts.json_arrays import nested
 from attention.readers.texts.printed import arrays_in
-from attention.readers.texts.tables import check_lines, tables
+from attention.readers.texts.tables import tables, tables_in
 
 BOUNDS = (
     ("\n", MAX_ELEMENTS, "lines"),
@@ -37,11 +38,13 @@ _CELL = re.compile(r"[^\s,;|\"]+")
 _NUMBERS = (*"0123456789", "nan", "inf", "true", "false")
 
 
-def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayEntry]:
+def entries(
+    text: str, where: str, chosen: Mapping[str, str] | None = None
+) -> dict[str, ArrayEntry]:
     """The arrays that stand in a text, by name; one without a name is called "numbers".
 
-    ``comma`` answers :class:`Ambiguous`: a key of ``COMMAS``. NaN and inf are numbers here; who
-    takes the array decides.
+    ``chosen`` answers the questions in the ``choices`` of a reading before: the key of an option
+    for the key of a question. NaN and inf are numbers here; who takes the array decides.
 
     >>> found = entries("cat 0.5 1\\ndog 2 -3", "the text")["numbers"]
     >>> found.shape, found.rows, found.read()[1].tolist()
@@ -52,7 +55,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
         if found := read(text, where):
             return found
     _check_numbers(text, where)
-    return _text_table(text, where, comma)
+    return _text_table(text, where, chosen)
 
 
 def _check_numbers(text: str, where: str) -> None:
@@ -95,18 +98,15 @@ READERS: tuple[Callable[[str, str], dict[str, ArrayEntry] | None], ...] = (
     _json,
     _printouts,
     other_texts.refuse,  # the kinds that are not read
-    markdown_tables.tables_in,
+    tables_in,
 )
 
 
-def _text_table(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
+def _text_table(text: str, where: str, chosen: Mapping[str, str] | None) -> dict[str, ArrayEntry]:
     """Read rows of numbers, with or without names of columns and labels."""
     check_lines(text.count("\n") + text.count("\r") - text.count("\r\n"), where)
-    text = frames.as_table(text, where)
-    table, of_truth = counted(without_comments(text))
-    remark = _of_comments(table, text, where)
-    found = _with_remark(tables(table, where, comma), remark)
-    return {name: _as_truth(entry) for name, entry in found.items()} if of_truth else found
+    table = without_comments(text)
+    return _with_remark(tables(table, where, chosen), _of_comments(table, text, where))
 
 
 def _with_remark(found: dict[str, ArrayEntry], remark: str) -> dict[str, ArrayEntry]:

@@ -22,7 +22,6 @@ from attention.readers.cells.label_columns import counts_up
 from attention.readers.cells.printouts import sides, write_matrix
 from attention.readers.files import array_files
 from attention.readers.texts import texts
-from attention.readers.texts.tables import Ambiguous
 from attention.session.state.settings import Settings, allowed, by_slopes, relative
 from attention.vocabulary.stages import BIASES, STAGES
 
@@ -112,12 +111,17 @@ def _matrix(entry: ArrayEntry, role: str, asked: select.Selection = select.AS_IT
 
 def _array(text: str, name: str, where: str) -> ArrayEntry:
     """The array of that name in a text, or the only one."""
-    try:
-        return array_files.the_one(texts.entries(text, where), name, where)
-    except Ambiguous as problem:
-        raise BadInput(
-            f"{problem} Write 0.5 for a half, and a space after a comma that separates."
-        ) from None
+    found = texts.entries(text, where)
+    _check_commas(found, "Write 0.5 for a half, and a space after a comma that separates.")
+    return array_files.the_one(found, name, where)
+
+
+def _check_commas(arrays: dict[str, ArrayEntry], what_to_do: str) -> None:
+    """Refuse commas that can be read in two ways, as nobody is asked here."""
+    for array in arrays.values():
+        for choice in array.choices:
+            if choice.key == "comma":
+                raise BadInput(f"{choice.question} {what_to_do}")
 
 
 def bench_of(given: dict[str, Any]) -> Bench:
@@ -155,7 +159,8 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
         )
     except (ValueError, TypeError) as problem:
         remarks = {entry.remark for entry in entries.values()}
-        raise BadInput(" ".join([f"your {problem}", *filter(None, remarks)])) from None
+        asked = {choice.question for entry in entries.values() for choice in entry.choices}
+        raise BadInput(" ".join([f"your {problem}", *filter(None, remarks), *asked])) from None
 
 
 def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:
@@ -165,18 +170,14 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
     arrays of the file cannot be read, that is refused until ``others`` says to go on.
     """
     where = entry.shown(filename)
-    try:
-        arrays = opening.opened(filename, content)
-        if name in arrays:
-            arrays[name].read()  # what is wrong with the wanted one comes first
-        arrays, unreadable = array_files.readable(arrays)
-        if unreadable and not others:
-            raise array_files.Unreadable(unreadable)
-        array = array_files.the_one(arrays, name, where).read()
-    except Ambiguous as problem:
-        raise BadInput(
-            f"{problem} Save it with points, or put spaces after commas that separate."
-        ) from None
+    arrays = opening.opened(filename, content)
+    _check_commas(arrays, "Save it with points, or put spaces after commas that separate.")
+    if name in arrays:
+        arrays[name].read()  # what is wrong with the wanted one comes first
+    arrays, unreadable = array_files.readable(arrays)
+    if unreadable and not others:
+        raise array_files.Unreadable(unreadable)
+    array = array_files.the_one(arrays, name, where).read()
     if array.dtype == bool:
         raise BadInput(f"{where} holds bool; expected numbers.")
     while array.ndim > 2 and len(array) == 1:

@@ -32,7 +32,7 @@ NO_ROW = after_fields(messages.NO_ROW)
 INSIDE = after_fields(messages.NUMBER_AMONG_WORDS)
 NO_NUMBER = after_fields(messages.NOT_A_NUMBER)
 TITLE = after_fields(messages.TOO_FEW_NAMES)
-NUMBERED = after_fields(messages.WORD_AND_NUMBER)
+ASKS = after_fields(messages.AMBIGUOUS_FIRST_NUMBER)
 
 
 def refused(text) -> str:
@@ -80,13 +80,25 @@ def test_a_label_that_took_the_first_number_is_refused(before, separator):
 @pytest.mark.parametrize("separator", [" ", ",", ", ", "\t", ";"])
 @pytest.mark.parametrize("before", ["{i}", "{k}", "1{i}", "{k}."])
 @pytest.mark.parametrize("decimals", [2, 4])
-def test_a_column_that_numbers_the_rows_is_refused(before, separator, decimals):
-    said = refused(text(before + separator, separator=separator, decimals=decimals))
-    assert after_fields(messages.ROWS_ARE_NUMBERED) in said
+def test_a_column_that_numbers_the_rows_is_labels_unless_the_user_says_otherwise(
+    before, separator, decimals
+):
+    rows = text(before + separator, separator=separator, decimals=decimals)
+    firsts = tuple(before.format(i=i, k=i + 1) for i in range(3))
+    entry = entries(rows, "it")[ALONE]
+    (choice,) = entry.choices
+    assert (choice.key, choice.taken) == ("labels", "labels")
+    assert ASKS in choice.question
+    assert (entry.read().tolist(), entry.rows) == (ROWS.tolist(), firsts)
+    entry = entries(rows, "it", {"labels": "numbers"})[ALONE]
+    assert (entry.shape, entry.read()[:, 0].tolist()) == ((3, 4), [float(one) for one in firsts])
+    assert (entry.rows, entry.choices[0].taken) == ((), "numbers")
 
 
-def test_the_number_of_a_word_that_takes_none_is_refused_next_to_shares():
-    assert after_fields(messages.ROWS_ARE_NUMBERED) in refused(text("page 1{i} "))
+def test_the_number_of_a_word_that_takes_none_belongs_to_its_label_next_to_shares():
+    entry = entries(text("page 1{i} "), "it")[ALONE]
+    assert entry.rows == ("page 10", "page 11", "page 12")
+    assert entry.choices[0].key == "labels"
 
 
 @pytest.mark.parametrize(
@@ -107,9 +119,6 @@ def test_a_column_that_is_called_a_number_of_rows_labels_them(name, form):
     assert (entry.read().tolist(), entry.rows) == (ROWS.tolist(), ("1", "2", "3"))
 
 
-COUNTS = messages.FIRST_COLUMN_COUNTS
-
-
 @pytest.mark.parametrize(
     ("text", "columns"),
     [
@@ -123,26 +132,28 @@ COUNTS = messages.FIRST_COLUMN_COUNTS
         ("the 0 1.5\ncat 1 0.5\nsat 2 0.5", 2),
     ],
 )
-def test_a_first_column_that_counts_is_said(text, columns):
+def test_a_first_column_that_counts_is_asked_about(text, columns):
     entry = entries(text, "it")[ALONE]
     firsts = [float(line.split()[-columns]) for line in text.split("\n")]
     assert entry.read()[:, 0].tolist() == firsts
-    assert (entry.shape[1], entry.remark) == (columns, COUNTS)
+    assert (entry.shape[1], entry.remark) == (columns, "")
+    line = " ".join(text.split("\n")[0].split())
+    asked = messages.AMBIGUOUS_FIRST_NUMBER.format(place="it", line=1, quoted=line)
+    assert [(choice.taken, choice.question) for choice in entry.choices] == [("numbers", asked)]
+    others = entries(text, "it", {"labels": "labels"})[ALONE]
+    assert others.read().tolist() == entry.read()[:, 1:].tolist()
+    assert [float(label.split()[-1]) for label in others.rows] == firsts
 
 
 @pytest.mark.parametrize("text", ["1 2\n3 4", "0 1\n1 0", "25 0.3\n40 0.8"])
 def test_few_whole_numbers_in_front_are_numbers(text):
     entry = entries(text, "it")[ALONE]
-    assert (entry.shape, entry.remark) == ((2, 2), "")
+    assert (entry.shape, entry.remark, entry.choices) == ((2, 2), "", ())
 
 
 @pytest.mark.parametrize(
     ("text", "remark"),
     [
-        (
-            "Head 0 0.5\nHead 1 0.25",
-            messages.NUMBER_IN_LABEL.format(label="Head"),
-        ),
         ("no,yes\n1,2\n2,3", messages.COLUMN_NUMBERS_ROWS.format(first="no")),
         ("head layer\n1 3\n2 4", messages.COLUMN_NUMBERS_ROWS.format(first="head")),
         ("no,word,x\n1,the,3\n2,cat,4", messages.COLUMNS_PASSED_OVER.format(names="no")),
@@ -207,7 +218,42 @@ def test_a_label_with_a_digit_or_a_mark_stays_one(text, labels, values):
 
 
 @pytest.mark.parametrize(
-    "after", [" | sum {s}", " sum {s}", " sum: {s}", " = {s}", " -> {s}", " | {s}", " ± 0.01"]
+    ("text", "values"),
+    [
+        ("Head 0 0.34 0.09 0.20 0.37", [[0.34, 0.09, 0.2, 0.37]]),
+        ("Head 0 1 2\nHead 1 3 4", [[1, 2], [3, 4]]),
+        ("Head 0 0.5\nHead 1 0.25", [[0.5], [0.25]]),
+        ("Head,0,0.5\nHead,1,0.25", [[0.5], [0.25]]),
+    ],
+)
+def test_the_number_after_a_word_that_takes_one_belongs_to_the_label_and_is_asked_about(
+    text, values
+):
+    entry = entries(text, "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows[0], entry.remark) == (values, "Head 0", "")
+    assert [(choice.key, choice.taken) for choice in entry.choices] == [("labels", "labels")]
+    others = entries(text, "it", {"labels": "numbers"})[ALONE]
+    assert (others.read()[:, 1:].tolist(), others.rows[0]) == (values, "Head")
+
+
+@pytest.mark.parametrize("after", [" | sum {s}", " | sum: {s}", " | total = {s}", " |Σ {s}"])
+@pytest.mark.parametrize("before", ["{w} ", "Head {i} ", "Head {i}: ", ""])
+@pytest.mark.parametrize("head", [(), ("the cat sat",)])
+def test_the_sum_after_each_row_is_skipped(before, after, head):
+    entry = entries(text(before, after, head=head), "it")[ALONE]
+    assert entry.read().tolist() == ROWS.tolist()
+    assert len(entry.rows) == 3 * bool(before)
+    assert entry.remark.endswith(messages.SUMS_ARE_SKIPPED)
+
+
+def test_a_sum_after_one_row_alone_is_refused():
+    rows = text("{w} ").split("\n")
+    said = refused("\n".join([rows[0], rows[1] + " | sum 1.00", rows[2]]))
+    assert said.startswith("it, line 2")
+
+
+@pytest.mark.parametrize(
+    "after", [" sum {s}", " sum: {s}", " = {s}", " -> {s}", " | {s}", " ± 0.01"]
 )
 @pytest.mark.parametrize("before", ["{w} ", "Head {i} ", "Head {i}: ", ""])
 def test_a_number_after_the_row_is_refused(before, after):
@@ -259,8 +305,6 @@ def test_a_number_after_the_row_is_refused(before, after):
             1,
             messages.SIGN_ON_EVERY_LINE.format(place="it, line 1", sign="-"),
         ),
-        ("Head 0 0.34 0.09 0.20 0.37", 1, NUMBERED),
-        ("Head 0 1 2\nHead 1 3 4", 1, NUMBERED),
         ("10^3 *\n1 2\n3 4", 1, NO_NUMBER),
         (
             "x10^3\n1 2\n3 4",

@@ -65,3 +65,63 @@ def test_the_size_below_a_frame_is_no_row():
     text = pd.DataFrame(TWO).to_string(show_dimensions=True)
     assert text.endswith("[2 rows x 2 columns]")
     assert read(text) == {ALONE: TWO}
+
+
+WIDE = pd.DataFrame(np.arange(90.0).reshape(3, 30) / 8, index=["cat", "new york", "dog"])
+
+
+@pytest.mark.parametrize("line_width", [30, 60])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        WIDE,
+        WIDE.rename_axis("word"),
+        WIDE.add_prefix("x").rename_axis(columns="dim"),
+        WIDE.reset_index(drop=True),
+    ],
+)
+def test_columns_that_go_on_below_are_joined(frame, line_width):
+    text = frame.to_string(line_width=line_width, show_dimensions=True)
+    for shown in (text, text.removesuffix("\n\n[3 rows x 30 columns]"), "\n" + text):
+        entry = entries(shown, "it")[ALONE]
+        assert entry.read().tolist() == frame.values.tolist()
+        assert entry.rows == tuple(map(str, frame.index))
+    names = tuple(frame.columns) if frame.columns[0] == "x0" else ()
+    assert entry.columns == names
+
+
+def test_groups_of_columns_with_other_rows_are_refused():
+    text = WIDE.to_string(line_width=60)
+    for other in (text.replace("dog", "fox", 1), text[: text.rindex("\n")]):
+        assert refused(other) == messages.GROUPS_OF_OTHER_ROWS.format(place="it")
+
+
+BOX = """shape: (2, 3)
+┌──────┬──────┬───────┐
+│ word ┆ x    ┆ y     │
+│ ---  ┆ ---  ┆ ---   │
+│ str  ┆ f64  ┆ f64   │
+╞══════╪══════╪═══════╡
+│ cat  ┆ 0.5  ┆ -1.25 │
+│ a|b  ┆ 3.0  ┆ 4.0   │
+└──────┴──────┴───────┘"""
+
+
+def test_the_box_of_polars_is_read():
+    entry = entries(BOX.replace("a|b", "dog"), "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (TWO, ("cat", "dog"))
+    assert entry.columns == ("x", "y")
+    without_types = "\n".join(BOX.replace("a|b", "dog").split("\n")[:3])
+    below = "\n".join(BOX.replace("a|b", "dog").split("\n")[5:])
+    assert read(f"{without_types}\n{below}") == {ALONE: TWO}
+
+
+def test_a_box_that_leaves_rows_out_or_has_another_size_is_refused():
+    assert refused(BOX.replace("│ a|b  ┆ 3.0  ┆ 4.0   │", "│ …    ┆ …    ┆ …     │")) == LEAVES_OUT
+    assert refused(BOX.replace("a|b", "dog").replace("(2, 3)", "(9, 3)")) == (
+        messages.FRAME_OF_OTHER_SIZE.format(place="it", told="9 × 3", found="2 × 3")
+    )
+    assert entries(BOX, "it")[ALONE].rows == ("cat", "a|b")
+    assert refused(BOX.replace("-1.25", "oops ")) == messages.NOT_A_NUMBER.format(
+        place="it, line 7, column 3", found="oops"
+    )

@@ -8,7 +8,6 @@ import signal
 from contextlib import contextmanager
 
 import messages
-import numpy as np
 import pandas as pd
 import pytest
 from amount import amount
@@ -27,7 +26,6 @@ from attention.session.state.run import run, view
 TWO = [[0.5, -1.25], [3, 4]]
 SETTINGS = EXAMPLES["sentence"].build()
 SHOWN = view(SETTINGS, run(SETTINGS))
-WIDE = pd.DataFrame(np.arange(90.0).reshape(3, 30), index=["cat", "new york", "dog"])
 CELLS = to_csv(SHOWN).decode()
 R_MATRIX = "     [,1]  [,2]\n[1,]  0.5 -1.25\n[2,]  3.0  4.00\n"
 KINDS = {
@@ -81,11 +79,6 @@ KINDS = {
         "vector": "const float x[3] = {1.f, 2e0F, 3.0L};",
         "braces": "{{0.5, -1.25}, {3, 4}}",
         "std::vector": "std::vector<std::vector<float>> W = {\n  { 0.5f, -1.25f },\n  { 3, 4 }};",
-    },
-    messages.FRAME_IN_GROUPS: {
-        "frame": WIDE.to_string(line_width=60),
-        "named index": WIDE.rename_axis("word").to_string(line_width=60),
-        "line before": "\n" + WIDE.to_string(line_width=60),
     },
     messages.ROW_PER_CELL: {
         "this page's": CELLS,

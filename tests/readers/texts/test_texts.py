@@ -28,7 +28,7 @@ from attention.exports import text as exports
 from attention.limits import LIMIT, BadInput
 from attention.readers import opening
 from attention.readers.cells.entry import ALONE
-from attention.readers.texts.tables import Ambiguous, disarmed, rearmed
+from attention.readers.texts.tables import disarmed, rearmed
 from attention.readers.texts.texts import entries
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run, view
@@ -41,7 +41,7 @@ DECIMAL = messages.COMMAS_ARE_DECIMAL
 
 
 def the_one(text, comma=None):
-    found = entries(text, "it", comma)
+    found = entries(text, "it", {"comma": comma} if comma else {})
     assert list(found) == [ALONE]
     return found[ALONE]
 
@@ -448,7 +448,9 @@ def test_of_long_word_vectors_only_the_wanted_lines_are_read():
     ],
 )
 def test_a_comma_that_can_mean_one_thing_only_is_not_asked_about(text, values):
-    same(the_one(text), values)
+    entry = the_one(text)
+    same(entry, values)
+    assert "comma" not in [choice.key for choice in entry.choices]
 
 
 @pytest.mark.parametrize(
@@ -467,13 +469,18 @@ def test_a_comma_that_can_mean_one_thing_only_is_not_asked_about(text, values):
     ],
 )
 def test_a_comma_that_can_mean_two_things_is_asked_about(text, what, shown, decimal, separates):
-    with pytest.raises(Ambiguous) as asked:
-        entries(text, "it")
-    assert str(asked.value) == messages.AMBIGUOUS_COMMA.format(
+    entry = the_one(text)
+    (choice,) = entry.choices
+    assert (choice.key, choice.taken) == ("comma", "decimal")
+    assert list(choice.options) == ["decimal", "separates"]
+    assert choice.question == messages.AMBIGUOUS_COMMA.format(
         place="it", line=1, quoted=shown, separated=what
     )
+    same(entry, decimal)
     same(the_one(text, "decimal"), decimal)
     same(the_one(text, "separates"), separates)
+    assert the_one(text, "separates").choices[0].taken == "separates"
+    same(the_one(text, "no such answer"), decimal)
 
 
 # ---- what is refused ----------------------------------------------------------------------------
@@ -749,7 +756,6 @@ def test_what_is_refused_is_explained_with_its_place(case):
         for entry in entries(text, "it").values():
             entry.read()
     assert str(refused.value) == message
-    assert not isinstance(refused.value, Ambiguous)
 
 
 LONG = "é\x07\u202e<b>🙂" * 5_000
@@ -925,11 +931,7 @@ def test_every_make_of_a_table_is_read_as_it_was_meant_or_asked_about(
     lines = [between.join(heads)] * bool(heads)
     lines += [between.join([*labels[k : k + 1], *map(number, row)]) for k, row in enumerate(values)]
     text = "\n".join(lines)
-    try:
-        found = entries(text, "it")
-    except Ambiguous:
-        assert decimal == ","
-        found = entries(text, "it", "decimal")
+    found = entries(text, "it")
     assert found[ALONE].read().tolist() == values
     assert found[ALONE].rows == labels
 
@@ -949,8 +951,11 @@ def test_what_pandas_writes_and_prints_is_read_as_it_was_meant(index, columns, n
         found = entries(text, "it")[ALONE]
         assert (found.read().tolist(), found.rows) == (values, labels)
         numbered = not index and columns[0] != "a"
-        more = " " + messages.WRITE_AS_DECIMALS if numbered else ""
-        assert found.remark == HEAD + more
+        assert found.remark == ("" if numbered else HEAD)
+        assert [(choice.key, choice.taken) for choice in found.choices] == [
+            ("names", "names")
+        ] * numbered
+        assert found.columns == (("a", "b") if columns[0] == "a" else ())
 
 
 @pytest.mark.parametrize("text", ["0 1\n0.5 0.5", "0,1\n1,0", "0, 1\n0.5, 2.5", "0,1\n0.5,2"])
@@ -969,11 +974,12 @@ def test_a_first_row_of_0_and_1_is_a_row_where_no_program_wrote_it(text):
         ("0, 1\n1, 0", False),
     ],
 )
-def test_a_first_row_0_1_that_a_program_may_have_written_as_names_is_told(text, said):
+def test_a_first_row_0_1_that_a_program_may_have_written_as_names_is_asked_about(text, said):
     entry = the_one(text)
-    assert entry.read()[0].tolist() == [0, 1]
-    told = messages.FIRST_LINE_COUNTS
-    assert entry.remark == (told if said else "")
+    assert (entry.read()[0].tolist(), entry.remark) == ([0, 1], "")
+    assert [(choice.key, choice.taken) for choice in entry.choices] == [("names", "numbers")] * said
+    named = entries(text, "it", {"names": "names"})[ALONE]
+    assert len(named.read()) == len(entry.read()) - said
 
 
 MISREAD = {  # once read as something else without a word
@@ -1023,8 +1029,7 @@ def test_quoted_decimal_commas_are_read_and_quoted_thousands_asked_about():
         [1.5, 2.25],
         [0.25, 3],
     ]
-    with pytest.raises(Ambiguous):
-        entries('cat,"1,234","2,345"', "it")
+    assert [choice.key for choice in the_one('cat,"1,234","2,345"').choices] == ["comma"]
     assert entries("Haus\t1.234,5\t0,25", "it")[ALONE].read().tolist() == [[1234.5, 0.25]]
     assert entries("house\t1,234.5\t0.25", "it")[ALONE].read().tolist() == [[1234.5, 0.25]]
 
@@ -1047,10 +1052,8 @@ def test_masks_of_truth_are_read_in_every_printout(text):
 
 
 def test_a_question_about_commas_says_what_it_asks_about():
-    with pytest.raises(Ambiguous) as asked:
-        entries("1,5 2,5\n3,5 4,5", "it")
-    assert asked.value.question == ("it", 1, "1,5 2,5", "numbers")
-    assert str(asked.value) == (
+    (choice,) = the_one("1,5 2,5\n3,5 4,5").choices
+    assert choice.question == (
         messages.AMBIGUOUS_COMMA.format(place="it", line=1, quoted="1,5 2,5", separated="numbers")
     )
 

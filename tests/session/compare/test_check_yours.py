@@ -405,7 +405,8 @@ def test_a_row_of_column_numbers_is_named_where_the_shape_is_wrong():
     shape = messages.ANSWER_SHAPE.format(name="your weights", shape="(5, 4)", wanted="(4, 4)")
     with pytest.raises(BadInput) as refused:
         inputs.explain(bench(), {"weights": text})
-    assert str(refused.value) == f"{shape} {messages.FIRST_LINE_COUNTS}"
+    asked = messages.AMBIGUOUS_FIRST_LINE.format(place="your weights", line=1, quoted="0 1 2 3")
+    assert str(refused.value) == f"{shape} {asked}"
 
 
 def test_a_comma_that_can_mean_two_things_is_refused_with_a_way_out():

@@ -10,7 +10,7 @@ from build import read, refused
 
 from attention.exports.text import to_markdown
 from attention.readers.cells.entry import ALONE
-from attention.readers.texts import markdown_tables
+from attention.readers.texts import grid
 from attention.readers.texts.texts import entries
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run, view
@@ -62,10 +62,13 @@ def test_markdown_with_labels_has_tokens():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("| a |\n|---|\n| x1 2 |", messages.NO_NUMBER.format(place="it")),
+        (
+            "| a |\n|---|\n| x1 2 |",
+            messages.NOT_A_NUMBER.format(place="it, line 3, column 1", found="x1 2"),
+        ),
         (
             "| a | b |\n|--|--|\n| 1 | 2 |\n| 3 |",
-            messages.RAGGED_ROWS.format(place="it", row=2, found=1, plural="", expected=2),
+            messages.ROW_LENGTH.format(place="it", line=4, found=1, plural="", expected=2, first=3),
         ),
         (
             "# Q\n|a|\n|--|\n|1|\n\n# Q\n|a|\n|--|\n|2|",
@@ -90,7 +93,7 @@ def test_a_table_that_is_too_large_is_refused_before_its_rows_are_split(row, mon
     def split(line):
         raise AssertionError(f"{line!r} was split")
 
-    monkeypatch.setattr(markdown_tables, "_cells", split)
+    monkeypatch.setattr(grid, "_cells", split)
     text = "a|b|c|d\n--|--|--|--\n" + f"{row}\n" * 133_334
     assert refused(text) == messages.TABLE_TOO_LARGE.format(place="it", limit="400,000")
 
