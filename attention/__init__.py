@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from attention.figures.paper.figure import paper_figure
     from attention.figures.plotly.whole import figure
     from attention.frameworks.diagnosis import diagnose
-    from attention.frameworks.printed import read_printed
+    from attention.frameworks.printed.reading import read_printed
     from attention.models.recording.capture import capture
     from attention.models.taken import Taken
     from attention.models.verify import verify
@@ -105,7 +105,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.plotly.whole",
     "paper_figure": "attention.figures.paper.figure",
-    "read_printed": "attention.frameworks.printed",
+    "read_printed": "attention.frameworks.printed.reading",
     "report": "attention.exports.save",
     "save": "attention.exports.save",
     "verify": "attention.models.verify",

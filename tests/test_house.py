@@ -49,6 +49,7 @@ def levels(order: str) -> dict[str, int]:
 LEVEL = levels(ORDER)
 # The same inside a folder, by its subfolders; "" is the folder itself.
 INSIDE = {
+    "frameworks": " · printed",
     "models": " · recording",
     "readers": "cells · files · texts · ",
     "session": "state · edit · bring, compare · teach, long",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attention.frameworks.relations import Found
+from attention.frameworks.printed.relations import Found
 from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_FILE, MAX_PASTED, MAX_STATE, MAX_TOKENS, BadInput
 from attention.models.snippet import LINES

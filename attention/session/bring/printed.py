@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attention.core.masks import TUTORIAL_FILL
 from attention.core.trace import AttentionTrace
-from attention.frameworks.printed import related, unit_of
-from attention.frameworks.relations import Found, Relation, Use
+from attention.frameworks.printed.reading import related, unit_of
+from attention.frameworks.printed.relations import Found, Relation, Use
 from attention.readers.cells.entry import REFUSED, ArrayEntry
 from attention.readers.select import FINISHED, MASK
 from attention.session.bring.adopt import FAMILIES
@@ -26,7 +27,6 @@ INPUTS = {role for roles in FAMILIES.values() for role in roles}
 FLOAT32 = 1e-5  # of the largest number: what float32 may change, on devices with quick exponentials
 DRAWS = 12  # of inputs that would have been printed alike
 SPREADS = 7  # standard deviations, as in attention.diagnose
-LOWEST = -1e9  # what hides a key, where it is not −∞
 NOT_USED = "not used"
 MOST = 64  # arrays of a text that are listed with how they belong together
 MOST_DRAWN = 2**18  # scores; more would take seconds
@@ -191,7 +191,7 @@ def _to_the_digits(
     """Say whether all numbers agree to the printed digits, or which one differs first."""
     unit = unit_of(theirs, entry.in_powers)
     finite = np.isfinite(ours) & np.isfinite(theirs)
-    both_hide = ~finite & ((ours == theirs) | (np.isneginf(ours) & (theirs <= LOWEST)))
+    both_hide = ~finite & ((ours == theirs) | (np.isneginf(ours) & (theirs <= TUTORIAL_FILL)))
     apart = np.where(both_hide, 0.0, np.inf)
     np.abs(np.subtract(ours, theirs, out=apart, where=finite), out=apart)
     largest = float(np.abs(ours[np.isfinite(ours)]).max(initial=0))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from attention import read_printed
-from attention.frameworks.printed import unit_of
+from attention.frameworks.printed.reading import unit_of
 from attention.limits import BadInput
 
 RNG = np.random.default_rng(7)

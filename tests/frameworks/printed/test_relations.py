@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from attention.frameworks.fits import factors, named_factor
-from attention.frameworks.relations import Printed, relations
+from attention.frameworks.printed.fits import factors, named_factor
+from attention.frameworks.printed.relations import Printed, relations
 from attention.limits import MAX_RELATED, MAX_RELATED_NUMBERS
 
 

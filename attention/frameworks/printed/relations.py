@@ -1,9 +1,9 @@
 """Find how printed arrays belong together, and which input or stage of attention each one is.
 
 Numbers come before names: what X W_Q gives is Q, whatever it is called. First every relation that
-holds to the printed digits is found (:mod:`~attention.frameworks.fits`), then the reading of all of
-them together that contradicts the fewest names. What is in no relation goes by its name, its shape
-or the order of printing.
+holds to the printed digits is found (:mod:`attention.frameworks.printed.fits`), then the reading of
+all of them together that contradicts the fewest names. What is in no relation goes by its name, its
+shape or the order of printing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import product as pairs_of
 
 import numpy as np
 
-from attention.frameworks.fits import (
+from attention.frameworks.printed.fits import (
     CLOSE,
     DEVIATIONS,
     Fit,

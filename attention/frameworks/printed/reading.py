@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attention.frameworks.relations import Found, Printed, Relation, Use, relations
+from attention.frameworks.printed.relations import Found, Printed, Relation, Use, relations
 from attention.readers.cells.entry import ALONE, PASTED, REFUSED, ArrayEntry
 from attention.readers.cells.printouts import sides
 from attention.readers.texts import texts

@@ -1,0 +1,1 @@
+"""Finds what printed arrays are, and how they belong together."""
