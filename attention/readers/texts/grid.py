@@ -368,6 +368,8 @@ def joined_frame(text: str, where: str) -> str:
     first = text.lstrip("\n").partition("\n")[0].rstrip()
     if not first.endswith(" \\") or re.search(r"[=()\[\]{}]", first):
         return text
+    if sum(1 for _ in _WORD.finditer(text)) > 2 * MAX_ELEMENTS:  # labels are in every group
+        raise BadInput(f"{where} is too large; at most {MAX_ELEMENTS:,} numbers are read.")
     groups = [group.split("\n") for group in re.split(r"\n[ \t]*\n", text.strip("\n"))]
     size = ["", *groups.pop()] if _SIZE.fullmatch(groups[-1][0].strip()) else []
     rows: list[list[str]] = []  # the label, then the cells of every group
@@ -404,8 +406,8 @@ def between_bars(text: str, where: str) -> Iterator[tuple[str, Grid]]:
         raise BadInput(f"{where} holds {len(rules):,} arrays; at most {MAX_ARRAYS:,} are read.")
     if rules:
         check_lines(len(lines), where)
-    for rule in rules:
-        end = next((k for k in range(rule + 1, len(lines)) if "|" not in lines[k]), len(lines))
+    for rule, after in zip(rules, [*rules[1:], len(lines)], strict=False):
+        end = next((k for k in range(rule + 1, after) if "|" not in lines[k]), after)
         _check_size(lines[rule + 1 : end], where)
         above = next((lines[k] for k in range(rule - 2, -1, -1) if lines[k]), "")
         title = _unmarked(above.lstrip("# ")) if above.startswith("#") else ""
@@ -415,13 +417,16 @@ def between_bars(text: str, where: str) -> Iterator[tuple[str, Grid]]:
 
 def _open_boxes(lines: list[str]) -> tuple[int, int] | None:
     """Write the box that Polars prints around a frame as Markdown; return the size that it says."""
-    tops = [k for k, line in enumerate(lines) if line.startswith("┌")]
-    for top in tops:
-        rule = next((k for k in range(top, len(lines)) if lines[k].startswith(("╞", "├"))), 0)
-        if rule > top + 1:  # names, and the types of the columns below them
-            lines[top + 1 : rule + 1] = [*[""] * (rule - top - 2), lines[top + 1], "|---|"]
-    size = _BOX_SIZE.fullmatch(lines[tops[0] - 1]) if len(tops) == 1 else None
-    return (int(size[1]), int(size[2])) if size else None
+    size, top = None, None
+    for k, line in enumerate(lines):
+        if line.startswith("┌"):
+            told, top = _BOX_SIZE.fullmatch(lines[k - 1]), k
+            size = (int(told[1]), int(told[2])) if told else None
+        elif line.startswith(("╞", "├")) and top is not None:
+            if k > top + 1:  # names, and the types of the columns below them
+                lines[top + 1 : k + 1] = [*[""] * (k - top - 2), lines[top + 1], "|---|"]
+            top = None
+    return size
 
 
 def _rows_between_bars(lines: Sequence[str], rule: int, end: int) -> Iterator[Row]:

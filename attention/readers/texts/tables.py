@@ -219,7 +219,7 @@ def _by_kinds(rows: list[list[str]], grid: Grid, named: bool) -> Layout | None:
         return None  # a label of several words
     found = columns_of(names, kinds, {row[0] for row in joined} if kinds[0] == WORDS else ())
     heads = [names[k] for k in found.numbers]
-    others = [name for k, name in enumerate(names) if k and k not in found.numbers]
+    others = [names[k] for k in sorted({*range(1, len(names))} - {*found.numbers})]
     if found.label is None or not heads or not others:
         return None
     counted = counting(heads) and names[found.label].lower() in CORNERS
@@ -349,7 +349,8 @@ def _entry(
             found = [np.nan] * width
         values.extend(found)
         lines.append(number)
-    _check_size(grid, len(lines) + layout.above, wrong, where)
+    refused = (cell for _, cell, _ in wrong.values())
+    _check_size(grid, len(lines) + layout.above, refused, where)
     size = f"{where} is {len(lines):,} × {width}; at most {MAX_ELEMENTS:,} numbers are read"
     if not labels and len(values) > MAX_ELEMENTS:
         raise BadInput(f"{size}.")
@@ -413,11 +414,9 @@ def _check_width(
     )
 
 
-def _check_size(
-    grid: Grid, rows: int, wrong: Mapping[int, tuple[int, str, str]], where: str
-) -> None:
+def _check_size(grid: Grid, rows: int, wrong: Iterable[str], where: str) -> None:
     """Refuse a printed frame that leaves numbers out, or has another size than it says."""
-    if any(cell in DOTS for _, cell, _ in wrong.values()):
+    if not DOTS.isdisjoint(wrong):
         raise _left_out(where)
     found = (rows - 1, len(grid.first[0][1]))
     if grid.size and grid.size != found:
