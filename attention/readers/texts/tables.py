@@ -432,6 +432,9 @@ def _left_out(where: str) -> BadInput:
 def _numbers(cells: list[str], grid: Grid) -> Sequence[float] | int:
     """Return the numbers of cells, or the place of the first that is none."""
     text = " ".join(cells)
+    if grid.truth or "," in text:
+        cells = list(map(grid.plain, cells))
+        text = " ".join(cells)
     if _PLAIN.fullmatch(text):
         try:
             values = list(map(float, cells))
