@@ -15,6 +15,7 @@ MAKERS = {  # of functions that only hold numbers
     *("FloatTensor", "DoubleTensor", "LongTensor", "IntTensor", "BoolTensor", "HalfTensor"),
     *("Variable", "Parameter", "list", "tuple", "dict", "OrderedDict", "convert_to_tensor"),
     *("print", "display", "show", "stack", "repr", "to_tensor", "DataFrame", "Series"),
+    *("Array", "DeviceArray", "ShardedDeviceArray", "NDArray", "Tensor", "Matrix", "ListWrapper"),
 }
 # Names before whole numbers that are no array of this attention.
 _SIZES = re.compile(
@@ -23,8 +24,10 @@ _SIZES = re.compile(
     r"|slice|split|chunks?|permute|transpose|broadcast\w*|units|kernel\w*)\W{0,9}$",
     re.IGNORECASE,
 )
+# Prompts, and what stands at the beginning of quoted lines, of pytest's and of rich's.
 _PROMPT = re.compile(
-    r"(?m)^[ \t]*(?:>>>|\.\.\.(?=[ \t])|(?:In|Out)[ \t]?\[[ \d*]{0,9}\]:?|\.{3,9}:|\[\d{1,5}\]:)"
+    r"(?m)^(?:[ \t]*+(?:>>>|\.\.\.(?=[ \t])|(?:In|Out)[ \t]?\[[ \d*]{0,9}\]:?|\.{3,9}:"
+    r"|\[\d{1,5}\]:|>{1,3}(?=[ \t])|E(?=[ \t]{3})|│))++"
 )
 _COMMENT = re.compile(r"(?m)(?:(?<=[\s,\]\[)(])|^)(?:#|//)(?![\w#]*[ \t]+\[)[^\n]*")
 _WHOLE_LINE = re.compile(r"(?m)^[ \t]*(?:#|//|%)[ \t][^\n]*")
@@ -93,7 +96,7 @@ def cleaned(text: str) -> str:
     """
     if not text.isascii():
         text = text.translate(_OTHER_SIGNS)
-    if ">>>" in text or "In [" in text or "Out[" in text or "]:" in text:
+    if any(map(text.__contains__, (">", "In [", "Out[", "]:", "...:", "\nE  ", "│"))):
         text = _PROMPT.sub(_blank, text)
     if "#" in text or "//" in text or "%" in text:
         text = _WHOLE_LINE.sub(_blank, text)
@@ -150,7 +153,7 @@ def _label(text: str, plain: str) -> tuple[list[str], bool]:
     for k in range(len(above) - 1, -1, -1):
         prompt = _PROMPT.match(above[k])
         line = above[k][prompt.end() :].strip() if prompt else above[k].strip()
-        if not line or _RULE.fullmatch(line) or _SHAPE.fullmatch(line):
+        if not any(map(str.isalnum, line)) or _RULE.fullmatch(line) or _SHAPE.fullmatch(line):
             continue
         if is_figure(line):
             numbers += 1
@@ -214,6 +217,7 @@ def _named(line: str) -> str:
     label = label.removesuffix(".shape").strip(_MARKS)
     if named := _ARGUMENT.search(label):  # BaseModelOutput(attentions=
         label = named[1] or named[2]
+    label = re.sub(r"(?:^|[ =]{1,3})(?:Float|Int)\d\d$", "", label)  # Float32[1.0, 2.0]
     label = "" if label.lower() in ("shape", "size", "array") else label
     label = _STEP.sub("", label, count=1) if _STEP.match(label) else label
     return short(label, _MOST)

@@ -389,8 +389,9 @@ def _placed(text: str, plain: str) -> Iterator[_Placed]:
             continue
         around = before(text, plain, end, node.start)
         after, computed = behind(plain, node.end)
-        if node.depth == 1 and not (node.is_cut or node.problem) and _is_size(around, node, plain):
-            continue
+        if node.depth == 1 and not (node.is_cut or node.problem):
+            if _is_size(around, node, plain, max(after, node.end)):
+                continue
         computed = around.computed or computed
         if names and not around.label:
             around = around._replace(label=names[0], others=names[1:])
@@ -418,23 +419,27 @@ def _is_place(node: Node, plain: str, begin: int) -> bool:
         return True
     if node.shape != (1,) or before_it in (":", "=") or not _is_whole(node, plain):
         return False
-    return bool(before_it.strip("\n(,") or _rest_of_line(node, plain))
+    return bool(before_it.strip("\n(,") or _rest_of_line(plain, node.end))
 
 
-def _rest_of_line(node: Node, plain: str) -> str:
-    line_end = plain.find("\n", node.end)
-    return plain[node.end : len(plain) if line_end < 0 else line_end].strip(" \t\r,;)]")
+def _rest_of_line(plain: str, end: int) -> str:
+    line_end = plain.find("\n", end)
+    return plain[end : len(plain) if line_end < 0 else line_end].strip(" \t\r,;)]")
 
 
-def _is_size(around: Around, node: Node, plain: str) -> bool:
-    """Check for a shape, the argument of a call, or whole numbers in a sentence."""
+def _is_size(around: Around, node: Node, plain: str, after: int) -> bool:
+    """Check for a shape, the argument of a call, or whole numbers in a sentence.
+
+    ``after`` is the end of what belongs to the array.
+    """
     if around.in_call:
         return True
     if not _is_whole(node, plain):
         return False
     if is_size(plain[max(node.start - 80, 0) : node.start]):
         return True
-    prose = around.label.count(" ") > 1 or any(map(str.isalpha, _rest_of_line(node, plain)))
+    goes_on = plain[after - 1 : after] != "\n" and _rest_of_line(plain, after)
+    prose = around.label.count(" ") > 1 or any(map(str.isalpha, goes_on or ""))
     return around.beside and not around.is_marked and prose
 
 

@@ -86,6 +86,11 @@ def test_rows_that_numpy_breaks_over_lines_stay_rows(columns):
         "<tf.Tensor: shape=(2, 2), dtype=int32, numpy=\narray([[1, 2],\n  [3, 4]], dtype=int32)>",
         "[[[[1, 2], [3, 4]]]]",
         "\ufeff[[1\u00a02]\r\n [3 4]]".removeprefix("\ufeff"),
+        "> [[1, 2],\n>  [3, 4]]",
+        ">> [[1, 2],\n>>  [3, 4]]",
+        "E       found\nE       array([[1, 2],\nE              [3, 4]])",
+        "{\n│   [\n│   │   [1, 2],\n│   │   [3, 4]\n│   ]\n}",
+        "In [1]: Out[1]: array([[1, 2],\n       [3, 4]])",
     ],
 )
 def test_ways_of_writing_one_matrix(text):
@@ -108,6 +113,21 @@ def test_a_common_factor_is_exact():
 def test_truth_stays_truth_and_beside_numbers_counts():
     assert the_one("mask = [[True, False], [True, True]]").dtype == bool
     assert the_one("[True, 2]").tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [
+        "tf.Tensor([1. 2.], shape=(2,), dtype=float32)",
+        "Array([1., 2.], dtype=float32, weak_type=True)",
+        "DeviceArray([1., 2.], dtype=float32)",
+        "array([1, 2], dtype=int64)",
+        "tensor([1, 2], device='cuda:0')",
+        "Float32[1.0, 2.0]",
+    ],
+)
+def test_a_vector_is_read_in_the_words_of_each_library(vector):
+    assert read(f"b {vector}\nW = [[1, 2], [3, 4]]") == {"b": [[1, 2]], "W": [[1, 2], [3, 4]]}
 
 
 def test_axes_of_one_in_front_of_a_matrix_are_dropped():
