@@ -1064,6 +1064,7 @@ LEFT_OUT = "{place}: “...” stands for numbers that are left out; print all o
 NOT_CLOSED = (
     "{place}: a bracket is not closed, so a part of the numbers may be missing; copy all of them."
 )
+NOT_OPENED = NOT_CLOSED.replace("closed", "opened")
 RAGGED_PRINTED = (
     "{place}: row {row} has {found} number{plural} and row 1 has {expected}; every row needs the"
     " same."

@@ -40,7 +40,8 @@ _BEFORE = re.compile(
 _CALLED = re.compile(r"(\w{1,60})\(\s{0,99}")
 _TAIL = re.compile(
     r"(?:[\s,;)>]"
-    r"|\.(?:astype|float|double|half|to|numpy|copy|clone|detach|cpu|cuda|tolist)\([\w., ='\"]*\)"
+    r"|\.(?:astype|float|double|half|to|numpy|copy|clone|detach|cpu|cuda|tolist|requires_grad_)"
+    r"\([\w., ='\"]*\)"
     r"|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type|size|layout|numpy|dim)\s?=\s?"
     r"(?:'[^'\n]{0,99}'|<[^>\n]{0,99}>|\([^)\n]{0,99}\)|[\w.:]+))*"
 )
@@ -48,7 +49,10 @@ _TAIL = re.compile(
 _COMPUTED = re.compile(r"[ \t)]{0,99}(?:\*\*?|/|@|\.\w|\d|\^|[+-][ \t]*[\w.(\[])[^\n]{0,40}")
 _COMPUTED_BEFORE = re.compile(
     r"[ \t]\d{0,20}\.\d{1,20}[ \t]*$|[\w.)\]]{1,40}[ \t]*(?:\*\*?|/|@|[+-])[ \t]*$"
+    r"|[=(,][ \t]{0,20}[-~][ \t]{0,20}$"
 )
+# A mark that is no operation: "the - [1, 2]", "**Q** [1, 2]".
+_DASH = re.compile(r"(?:^|\n)[ \t]*[^\W\d][^=()*/+@\n]{0,50} -[ \t]+$|\*\*[^*\n]{1,50}\*\*[ \t]*$")
 _RULE = re.compile(r"[\s=\-_*~+#|·─═━]{3,}")
 _SHAPE = re.compile(
     r"[\s:=]*(?:(?:torch\.|tf\.)?(?:Size|TensorShape))?\(?[\[(][\d, \tx×None]{1,60}[\])]\)?[\s,]*",
@@ -129,6 +133,8 @@ def before(text: str, plain: str, start: int, end: int) -> Around:
     rest = plain[start:first]
     labels, beside = _label(text[start:first], rest)
     computed = _COMPUTED_BEFORE.search(rest[-60:])
+    if computed and not calls and _DASH.search(rest[-60:]):
+        computed = None
     said = short(computed[0].strip(), 24) if computed else ""
     label, *others = labels or [""]
     marked = rest.rstrip().endswith((":", "="))
@@ -243,9 +249,9 @@ def is_size(around_text: str) -> bool:
 
 def behind(plain: str, end: int) -> tuple[int, str]:
     """Where what belongs to an array ends, and what would be computed with it."""
-    if found := _COMPUTED.match(plain, end):
-        tail = found[0].strip(" \t)")
-        if not _TAIL.fullmatch(tail):
-            return end + len(found[0]), short(tail, 24)
-    tail_of = _TAIL.match(plain, end)
-    return tail_of.end() if tail_of else end, ""
+    tail = _TAIL.match(plain, end)
+    after = tail.end() if tail else end
+    closes = plain[end:after].rstrip(" \t")[-1:] in ("", ")")
+    if closes and (found := _COMPUTED.match(plain, after)):
+        return after + len(found[0]), short(found[0].strip(" \t)"), 24)
+    return after, ""

@@ -11,7 +11,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -31,6 +31,11 @@ _TOKEN = re.compile(
     r"(?:np|numpy|jnp|torch)\.[a-z]{3,9}\d{0,3}\(([^()\s]{1,40})\)|(\.\.\.|…)|([^\s,;]+)"
 )
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
+# A beginning of two numbers or more: of an array, if a bracket is closed that is not opened.
+_BEGINNING = re.compile(
+    r"[\s,\[\]]*+(?:[\d.+\-eE]++|nan|inf|True|False)[\s,\[\]]++(?=[\d.+\-nT])"
+    r"(?:[\d.+\-eE\s,\[\]]|nan|inf|True|False)*+"
+)
 _ENOUGH = 1000  # words, after which no number is expected
 _DOTS = ("...", "…")
 _TUPLES = re.compile(r"[\d\s.,eE+\-(){}]*")  # rows in other brackets
@@ -97,6 +102,7 @@ def nodes_in(text: str) -> list[Node]:
     """
     top = _Open(0, 0)
     stack = [top]
+    numbers = _BEGINNING.match(text)
     for bracket in _BRACKET.finditer(text):
         at, inner = bracket.start(), stack[-1]
         if bracket[0] == "[":
@@ -114,6 +120,8 @@ def nodes_in(text: str) -> list[Node]:
                 _between(outer, text[inner.start : at + 1], inner.start)
             outer.found += found
             outer.last = at + 1
+        elif numbers and at < numbers.end():
+            top.found, top.last = [Node(0, at + 1, is_cut=True)], at + 1
     return _unclosed(stack, text)
 
 
@@ -389,9 +397,9 @@ def _placed(text: str, plain: str) -> Iterator[_Placed]:
             continue
         around = before(text, plain, end, node.start)
         after, computed = behind(plain, node.end)
-        if node.depth == 1 and not (node.is_cut or node.problem):
-            if _is_size(around, node, plain, max(after, node.end)):
-                continue
+        is_row = node.depth == 1 and not (node.is_cut or node.problem)
+        if is_row and _is_size(around, node, plain, after):
+            continue
         computed = around.computed or computed
         if names and not around.label:
             around = around._replace(label=names[0], others=names[1:])
@@ -476,11 +484,12 @@ def _kept(group: list[_Placed]) -> list[list[_Placed]]:
         return [group]
     if len(set(labels)) == 1:  # the same thing again
         return [[one] for one in group]
-    roles = {role_of(label) for label in labels}
+    roles = [role_of(label) for label in labels]
     words = len(labels) > 2 and not any(" " in label for label in labels)
-    if len(roles) == 1 or (len(roles) == 2 and None in roles and words):
+    if len(set(roles)) == 1 or (len(set(roles)) == 2 and None in roles and words):
         return [group]
-    return [[one] for one in group]
+    runs = groupby(enumerate(roles), lambda one: one[1] or one[0])
+    return [[group[k] for k, _ in run] for _, run in runs]
 
 
 def _rows(group: list[_Placed], text: str) -> ArrayEntry:
@@ -547,7 +556,11 @@ def refused(name: str, sentence: str) -> ArrayEntry:
 def _how_to_print_whole(text: str, node: Node) -> str:
     """What to do about numbers that were left out, or not copied."""
     if not any(dots in text[node.start : node.end] for dots in _DOTS):
-        return "a bracket is not closed, so a part of the numbers may be missing; copy all of them."
+        here = text[node.start : node.end]
+        state = "closed" if here.count("[") > here.count("]") else "opened"
+        return (
+            f"a bracket is not {state}, so a part of the numbers may be missing; copy all of them."
+        )
     maker = text[max(node.start - 40, 0) : node.start]
     if "tf." in maker:
         line = "tf.print(x, summarize=-1)"

@@ -123,6 +123,8 @@ def test_truth_stays_truth_and_beside_numbers_counts():
         "DeviceArray([1., 2.], dtype=float32)",
         "array([1, 2], dtype=int64)",
         "tensor([1, 2], device='cuda:0')",
+        "= np.array([1, 2]).astype(np.float32)",
+        "- [1, 2]",
         "Float32[1.0, 2.0]",
     ],
 )
@@ -187,6 +189,7 @@ WRONG = {
     "[0,5 1,5]": messages.AMBIGUOUS_ROW.format(place=LINE, row="0,5 1,5"),
     "np.array([[1, 2]]).T": messages.TEXT_BESIDE_NUMBERS.format(place=LINE, text=".T"),
     "0.5 * [[1, 2]]": messages.TEXT_BESIDE_NUMBERS.format(place=LINE, text="0.5 *"),
+    "K = -np.array([[1, 2]])": messages.TEXT_BESIDE_NUMBERS.format(place=LINE, text="= -"),
     "[[1, 2], [3, 4]] 5 6": messages.TEXT_BESIDE_NUMBERS.format(place=LINE, text="5 6"),
     "[[1, 2]\n ...\n [3, 4]]": messages.LEFT_OUT.format(
         place=LINE, line="np.set_printoptions(threshold=10**6)"
@@ -217,6 +220,13 @@ def test_a_copy_that_ends_in_an_array_keeps_those_before():
         ("Q", False),
         ("K", True),
     ]
+
+
+@pytest.mark.parametrize("rows", ["[1, 2],\n [3, 4]]", "1, 2],\n [3, 4]])", "2\n 3 4]\n [5 6]]\n"])
+def test_a_copy_that_begins_in_an_array_keeps_those_after(rows):
+    found = arrays_in(f"{rows}\nK:\n[[1, 2]]\n", "it")
+    assert found["K"].read().tolist() == [[1, 2]]
+    assert found["numbers"].remark == messages.NOT_OPENED.format(place=LINE)
 
 
 def test_bounds():
@@ -306,6 +316,13 @@ def test_lines_of_one_label_and_one_row_each_are_one_matrix(form, labels):
     (entry,) = arrays_in(form.format("1, 2", "3, 4", "5, 6"), "it").values()
     assert entry.rows == labels
     assert entry.read().tolist() == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_lines_of_queries_keys_and_values_are_a_matrix_each():
+    text = "q1 = [1, 0]\nq2 = [0, 1]\nk1 = [1, 1]\nk2 = [0, 2]\nv1 = [1, 2, 3]\nv2 = [3, 4, 5]\n"
+    found = arrays_in(text, "it").values()
+    assert [entry.rows for entry in found] == [("q1", "q2"), ("k1", "k2"), ("v1", "v2")]
+    assert [entry.read().tolist()[1] for entry in found] == [[0, 1], [0, 2], [3, 4, 5]]
 
 
 def test_rows_are_called_as_the_line_above_them_or_as_code_stacks_them():
