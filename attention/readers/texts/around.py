@@ -29,8 +29,19 @@ _PROMPT = re.compile(
     r"(?m)^(?:[ \t]*+(?:>>>|\.\.\.(?=[ \t])|(?:In|Out)[ \t]?\[[ \d*]{0,9}\]:?|\.{3,9}:"
     r"|\[\d{1,5}\]:|>{1,3}(?=[ \t])|E(?=[ \t]{3})|│))++"
 )
-_COMMENT = re.compile(r"(?m)(?:(?<=[\s,\]\[)(])|^)(?:#|//)(?![\w#]*[ \t]+\[)[^\n]*")
+_COMMENT = re.compile(r"(?m)(?:(?<=[\s,\]\[)(])|^)(?:#|//)(?![\w#]+[ \t]+\[)[^\n]*")
 _WHOLE_LINE = re.compile(r"(?m)^[ \t]*(?:#|//|%)[ \t][^\n]*")
+_COMMENTS = re.compile(  # lines of them below each other
+    r"(?m)^[ \t]*+(?:#|//|%)[ \t][^\n]*(?:\n[ \t]*+(?:(?:#|//|%)[ \t][^\n]*)?(?=\n|\Z))*+"
+)
+# What code printed, as a comment below or behind it.
+_SHOWN = r"(?:#|//)[ \t]{0,9}(?:[Oo]ut(?:put)?:|=>|->|→)?[ \t]{0,9}(?:[A-Za-z][\w.]{0,30}\()?\["
+_OUTPUT = re.compile(
+    rf"(?m)^[ \t]*+{_SHOWN}[^\n]*(?:\n[ \t]*+(?:#|//)[ \t]{{2,20}}[\[\d.\-][^\n]*)*+"
+)
+_OUTPUT_BESIDE = re.compile(rf"{_SHOWN}[ \t]*[\[\d.\-]")
+_MARK = re.compile(r"(?m)^[ \t]*(?:#|//)")
+_PRINTS = re.compile(r"[ \t]*(?:print|display|console\.log)\(|[ \t]*[\w.]{1,40}[ \t]*$")
 # What is written around the numbers, up to their first bracket.
 _BEFORE = re.compile(
     r"(?:Parameter containing:\s{0,9})?"
@@ -64,7 +75,7 @@ _SHAPE_BEHIND = re.compile(
     re.IGNORECASE,
 )
 _TOLD = re.compile(r"(?:[Ss]hape|[Ss]ize)[\w.(:= \t]{0,30}?[(\[]((?:\d{1,6},? ?){1,4})[)\]]")
-_PRINT = re.compile(r"(?:print|display)\((.{1,200})\)")
+_PRINT = re.compile(r"(?:print|display|console\.log)\((.{1,200})\)")
 _NAMES = re.compile(r"\(?[A-Za-z_]\w{0,39}(?:, ?[A-Za-z_]\w{0,39})+,?\)?")
 # Code that a prompt would answer: a call, a product, a name with a dot.
 _EXPRESSION = re.compile(r"[A-Za-z_][\w.]{0,60}\(.{0,150}\)|[A-Za-z_][\w.]*(?: ?[@*+/-] ?[\w.]+)+")
@@ -103,9 +114,32 @@ def cleaned(text: str) -> str:
     if any(map(text.__contains__, (">", "In [", "Out[", "]:", "...:", "\nE  ", "│"))):
         text = _PROMPT.sub(_blank, text)
     if "#" in text or "//" in text or "%" in text:
-        text = _WHOLE_LINE.sub(_blank, text)
-        text = _COMMENT.sub(_blank, text)
+        text = _COMMENT.sub(_beside, text)
+        text = _COMMENTS.sub(_on_lines, text)
     return text
+
+
+def _beside(found: re.Match) -> str:
+    """Blank a comment behind code, unless it is what the code prints: print(x)  # [1. 2.]"""
+    text, start = found.string, found.start()
+    line = text[max(text.rfind("\n", 0, start) + 1, start - 200) : start]
+    if not line.strip() and found[0].lstrip("#/")[:1] in (" ", "\t"):
+        return found[0]  # for _on_lines
+    printed = _OUTPUT_BESIDE.match(found[0]) and _PRINTS.match(line)
+    return found[0] if printed else _blank(found)
+
+
+def _on_lines(found: re.Match) -> str:
+    """Blank lines of comments, but for what code printed above them.
+
+    A comment between the rows of an array leaves rows out.
+    """
+    text, start, end = found.string, found.start(), found.end()
+    before_it, after = text[max(start - 500, 0) : start], text[end : end + 500]
+    if before_it.rstrip()[-1:] in ("[", ",", "(") or after.lstrip()[:1] in ("]", ",", ")"):
+        return _WHOLE_LINE.sub(_blank, found[0])
+    shown = _OUTPUT.sub(lambda lines: _MARK.sub(_blank, lines[0]), found[0])
+    return _WHOLE_LINE.sub(_blank, shown)
 
 
 _OTHER_SIGNS = str.maketrans({"\u2212": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
@@ -221,7 +255,9 @@ def _named(line: str) -> str:
     line = re.sub(r"^.*[({\[](?=['\"])", "", line)  # OrderedDict([('W_Q',
     label = _without_shape(line.strip().rstrip(":= \t"))
     label = label.removesuffix(".shape").strip(_MARKS)
-    if named := _ARGUMENT.search(label):  # BaseModelOutput(attentions=
+    if (printed := _PRINT.fullmatch(label)) and (names := _arguments(printed[1])):
+        label = names[0]
+    elif named := _ARGUMENT.search(label):  # BaseModelOutput(attentions=
         label = named[1] or named[2]
     label = re.sub(r"(?:^|[ =]{1,3})(?:Float|Int)\d\d$", "", label)  # Float32[1.0, 2.0]
     label = "" if label.lower() in ("shape", "size", "array") else label

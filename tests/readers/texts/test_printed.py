@@ -138,6 +138,24 @@ def test_axes_of_one_in_front_of_a_matrix_are_dropped():
     assert the_one(str(np.ones((2, 1, 3)).tolist())).shape == (2, 1, 3)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print(S)\n# [[1. 2.]\n#  [3. 4.]]\n",
+        "print(S)\n# tensor([[1., 2.],\n#         [3., 4.]])\n",
+        "print(S)  # [[1, 2], [3, 4]]",
+        "S  # => [[1, 2], [3, 4]]",
+        "console.log(S)\n// [ [ 1, 2 ], [ 3, 4 ] ]",
+        "S = [\n [1, 2],  # [CLS]\n # [9, 9],\n # [8, 8],\n [3, 4],  # [SEP]\n]",
+        "S = [\n # the first\n # [9, 9],\n [1, 2],\n [3, 4]\n # [8, 8],\n # end\n]",
+        "S = [\n #[9, 9],\n [1, 2],\n [3, 4]]  # [2, 2]\n#S = [[9, 9], [8, 8]]",
+        "# S = [[9, 9], [8, 8]]\nS = [[1, 2], [3, 4]]\n# [1] a source\n# [batch, d]",
+    ],
+)
+def test_comments_hold_what_code_prints_and_no_more(text):
+    assert read(text) == {"S": [[1, 2], [3, 4]]}
+
+
 # ---- what is no array ---------------------------------------------------------------------------
 
 
