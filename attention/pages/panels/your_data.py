@@ -33,6 +33,7 @@ from attention.readers.select import (
     thirds,
 )
 from attention.readers.texts.grid import OPTIONS
+from attention.readers.texts.printed import ROWS
 from attention.session.bring import adopt, printed
 from attention.session.bring.adopt import ROLES
 from attention.session.edit import changes
@@ -76,6 +77,7 @@ ASKED = {
     "comma": "The comma is",
     "names": "The first line holds",
     "labels": "The first column holds",
+    "rows": "Lines of one label and one row are",
 }
 PLACEHOLDER = """cat 0.1 -0.3 2
 dog 0.4 1 0
@@ -166,6 +168,7 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         _start(mark)
     every = _arrays(where, content)
     arrays, unreadable = array_files.readable(every)
+    mark = hashlib.blake2b(repr([mark, *every]).encode(), digest_size=8).digest()  # and as read
     related = _related(mark, every)
     if unreadable and not related:
         pieces.message_box("flag", unreadable)
@@ -348,6 +351,7 @@ def _adopted(
 def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry], related: Found | None) -> None:
     """What the arrays most likely are."""
     state.set_page_value("load_guessed", mark)
+    state.set_page_value("load_picks", None)
     own = printed.family_of(related) if related else None
     state.set_page_value("load_family", own or adopt.family_of(arrays))
     state.set_page_value("load_axis", adopt.axis_of(arrays))
@@ -371,7 +375,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
         state.set_page_value("load_found", ((where, chosen), read))
     if isinstance(read, BadInput):
         for key, answer in chosen.items():  # another answer may do
-            _choice(key, OPTIONS[key], answer)
+            _choice(key, {**OPTIONS, "rows": ROWS}[key], answer)
         raise read
     for choice in {choice.key: choice for one in read.values() for choice in one.choices}.values():
         _choice(choice.key, choice.options, choice.taken, capital(choice.question))

@@ -17,7 +17,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_JOINED, MAX_RANK, BadInput
-from attention.readers.cells.entry import ALONE, REFUSED, ArrayEntry, short
+from attention.readers.cells.entry import ALONE, REFUSED, ArrayEntry, Choice, short
 from attention.readers.cells.printouts import is_number, is_wrapped, read_number, sides, vanishes
 from attention.readers.texts.around import Around, before, behind, cleaned, heading, is_size
 from attention.vocabulary.labels import role_of
@@ -38,6 +38,7 @@ _BEGINNING = re.compile(
 )
 _ENOUGH = 1000  # words, after which no number is expected
 _DOTS = ("...", "…")
+ROWS = {"matrix": "one matrix, a row each", "arrays": "an array each"}
 _TUPLES = re.compile(r"[\d\s.,eE+\-(){}]*")  # rows in other brackets
 _SQUARE = str.maketrans("(){}", "[][]")
 # Vectors that code puts below each other: X = np.stack([the, dog])
@@ -339,10 +340,11 @@ class _Placed(NamedTuple):
         return one and not (self.node.problem or self.node.is_cut)
 
 
-def arrays_in(text: str, where: str) -> dict[str, ArrayEntry]:
+def arrays_in(text: str, where: str, rows: str = "matrix") -> dict[str, ArrayEntry]:
     """The arrays that stand in a text, by their labels; {} where there are none.
 
-    An array that cannot be read is listed with what is wrong.
+    An array that cannot be read is listed with what is wrong. ``rows``: what lines of one label and
+    one row each are, a key of ``ROWS``.
 
     >>> found = arrays_in("Q:\\n [[1 2]\\n [3 4]]\\nrow sums: [3. 7.]", "the text")
     >>> {name: entry.shape for name, entry in found.items()}
@@ -354,9 +356,15 @@ def arrays_in(text: str, where: str) -> dict[str, ArrayEntry]:
     groups = _groups(_placed(text, plain))
     if len(groups) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(groups):,} arrays; at most {MAX_ARRAYS:,} are read.")
+    asked = any(len(group) > 1 and group[0].around.beside for group in groups)
+    if asked and rows == "arrays":
+        groups = [[one] for group in groups for one in group]
     found = [
         _rows(group, text) if len(group) > 1 else _alone(group[0], text, where) for group in groups
     ]
+    if asked:
+        choice = Choice("rows", "Each of some lines holds a label and a row.", ROWS, rows)
+        found = [replace(entry, choices=(choice,)) for entry in found]
     named = _by_name(_with_words(_stacked(found, plain), plain))
     if not _may_be_heads(found):
         return named

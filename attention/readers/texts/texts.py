@@ -52,7 +52,7 @@ def entries(
     """
     text = _bounded(text.removeprefix("\ufeff"), where)
     for read in READERS:
-        if found := read(text, where):
+        if found := read(text, where, chosen or {}):
             return found
     _check_numbers(text, where)
     return _text_table(text, where, chosen)
@@ -84,9 +84,9 @@ def _json(text: str, where: str) -> dict[str, ArrayEntry] | None:
     return embeddings(arrays, where) if arrays else None
 
 
-def _printouts(text: str, where: str) -> dict[str, ArrayEntry] | None:
+def _printouts(text: str, where: str, chosen: Mapping[str, str]) -> dict[str, ArrayEntry] | None:
     """Read arrays between brackets; refused where none of them can be read."""
-    found = arrays_in(text, where)
+    found = arrays_in(text, where, chosen.get("rows", "matrix"))
     if found and all(entry.dtype == REFUSED for entry in found.values()):
         other_texts.refuse(text, where)
         next(iter(found.values())).read()
@@ -94,11 +94,11 @@ def _printouts(text: str, where: str) -> dict[str, ArrayEntry] | None:
 
 
 # In this order each reads a text, or leaves it to the next; what all of them leave is a table.
-READERS: tuple[Callable[[str, str], dict[str, ArrayEntry] | None], ...] = (
-    _json,
+READERS: tuple[Callable[[str, str, Mapping[str, str]], dict[str, ArrayEntry] | None], ...] = (
+    lambda text, where, chosen: _json(text, where),
     _printouts,
-    other_texts.refuse,  # the kinds that are not read
-    tables_in,
+    lambda text, where, chosen: other_texts.refuse(text, where),  # the kinds that are not read
+    lambda text, where, chosen: tables_in(text, where),
 )
 
 

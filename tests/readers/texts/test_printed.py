@@ -343,6 +343,17 @@ def test_lines_of_queries_keys_and_values_are_a_matrix_each():
     assert [entry.read().tolist()[1] for entry in found] == [[0, 1], [0, 2], [3, 4, 5]]
 
 
+def test_lines_of_a_label_and_a_row_may_be_arrays_of_their_own():
+    text = "Q = [[1, 2], [3, 4]]\nx1 = [1, 2]\nx2 = [3, 4]"
+    together = arrays_in(text, "it")
+    assert list(together) == ["Q", "numbers"]
+    assert {choice.taken for entry in together.values() for choice in entry.choices} == {"matrix"}
+    apart = arrays_in(text, "it", "arrays")
+    assert list(apart) == ["Q", "x1", "x2"]
+    assert {choice.taken for entry in apart.values() for choice in entry.choices} == {"arrays"}
+    assert not arrays_in("Q = [[1, 2], [3, 4]]", "it")["Q"].choices
+
+
 def test_rows_are_called_as_the_line_above_them_or_as_code_stacks_them():
     rows = "the: [1 2]\ndog: [3 4]\n"
     assert list(read(f"Word vectors:\n{rows}")) == ["Word vectors"]
