@@ -18,7 +18,7 @@ from attention.readers.texts import texts
 def opened(
     filename: str, content: bytes, chosen: Mapping[str, str] | None = None
 ) -> dict[str, ArrayEntry]:
-    """The arrays of a file by name, whatever form it has; a text file is UTF-8.
+    """Return the arrays of a file by name, whatever form it has; a text file is UTF-8.
 
     ``chosen``: as for :func:`attention.readers.texts.texts.entries`.
     """
@@ -51,7 +51,7 @@ class Prose(NamedTuple):
 
 
 def prose_in(content: bytes) -> Prose | None:
-    """The text as a sentence; None where it is written like code or a table.
+    """Return the text as a sentence; None where it is written like code or a table.
 
     A number is a token like any other where words go on after it, and words are the more. Where one
     number ends a line of several words, or each of several lines holds as many, it may be either.

@@ -152,7 +152,7 @@ def gather(
     where: str,
     typed: bool = False,
 ) -> dict[str, SelectedArray]:
-    """The chosen arrays, each as its input: ``picks`` says which one, and how to take it.
+    """Return the chosen arrays, each as its input: ``picks`` says which one, and how to take it.
 
     ``typed`` says that a person typed or pasted them, into no file.
     """
@@ -184,14 +184,14 @@ def _as_mask(selected: SelectedArray, true_means: str, place: str) -> SelectedAr
 
 
 def _labelled_rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The rows of a table with these labels, in that order."""
+    """Return the rows of a table with these labels, in that order."""
     chosen = wanted(entry, words, place)
     values = entry.pick(chosen) if entry.pick else entry.read()[..., chosen, :]
     return values, tuple(entry.rows[row] for row in chosen)
 
 
 def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
-    """The rows with these labels, in the order typed.
+    """Return the rows with these labels, in the order typed.
 
     Between labels stand spaces, or commas where labels have spaces. A label that stands there
     several times is taken row by row, each time it is typed; a word that is not there is answered
@@ -218,7 +218,7 @@ def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
 
 
 def _sliced_labels(labels: tuple[str, ...], shape: Sequence[int], text: str) -> tuple[str, ...]:
-    """The labels of the rows that a slice leaves; none where it takes one row."""
+    """Return the labels of the rows that a slice leaves; none where it takes one row."""
     parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
     row = len(shape) - 2
     if not labels or len(parts) <= row or parts[row] == ":":
@@ -228,7 +228,7 @@ def _sliced_labels(labels: tuple[str, ...], shape: Sequence[int], text: str) -> 
 
 
 def _index(shape: Sequence[int], text: str, place: str) -> Index:
-    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and :."""
+    """Return a part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and :."""
     parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
     if len(parts) > len(shape):
         raise BadInput(
@@ -268,5 +268,5 @@ def _finite(values: np.ndarray, place: str) -> np.ndarray:
 
 
 def size(shape: Sequence[int]) -> str:
-    """The shape in words."""
+    """Return the shape in words."""
     return f"{sides(shape)} numbers in one axis" if len(shape) == 1 else sides(shape)

@@ -82,7 +82,7 @@ def repeated(names: Iterable[str]) -> str | None:
 
 
 def shown(name: str, most: int = 40) -> str:
-    """A file's, folder's or array's name for a sentence: one line, not too long, without folders.
+    """Return a file's or array's name for a sentence: one line, not too long, without folders.
 
     >>> shown("runs/a.npz"), shown("runs/weights/"), shown("")
     ('a.npz', 'weights', 'the file')

@@ -116,7 +116,7 @@ def counts_up(cells: Sequence[str]) -> bool:
 
 
 def kind_of(cells: Sequence[str]) -> str:
-    """What a column holds, by its cells as texts; empty ones are passed over.
+    """Return what a column holds, by its cells as texts; empty ones are passed over.
 
     >>> kind_of(["[CLS]", "2", "cats"]), kind_of(["0", "1"]), kind_of(["7", "7"]), kind_of(["1.0"])
     ('words', 'counts', 'whole numbers', 'numbers')

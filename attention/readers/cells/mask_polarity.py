@@ -16,7 +16,7 @@ POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.ndarray:
-    """A mask of 0 and 1, or of numbers and −∞ to be added, as True where the query may look.
+    """Return a mask of 0 and 1, or of numbers and −∞ to be added, as True where the query may look.
 
     >>> as_allowed(np.array([[0, 1]]), "hide")
     array([[ True, False]])

@@ -156,7 +156,7 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
 
 
 def _split(text: str, name: str) -> list[str]:
-    """The rows, still as text. NumPy breaks a long row over several lines, but brackets it."""
+    """Return the rows, still as text. NumPy breaks long rows over several lines, in brackets."""
     text = _bare(text)
     in_rows = text.lstrip().startswith("[") and text.count("[") > 1 and ";" not in text
     if in_rows or re.match(r"\s*\[\s*\[", text):
@@ -193,7 +193,7 @@ def _bare(text: str) -> str:
 
 
 def brief(value: float) -> str:
-    """The very number, with few digits where they are enough; an integer with all of them.
+    """Return the very number, with few digits where they are enough; an integer with all of them.
 
     >>> brief(1e13), brief(1234567890123.5), brief(9007199254740993)
     ('1e+13', '1234567890123.5', '9007199254740993')
@@ -205,7 +205,7 @@ def brief(value: float) -> str:
 
 
 def sides(shape: Sequence[int]) -> str:
-    """A shape in words: "3 × 4"."""
+    """Return a shape in words: "3 × 4"."""
     return " × ".join(map(str, shape)) or "one number"
 
 

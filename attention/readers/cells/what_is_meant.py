@@ -30,7 +30,7 @@ OF_TOKENIZERS = {
 
 
 def counted(text: str) -> tuple[str, bool]:
-    """True and False as 1.0 and 0.0, and whether there were any; not beside other numbers.
+    """Return True and False as 1.0 and 0.0, and whether there were any; not beside other numbers.
 
     >>> counted("True FALSE")
     ('1.0 0.0', True)
@@ -82,7 +82,7 @@ def all_of_tokenizers(names: Collection[str]) -> bool:
 
 
 def no_embeddings(names: Iterable[str], where: str) -> str:
-    """The sentence that refuses what a tokenizer gives."""
+    """Return the sentence that refuses what a tokenizer gives."""
     told = ", ".join(short(name, 24) for name in names)
     return (
         f"{where} holds what a tokenizer gives ({told}), and no embeddings; expected the rows of"

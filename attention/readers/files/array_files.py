@@ -65,7 +65,7 @@ class UnknownType(BadInput):
 
 
 def entries(filename: str, content: bytes, bounds: Bounds = BOARD) -> dict[str, ArrayEntry]:
-    """The arrays of a file by name; a .npy file has one, named "numbers"."""
+    """Return the arrays of a file by name; a .npy file has one, named "numbers"."""
     where = shown(filename)
     check_size(content, where, bounds.size)
     if not content:
@@ -112,7 +112,7 @@ def npy(
     name: str = ALONE,
     bounds: Bounds = BOARD,
 ) -> ArrayEntry:
-    """The array of a .npy of ``size`` bytes that begins with ``head``.
+    """Return the array of a .npy of ``size`` bytes that begins with ``head``.
 
     ``whole`` gets all its bytes, when the array is read. What the header says is compared with the
     size before anything is made of it.
@@ -191,7 +191,7 @@ def _check_axes(shape: tuple[int, ...], where: str, most: int) -> None:
 
 
 def _number_type(descr: str, where: str) -> np.dtype:
-    """The type of plain numbers that the header names; nothing else is ever built from a file."""
+    """Return the type of plain numbers that the header names; nothing else is built from a file."""
     other = _OTHER.get("[" if descr[0] == "[" else descr.strip("'<>|=")[0])
     try:
         dtype = np.dtype(float if other else descr.strip("'"))
@@ -287,14 +287,14 @@ def _said_to_hold(content: bytes) -> int:
 
 
 def _some(arrays: dict[str, ArrayEntry]) -> dict[str, ArrayEntry]:
-    """The arrays, if one of them can be read; otherwise why the first cannot."""
+    """Return the arrays, if one of them can be read; otherwise why the first cannot."""
     if all(entry.dtype == REFUSED for entry in arrays.values()):
         next(iter(arrays.values())).read()
     return arrays
 
 
 def _refused(name: str, problem: BadInput) -> ArrayEntry:
-    """A member that cannot be read beside others that can: it is refused when it is chosen."""
+    """Return a member that cannot be read beside others; it is refused when it is chosen."""
 
     def read() -> NoReturn:
         raise problem
@@ -303,7 +303,7 @@ def _refused(name: str, problem: BadInput) -> ArrayEntry:
 
 
 def readable(arrays: dict[str, ArrayEntry]) -> tuple[dict[str, ArrayEntry], str]:
-    """The arrays that can be read, and what to ask about the others; "" where there are none."""
+    """Return the arrays that can be read, and what to ask about the others, "" if none."""
     why = [entry.remark for entry in arrays.values() if entry.dtype == REFUSED]
     if not why:
         return arrays, ""
@@ -344,7 +344,7 @@ def _member(
 
 
 def _labels_in(content: bytes) -> tuple[str, ...]:
-    """The labels in a .npy of text, 4 bytes for each character; () for anything else."""
+    """Return the labels in a .npy of text, 4 bytes for each character; () for anything else."""
     start, header = _header(content)
     text = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
     if not header or not text or not re.fullmatch(r"\d{1,4},", header[3]):
@@ -478,7 +478,7 @@ def whole(text: str) -> None:
 
 
 def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object, refused where a name stands in it twice."""
+    """Return a JSON object, refused where a name stands in it twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise BadInput(f"{shown(repeated(name for name, _ in pairs) or '')} appears twice.")
@@ -511,7 +511,7 @@ def is_arrays(filename: str, content: bytes) -> bool:
 
 
 def the_one(arrays: dict[str, ArrayEntry], name: str, where: str) -> ArrayEntry:
-    """The array of that name, or the only one; the names that are there, where it is neither."""
+    """Return the array of that name, or the only one; the names, where it is neither."""
     if name in arrays:
         return arrays[name]
     if len(arrays) == 1:

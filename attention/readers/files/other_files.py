@@ -207,7 +207,7 @@ _COUNTS = re.compile(rb"\d{1,9} \d{1,5}\n")  # how binary word vectors begin
 
 
 def answer(filename: str, head: bytes, size: int) -> OtherKind | None:
-    """What is said of a file of another kind or one too large; None for one that may be read.
+    """Return what is said of a file of another kind or too large; None if it may be read.
 
     ``head`` are its first bytes, as many as there are at hand; ``size`` is how many it has.
 
@@ -266,7 +266,7 @@ class _MadeFiles(dict):
 
 
 def _names(filename: str) -> dict[str, Any]:
-    """The file's own name as Python text, and the names of files made of it."""
+    """Return the file's own name as Python text, and the names of files made of it."""
     own = re.sub(r"[\x00-\x1f\x7f]", "", filename.replace("\\", "/").rpartition("/")[2])[:200]
     stem = own.rpartition(".")[0] or own
     return {"file": json.dumps(own, ensure_ascii=False), "out": _MadeFiles(stem=stem)}
@@ -304,7 +304,7 @@ def _packed(where: str, lower: str, head: bytes, filled: dict[str, Any]) -> Othe
 
 
 def _first_member(head: bytes) -> str:
-    """The name of the first file in a zip file; "" where it is none."""
+    """Return the name of the first file in a zip file; "" where it is none."""
     if head[:4] != b"PK\x03\x04":
         return ""
     length = int.from_bytes(head[26:28], "little")

@@ -19,7 +19,7 @@ _MARK, _NAME = b"recomputed with NumPy alone.", b"attention-stages"
 
 
 def told(member: str, head: bytes) -> str:
-    """What is said of a zip, script, notebook or report of this page; "" of any other file.
+    """Return what is said of a zip, script, notebook or report of this page; "" of any other file.
 
     ``member`` is the first file in a zip; ``head`` are the file's first bytes.
     """
@@ -39,7 +39,7 @@ def told(member: str, head: bytes) -> str:
 
 
 def state_in(content: bytes) -> bytes:
-    """The saved state in a zip of this page; b"" of any other file, and of a damaged one."""
+    """Return the saved state in a zip of this page; b"" of any other file, and of a damaged one."""
     if content[:4] != b"PK\x03\x04" or content.count(b"PK\x01\x02") > MAX_ARRAYS:
         return b""
     try:

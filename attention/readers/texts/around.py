@@ -104,7 +104,7 @@ class Around(NamedTuple):
 
 
 def cleaned(text: str) -> str:
-    """A text of the same length, without comments and prompts; other signs in ASCII.
+    """Return a text of the same length, without comments and prompts; other signs in ASCII.
 
     >>> cleaned(">>> Q = [1, # one\\n...      2]")
     '    Q = [1,      \\n         2]'
@@ -150,7 +150,7 @@ def _blank(found: re.Match) -> str:
 
 
 def before(text: str, plain: str, start: int, end: int) -> Around:
-    """What stands between the array before, or the beginning, and the bracket at ``end``.
+    """Return what stands between the array before, or the beginning, and the bracket at ``end``.
 
     ``plain`` is the text as :func:`cleaned` left it.
 
@@ -179,7 +179,7 @@ def before(text: str, plain: str, start: int, end: int) -> Around:
 
 
 def _label(text: str, plain: str) -> tuple[list[str], bool]:
-    """The labels at the end of a text, and whether the first is on its last line.
+    """Return the labels at the end of a text, and whether the first is on its last line.
 
     There are several where code prints several arrays, as ``Q, K, V`` does.
     """
@@ -204,7 +204,7 @@ def _label(text: str, plain: str) -> tuple[list[str], bool]:
 
 
 def _printed(lines: list[str]) -> list[str]:
-    """What the last lines of code print, in order: names, or expressions as they are written.
+    """Return what the last lines of code print, in order: names, or expressions as written.
 
     >>> _printed(["print(Q)", "print(K.T)"]), _printed(["W_Q, W_K"]), _printed(["softmax(x)"])
     (['Q', 'K.T'], ['W_Q', 'W_K'], ['softmax(x)'])
@@ -224,7 +224,7 @@ def _printed(lines: list[str]) -> list[str]:
 
 
 def _arguments(text: str) -> list[str]:
-    """The arguments of a call that are no texts; a rounded one as what is rounded."""
+    """Return the arguments of a call that are no texts; a rounded one as what is rounded."""
     parts, depth, start = [], 0, 0
     for at, sign in enumerate(text):
         depth += (sign in "([{") - (sign in ")]}")
@@ -237,7 +237,7 @@ def _arguments(text: str) -> list[str]:
 
 
 def _above(line: str) -> str:
-    """The label that a line above an array is; "" where it is code that assigns something."""
+    """Return the label that a line above an array is; "" where it is code that assigns."""
     comment = line.startswith(("#", "//", "%"))
     if not comment and (named := re.fullmatch(r"([A-Za-z_]\w{0,39})\s*[:=]?", line)):
         return named[1]
@@ -251,7 +251,7 @@ def _without_shape(line: str) -> str:
 
 
 def _named(line: str) -> str:
-    """A label as it is written, without the marks around it, a number of a step and a shape."""
+    """Return a label as written, without marks around it, the number of a step and a shape."""
     line = re.sub(r"^.*[({\[](?=['\"])", "", line)  # OrderedDict([('W_Q',
     label = _without_shape(line.strip().rstrip(":= \t"))
     label = label.removesuffix(".shape").strip(_MARKS)
@@ -266,7 +266,7 @@ def _named(line: str) -> str:
 
 
 def heading(gap: str) -> str:
-    """The label of rows that have labels of their own: the line above the first one.
+    """Return the label of rows that have labels of their own: the line above the first one.
 
     >>> heading("Word vectors:\\n  the: "), heading("import numpy as np\\nx1 = ")
     ('Word vectors', '')

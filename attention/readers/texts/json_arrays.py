@@ -70,7 +70,7 @@ def _are_records(value: object) -> bool:
 
 
 def _records(text: str) -> list[dict] | None:
-    """A record on each line, as pandas and many programs write them; None for anything else."""
+    """Return a record on each line, as pandas and others write them; None for anything else."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
         return None
@@ -85,7 +85,7 @@ def _records(text: str) -> list[dict] | None:
 
 
 def _of_embeddings(records: list[dict], where: str) -> ArrayEntry:
-    """The vectors of texts, each in an object with its place, by which they are put in order."""
+    """Return the vectors of texts, each in an object with the place that puts it in order."""
     for number, record in enumerate(records, 1):
         if not isinstance(record.get("embedding"), list):
             raise BadInput(f"{where}, record {number} has no list “embedding”.")
@@ -109,7 +109,7 @@ def _of_records(records: list[dict], where: str) -> ArrayEntry:
 def _columns_table(
     names: list[str], cells: list[list], where: str, said: str, labels: tuple[str, ...] = ()
 ) -> ArrayEntry:
-    """The columns of numbers as a matrix, or one that holds a vector in each row.
+    """Return the columns of numbers as a matrix, or one that holds a vector in each row.
 
     ``said``: how the rows were taken, with room for how many numbers they have.
     """
@@ -131,7 +131,7 @@ def _columns_table(
 
 
 def _as_text(cell: object) -> str:
-    """A cell as it would stand in a table; what is no word is none."""
+    """Return a cell as it would stand in a table; what is no word is none."""
     return str(cell) if type(cell) is not bool and isinstance(cell, (str, int, float)) else ""
 
 
@@ -205,7 +205,7 @@ def _number(text: str) -> int | float | _Typed:
 
 
 def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
-    """The lists of rows in an object, bare or as ``{"values": …, "rows": labels}``."""
+    """Return the lists of rows in an object, bare or as ``{"values": …, "rows": labels}``."""
     tokens = _texts_of(value.get("tokens"))
     records = {
         name: inner if isinstance(inner, dict) else {"values": inner}
@@ -239,7 +239,7 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
 
 
 def _deeper(value: object, path: str = "") -> Iterator[tuple[str, list]]:
-    """Lists of rows further inside, by their path; one in each record of a list as one array.
+    """Yield lists of rows further inside, by their path; one in each record of a list as one array.
 
     >>> [name for name, _ in _deeper({"layers": [{"attn": [[1]]}, {"attn": [[2]]}], "n": 1})]
     ['layers.attn']
@@ -279,7 +279,7 @@ def _is_vector(value: object) -> bool:
 def _nested(
     name: str, value: list, where: str, rows: tuple[str, ...] = (), remark: str = ""
 ) -> ArrayEntry:
-    """Lists of lists as an array; when it is read, its cells are checked and the lists let go."""
+    """Return lists of lists as an array; reading it checks its cells and lets the lists go."""
     value, shape, first = _shaped(value, where)
     of_truth = isinstance(first, bool)
     held = [value]
@@ -299,7 +299,7 @@ def _nested(
 
 
 def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
-    """The lists, how long each level is, and the first cell; a list of numbers is one row."""
+    """Return the lists, how long each level is, and the first cell; numbers alone are a row."""
     shape: list[int] = []
     level: object = value
     while isinstance(level, list):

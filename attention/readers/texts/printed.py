@@ -75,7 +75,7 @@ class Node:
         return bool(self.shape or self.is_cut or wrong)
 
     def values(self) -> np.ndarray:
-        """The numbers, as float64 or as True and False."""
+        """Return the numbers, as float64 or as True and False."""
         count = math.prod(self.shape)
         found = np.fromiter(chain.from_iterable(self.rows), np.float64, count).reshape(self.shape)
         return found.astype(bool) if self.is_truth else found
@@ -94,7 +94,7 @@ class _Open:
 
 
 def nodes_in(text: str) -> list[Node]:
-    """The pairs of brackets that hold numbers alone, in order; the largest where one is in another.
+    """Return the pairs of brackets that hold numbers alone, in order, the outermost of each.
 
     ``text`` has no comments. Time is in proportion to its length.
 
@@ -139,7 +139,7 @@ def _between(opened: _Open, text: str, at: int) -> None:
 
 
 def _closed(opened: _Open, end: int) -> list[Node]:
-    """What a pair of brackets holds: one array of the arrays in it, or these."""
+    """Return what a pair of brackets holds: one array of the arrays in it, or these."""
     kids = opened.found
     if opened.odd and not opened.before:  # as in [tensor([1]), tensor([2])]
         return [kid for kid in kids if kid.counts]
@@ -190,7 +190,7 @@ def _other_shape(number: int, shape: tuple[int, ...], first: tuple[int, ...]) ->
 
 
 def _leaf(text: str, start: int, end: int) -> list[Node]:
-    """The numbers between two brackets without others in between; none where these are words."""
+    """Return the numbers between two brackets without others inside; none where these are words."""
     inner = text[start + 1 : end - 1]
     row = _plain_row(inner)
     if row is not None:
@@ -227,7 +227,7 @@ def _plain_row(inner: str) -> array | None:
 
 
 def _unusual(inner: str, node: Node) -> Node | None:
-    """A row with special numbers, truth or dots; one with a problem where most of it is numbers."""
+    """Return a row with special numbers, truth or dots, or with what is wrong with it."""
     if ";" in inner and (rows := _by_semicolons(inner, node)):
         return rows
     if (mixed := _MIXED.search(inner)) and not re.search(r",\s|\s,", inner):
@@ -300,7 +300,7 @@ def _by_semicolons(inner: str, node: Node) -> Node | None:
 
 
 def _unclosed(stack: list[_Open], text: str) -> list[Node]:
-    """What was found in a text that ended before all of its brackets."""
+    """Return what was found in a text that ended before all of its brackets."""
     top, *opened = stack
     cut = False  # whether a bracket around is listed
     for outer in opened:
@@ -341,7 +341,7 @@ class _Placed(NamedTuple):
 
 
 def arrays_in(text: str, where: str, rows: str = "matrix") -> dict[str, ArrayEntry]:
-    """The arrays that stand in a text, by their labels; {} where there are none.
+    """Return the arrays that stand in a text, by their labels; {} where there are none.
 
     An array that cannot be read is listed with what is wrong. ``rows``: what lines of one label and
     one row each are, a key of ``ROWS``.
@@ -397,7 +397,7 @@ def _may_be_heads(found: Sequence[ArrayEntry]) -> bool:
 
 
 def _placed(text: str, plain: str) -> Iterator[_Placed]:
-    """The arrays with what stands before each, without shapes, places and numbers of steps."""
+    """Yield arrays with what stands before each, without shapes, places and numbers of steps."""
     last = end = 0  # of the numbers before, and of what belongs to them
     names: Sequence[str] = ()  # of the arrays that follow, as code prints them
     for node in nodes_in(plain):
@@ -460,7 +460,7 @@ def _is_size(around: Around, node: Node, plain: str, after: int) -> bool:
 
 
 def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
-    """The arrays, those in one group that are rows of one matrix.
+    """Return the arrays, those in one group that are rows of one matrix.
 
     Rows stand directly below each other, and each has a label of its own on its line, or none has.
     """
@@ -486,7 +486,7 @@ def _goes_on(group: list[_Placed], one: _Placed) -> bool:
 
 
 def _kept(group: list[_Placed]) -> list[list[_Placed]]:
-    """The group, or each of it alone where their labels are those of several stages."""
+    """Return the group, or each of it alone where their labels are those of several stages."""
     labels = [one.around.label for one in group if one.around.beside]
     if len(labels) < 2:
         return [group]
@@ -553,7 +553,7 @@ def _lines(inner: str) -> np.ndarray | None:
 
 
 def refused(name: str, sentence: str) -> ArrayEntry:
-    """An array that cannot be read, beside others that can: reading it raises the sentence."""
+    """Return an array that cannot be read beside others: reading it raises the sentence."""
 
     def read() -> NoReturn:
         raise BadInput(sentence)
@@ -562,7 +562,7 @@ def refused(name: str, sentence: str) -> ArrayEntry:
 
 
 def _how_to_print_whole(text: str, node: Node) -> str:
-    """What to do about numbers that were left out, or not copied."""
+    """Return what to do about numbers that were left out, or not copied."""
     if not any(dots in text[node.start : node.end] for dots in _DOTS):
         here = text[node.start : node.end]
         state = "closed" if here.count("[") > here.count("]") else "opened"
@@ -580,7 +580,7 @@ def _how_to_print_whole(text: str, node: Node) -> str:
 
 
 def _stacked(found: list[ArrayEntry], plain: str) -> list[ArrayEntry]:
-    """The arrays, rows under the name by which code puts them below each other."""
+    """Return the arrays, rows under the name by which code puts them below each other."""
     stacks = {tuple(re.findall(r"\w+", names)): name for name, names in _STACK.findall(plain)}
     return [
         replace(entry, name=stacks.get(entry.rows, entry.name)) if entry.rows else entry
@@ -589,7 +589,7 @@ def _stacked(found: list[ArrayEntry], plain: str) -> list[ArrayEntry]:
 
 
 def _with_words(found: list[ArrayEntry], plain: str) -> list[ArrayEntry]:
-    """The arrays, a list of words as the labels of the inputs that have as many rows."""
+    """Return the arrays, a list of words as the labels of the inputs that have as many rows."""
     if not (lists := _WORDS.search(plain)):
         return found
     words = tuple(a or b for a, b in _WORD.findall(lists[1]))
@@ -605,7 +605,7 @@ def _with_words(found: list[ArrayEntry], plain: str) -> list[ArrayEntry]:
 
 
 def _by_name(found: list[ArrayEntry]) -> dict[str, ArrayEntry]:
-    """The arrays by their names, of which each stands once."""
+    """Return the arrays by their names, of which each stands once."""
     nameless = sum(not entry.name for entry in found)
     named: dict[str, ArrayEntry] = {}
     alone = 0

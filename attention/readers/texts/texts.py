@@ -41,7 +41,7 @@ _NUMBERS = (*"0123456789", "nan", "inf", "true", "false")
 def entries(
     text: str, where: str, chosen: Mapping[str, str] | None = None
 ) -> dict[str, ArrayEntry]:
-    """The arrays that stand in a text, by name; one without a name is called "numbers".
+    """Return the arrays that stand in a text, by name; one without a name is called "numbers".
 
     ``chosen`` answers the questions in the ``choices`` of a reading before: the key of an option
     for the key of a question. NaN and inf are numbers here; who takes the array decides.
@@ -148,7 +148,7 @@ def _of_comments(table: str, text: str, where: str) -> str:
 
 
 def _bounded(text: str, where: str) -> str:
-    """The text, if it is one and not too large; counted before anything is made of it."""
+    """Return the text, if it is one and not too large; counted before anything is made of it."""
     if len(text) > MAX_FILE:
         raise BadInput(f"{where} has {len(text):,} characters; at most {MAX_FILE:,} are read.")
     if not text.strip():
@@ -164,5 +164,5 @@ def _bounded(text: str, where: str) -> str:
 
 
 def _as_truth(entry: ArrayEntry) -> ArrayEntry:
-    """The same array, whose 0 and 1 were written as False and True."""
+    """Return the same array, whose 0 and 1 were written as False and True."""
     return replace(entry, dtype="bool", read=lambda: entry.read().astype(bool), pick=None)
