@@ -46,6 +46,7 @@ _PRINTS = re.compile(r"[ \t]*(?:print|display|console\.log)\(|[ \t]*[\w.]{1,40}[
 _BEFORE = re.compile(
     r"(?:Parameter containing:\s{0,9})?"
     r"(?:<tf\.\w{1,20}[^\[\]<>]{0,99}numpy=\s{0,9})?"
+    r"(?P<paddle>Tensor\(shape=\[[\d, ]{0,40}\], dtype=[^\[\]\n]{0,99},\s{0,99})?"
     r"(?:[A-Za-z_][\w.]{0,60}\(\s{0,99})*(?:1\.?0{0,9}e(?P<factor>[+-]?\d{1,3})\s?\*\s{0,99})?$"
 )
 _CALLED = re.compile(r"(\w{1,60})\(\s{0,99}")
@@ -71,20 +72,51 @@ _SHAPE = re.compile(
 )
 _SHAPE_BEHIND = re.compile(
     r"[ \t.]*(?:of )?(?:shape|size)?[ \t]*[:=]?[ \t]*(?:torch\.Size)?"
-    r"(?:\([\[(]?\d{1,6}(?:,|(?:, ?\d{1,6}){1,3})[\])]?\)|\[\d{1,6}(?:, ?\d{1,6}){0,3}\])[ \t:=]*$",
+    r"(?:\([\[(]?\d{1,6}(?:,|(?:, ?\d{1,6}){1,3})[\])]?\)|\(\[\d{1,6}\]\)"
+    r"|\[\d{1,6}(?:, ?\d{1,6}){0,3}\])[ \t:=]*$",
     re.IGNORECASE,
 )
 _TOLD = re.compile(r"(?:[Ss]hape|[Ss]ize)[\w.(:= \t]{0,30}?[(\[]((?:\d{1,6},? ?){1,4})[)\]]")
 _PRINT = re.compile(r"(?:print|display|console\.log)\((.{1,200})\)")
 _NAMES = re.compile(r"\(?[A-Za-z_]\w{0,39}(?:, ?[A-Za-z_]\w{0,39})+,?\)?")
 # Code that a prompt would answer: a call, a product, a name with a dot.
-_EXPRESSION = re.compile(r"[A-Za-z_][\w.]{0,60}\(.{0,150}\)|[A-Za-z_][\w.]*(?: ?[@*+/-] ?[\w.]+)+")
+_EXPRESSION = re.compile(
+    r"[A-Za-z_][\w.]{0,60}\(.{0,150}\)|[A-Za-z_][\w.]*(?: ?[@*+/-] ?[\w.]+)+"
+    r"|[A-Za-z_][\w.]*(?:\[[^\[\]]{1,40}\])+(?:\.\w{1,40})*"
+)
 _OPTION = re.compile(r"(?:end|sep|file|flush)\s?=")
 _ROUNDED = re.compile(r"^(?:np|torch|tf|jnp)\.(?:round|around)\((\w+)(?:,\s?(?:decimals=)?\d+)?\)$")
-_STEP = re.compile(r"(?:step|part|cell|stage)[ \t]*\d{1,3}(?:\.\d{1,2})?[ \t]*[:.)–-]+[ \t]*", re.I)
+_STEP = re.compile(
+    r"(?:(?:step|part|cell|stage)[ \t]*\[?\d{1,3}(?:\.\d{1,2})?\]?[ \t]*[:.)–-]+"
+    r"|\(?(?:\d{1,2}|[a-z])[.)][ \t])[ \t]*(?=[^\W\d]|[$*`])",
+    re.IGNORECASE,
+)
+# What loggers write before a message, and [2/4] of a step.
+_LOGGED = re.compile(
+    r"[ \t]*(?:(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?Z?\]?"
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?|\[\d{1,6}/\d{1,6}\]"
+    r"|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b\]?(?::[\w.]{1,40}:)?"
+    r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} +\d{1,9} [\w.]{1,60}:\d{1,6}\]"
+    r"|[\w.]{1,40}:\w{1,40}:\d{1,6}(?= -))(?:[ \t|:]|- )*+)++(?=[^\s\d\[])"
+)
+# What notebooks and training loops show below code: ✓ 0.0s, 1/1 [====] - 0s 50ms/step, ```.
+_SHOWN_BELOW = re.compile(
+    r"(?:[✓✔][ \t]*)?\d{1,6}(?:\.\d{1,3})?[ \t]?m?s"
+    r"|\d{1,9}/\d{1,9} .{0,200}s/step.{0,200}|```\w{0,20}"
+)
+_TAGS = re.compile(r"(?:</?[A-Za-z]\w{0,9} ?/?>\s*)++")
+# What is no part of a name in code: Q.shape=(2, 2) before Q, the type of Q: Tensor, cache [].
+_BESIDE_NAME = re.compile(
+    r"\w{1,40}\.shape\s?=\s?\([\d, ]{0,40}\)[\s,;|]*(?=\w)|.{0,200}\[[ \t]*\][ \t]+(?=\w)"
+)
+_TYPED = re.compile(
+    r"([A-Za-z_]\w{0,39})\s?:\s?(?:[A-Za-z_]\w{0,20}\.)?"
+    r"(?:[Tt]ensor|nd[Aa]rray|[Aa]rray|[Ll]ist|NDArray|[Tt]uple|[Mm]atrix)\b[\w\[\]., ]{0,60}"
+)
+_KEY = re.compile(r"(?:.{0,200}[({\[])?(['\"])([^'\"]{1,60})\1,")  # of a pair that goes on below
 _CODE = re.compile(r"\w\(|[^=!<>]=[^=]|^(?:import|from|for|if|def|return|with|class|while)\b|^@")
 _ARGUMENT = re.compile(r"^\w+\((?:[^()]*,)?\s*(\w+)$|^\w+=[^()=]*,\s*(\w+)$")
-_MARKS = " \t:=#*`>'\"([{,;-•→|/%"
+_MARKS = " \t:=#*`>'\"([{,;-•→|/%│"
 _FAR = 600  # characters before an array, in which its label is looked for
 _MOST = 60  # characters of a label
 
@@ -159,7 +191,7 @@ def before(text: str, plain: str, start: int, end: int) -> Around:
     """
     near = plain[max(start, end - 160) : end]
     written = _BEFORE.search(near)
-    calls = _CALLED.findall(written[0]) if written else []
+    calls = _CALLED.findall(written[0].removeprefix(written["paddle"] or "")) if written else []
     factor = int(written["factor"] or 0) if written else 0
     other = next((call for call in calls if call not in MAKERS), "")
     first = end - (len(written[0]) if written else 0)
@@ -172,8 +204,9 @@ def before(text: str, plain: str, start: int, end: int) -> Around:
     said = short(computed[0].strip(), 24) if computed else ""
     label, *others = labels or [""]
     marked = rest.rstrip().endswith((":", "="))
-    shapes = _TOLD.findall(rest[-120:])
-    told = tuple(map(int, re.findall(r"\d+", shapes[-1]))) if shapes else ()
+    *_, shape = None, *_TOLD.finditer(rest[-120:])
+    goes_on = shape and any(map(str.isalnum, rest[-120:][shape.end() :].partition("\n")[2]))
+    told = tuple(map(int, re.findall(r"\d+", shape[1]))) if shape and not goes_on else ()
     rest = rest.strip(" \t\r\n,;()")
     return Around(label, beside, marked, others, factor, other, said, told, rest)
 
@@ -186,6 +219,9 @@ def _label(text: str, plain: str) -> tuple[list[str], bool]:
     above, beside = text.split("\n"), plain.rpartition("\n")[2]
     above.pop()
     if beside.strip(_MARKS):
+        names = beside.strip().removesuffix("=").rstrip()
+        if names != beside.strip() and _NAMES.fullmatch(names):  # Q, K = [[1, 2]], [[3, 4]]
+            return re.findall(r"\w+", names), True
         return [_named(beside)], True
     if beside.strip(" \t([{"):  # a mark alone, as in "- [1, 2]"
         return [], False
@@ -193,7 +229,9 @@ def _label(text: str, plain: str) -> tuple[list[str], bool]:
     for k in range(len(above) - 1, -1, -1):
         prompt = _PROMPT.match(above[k])
         line = above[k][prompt.end() :].strip() if prompt else above[k].strip()
-        if not any(map(str.isalnum, line)) or _RULE.fullmatch(line) or _SHAPE.fullmatch(line):
+        if not any(map(str.isalnum, line)) or _SHOWN_BELOW.fullmatch(line):
+            continue
+        if _RULE.fullmatch(line) or _SHAPE.fullmatch(line):
             continue
         if is_figure(line):
             numbers += 1
@@ -241,6 +279,8 @@ def _above(line: str) -> str:
     comment = line.startswith(("#", "//", "%"))
     if not comment and (named := re.fullmatch(r"([A-Za-z_]\w{0,39})\s*[:=]?", line)):
         return named[1]
+    if key := _KEY.fullmatch(line):
+        return short(key[2], _MOST)
     if not comment and not line.endswith((":", "=")) and _CODE.search(_without_shape(line)):
         return ""
     return _named(line)
@@ -252,16 +292,22 @@ def _without_shape(line: str) -> str:
 
 def _named(line: str) -> str:
     """Return a label as written, without marks around it, the number of a step and a shape."""
+    if logged := _LOGGED.match(line):
+        line = line[logged.end() :]
+    line = _TAGS.sub("", line) if "<" in line else line
     line = re.sub(r"^.*[({\[](?=['\"])", "", line)  # OrderedDict([('W_Q',
-    label = _without_shape(line.strip().rstrip(":= \t"))
-    label = label.removesuffix(".shape").strip(_MARKS)
+    label = _without_shape(_BESIDE_NAME.sub("", line.strip(), count=1).rstrip(":= \t"))
+    label = label.rstrip("= \t").removesuffix(".shape").strip(_MARKS)
+    label = label.removesuffix("']").removesuffix('"]')
+    if typed := _TYPED.fullmatch(label):
+        label = typed[1]
     if (printed := _PRINT.fullmatch(label)) and (names := _arguments(printed[1])):
         label = names[0]
     elif named := _ARGUMENT.search(label):  # BaseModelOutput(attentions=
         label = named[1] or named[2]
     label = re.sub(r"(?:^|[ =]{1,3})(?:Float|Int)\d\d$", "", label)  # Float32[1.0, 2.0]
     label = "" if label.lower() in ("shape", "size", "array") else label
-    label = _STEP.sub("", label, count=1) if _STEP.match(label) else label
+    label = _STEP.sub("", label, count=1).strip(_MARKS) if _STEP.match(label) else label
     return short(label, _MOST)
 
 

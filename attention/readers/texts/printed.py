@@ -419,7 +419,11 @@ def _placed(text: str, plain: str) -> Iterator[_Placed]:
                 " result."
             )
         yield _Placed(node, around, text[last : node.start], "," in plain[node.start : node.end])
-        last, end = (node.start, node.start) if node.end == len(plain) else (node.end, after)
+        last, end = (
+            (node.start, node.start)
+            if node.end == len(plain)
+            else (node.end, _end_with_label(node, plain, after))
+        )
 
 
 def _is_whole(node: Node, plain: str) -> bool:
@@ -439,8 +443,16 @@ def _is_place(node: Node, plain: str, begin: int) -> bool:
 
 
 def _rest_of_line(plain: str, end: int) -> str:
-    line_end = plain.find("\n", end)
-    return plain[end : len(plain) if line_end < 0 else line_end].strip(" \t\r,;)]")
+    return plain[end : end + 200].partition("\n")[0].strip(" \t\r,;)]")
+
+
+def _end_with_label(node: Node, plain: str, after: int) -> int:
+    """Where what belongs to a row ends: it may have its label behind it, as in "[1 2] dog"."""
+    if node.depth > 1 or "\n" in plain[node.end : after]:
+        return after
+    line, has_end, _ = plain[after : after + 200].partition("\n")
+    begins_another = "[" in line or line.rstrip().endswith((":", "="))
+    return after if begins_another or not has_end else after + len(line)
 
 
 def _is_size(around: Around, node: Node, plain: str, after: int) -> bool:
@@ -452,7 +464,9 @@ def _is_size(around: Around, node: Node, plain: str, after: int) -> bool:
         return True
     if not _is_whole(node, plain):
         return False
-    if is_size(plain[max(node.start - 80, 0) : node.start]):
+    if is_size(plain[max(node.start - 80, 0) : node.start]) or (
+        around.told != node.shape and around.told == tuple(node.rows[0])
+    ):
         return True
     goes_on = plain[after - 1 : after] != "\n" and _rest_of_line(plain, after)
     prose = around.label.count(" ") > 1 or any(map(str.isalpha, goes_on or ""))
@@ -481,6 +495,8 @@ def _goes_on(group: list[_Placed], one: _Placed) -> bool:
     if one.around.beside:
         _, *lines = one.gap.split("\n")
         return first.around.beside and sum(bool(line.strip(_GAP)) for line in lines) == 1
+    if first.node.depth > 1 or one.node.depth > 1:
+        return False
     blank = re.search(r"\n[ \t]*\n", one.gap)
     return not (one.around.label or first.around.beside or one.around.rest or blank)
 

@@ -165,6 +165,7 @@ def test_comments_hold_what_code_prints_and_no_more(text):
         "(4, 3) (4, 2)",
         "Q.shape: torch.Size([2, 2])",
         "shape: [2, 2]",
+        "torch.Size([3, 4]) [3, 4]",
         "print(Q.shape)",
         "x[0] = y[1, 2]",
         "In [3]: import numpy as np",
@@ -289,6 +290,30 @@ def test_bounds():
         ("OrderedDict([('W_Q.weight', ", "W_Q.weight"),
         ("import numpy as np\nQ = X @ W\n", ""),
         ("/* mine */\n", "mine"),
+        ("2024-05-01 12:00:00,123 INFO Q = ", "Q"),
+        ("[2024-05-01 12:00:00,123] [INFO] Q = ", "Q"),
+        ("I0501 12:00:00.123456 140 model.py:12] Q = ", "Q"),
+        ("2024-05-01 12:00:00.123 | INFO     | __main__:main:12 - Q: ", "Q"),
+        ("INFO:__main__:weights:\n", "weights"),
+        ("[2/4] Q:\n", "Q"),
+        ("Step [1]: Q\n", "Q"),
+        ("2. **Q** = `", "Q"),
+        ("1. First $QK^T$:\n\n```\n", "First $QK^T$"),
+        ("Q\n✓ 0.0s\n", "Q"),
+        ("1/1 [=====] - 0s 50ms/step\n", ""),
+        ("Q.shape=(2, 2) Q=", "Q"),
+        ("V.shape == (2, 2)\n", "V"),
+        ("bias torch.Size([2]) tensor(", "bias"),
+        ("OrderedDict([('weight',\n              tensor(", "weight"),
+        ("params['W_q'] = np.array(", "W_q"),
+        ("Q: np.ndarray = np.array(", "Q"),
+        ("<pre>Q = ", "Q"),
+        (">>> Q[0]\n", "Q[0]"),
+        ("cache [] Q ", "Q"),
+        (
+            "Q: Tensor(shape=[2, 2], dtype=float32, place=Place(gpu:0), stop_gradient=False,\n",
+            "Q",
+        ),
     ],
 )
 def test_a_label_is_what_stands_before(before, label):
@@ -303,6 +328,18 @@ def test_what_code_prints_together_is_named_in_order():
         assert read(f"{code}\n\n{arrays}") == wanted
     in_line = "W_Q, W_K\n\n(array([[1, 2]]),\n array([[3, 4]]))"
     assert read(in_line) == {"W_Q": [[1, 2]], "W_K": [[3, 4]]}
+
+
+def test_a_label_is_that_of_no_other_array():
+    assert read("Q, K = np.array([[1, 2]]), np.array([[3, 4]])") == {"Q": [[1, 2]], "K": [[3, 4]]}
+    assert read("[1 2] the\n[3 4] dog\n") == {"numbers": [[1, 2], [3, 4]]}
+    assert list(read("f(np.array([[1, 2]]), np.array([[3, 4]]))")) == ["numbers 1", "numbers 2"]
+
+
+def test_a_shape_is_compared_with_the_array_that_it_is_said_of():
+    assert "says 3 × 4 here" in arrays_in("Q shape: (3, 4)\n[[1, 2]]", "it")["Q"].remark
+    for text in ("Input shape: (3, 4)\nQ:\n[[1, 2]]", "e tensor([], size=(0, 3))\nQ [[1, 2]]"):
+        assert not arrays_in(text, "it")["Q"].remark
 
 
 def test_the_same_label_again_gets_a_number():
