@@ -295,8 +295,11 @@ def _named(line: str) -> str:
     if logged := _LOGGED.match(line):
         line = line[logged.end() :]
     line = _TAGS.sub("", line) if "<" in line else line
+    line = line.strip()
+    if no_name := _BESIDE_NAME.match(line):
+        line = line[no_name.end() :]
     line = re.sub(r"^.*[({\[](?=['\"])", "", line)  # OrderedDict([('W_Q',
-    label = _without_shape(_BESIDE_NAME.sub("", line.strip(), count=1).rstrip(":= \t"))
+    label = _without_shape(line.rstrip(":= \t"))
     label = label.rstrip("= \t").removesuffix(".shape").strip(_MARKS)
     label = label.removesuffix("']").removesuffix('"]')
     if typed := _TYPED.fullmatch(label):
@@ -326,7 +329,7 @@ def heading(gap: str) -> str:
 
 def is_size(around_text: str) -> bool:
     """Check whether what stands before whole numbers says that they are a shape or places."""
-    return _SIZES.search(around_text[-80:]) is not None
+    return _SIZES.search(around_text.rstrip()[-80:]) is not None
 
 
 def behind(plain: str, end: int) -> tuple[int, str]:

@@ -16,7 +16,15 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_JOINED, MAX_RANK, BadInput
+from attention.limits import (
+    LIMIT,
+    MAX_ARRAYS,
+    MAX_BRACKETS,
+    MAX_ELEMENTS,
+    MAX_JOINED,
+    MAX_RANK,
+    BadInput,
+)
 from attention.readers.cells.entry import ALONE, REFUSED, ArrayEntry, Choice, short
 from attention.readers.cells.printouts import is_number, is_wrapped, read_number, sides, vanishes
 from attention.readers.texts.around import Around, before, behind, cleaned, heading, is_size
@@ -378,6 +386,8 @@ def _in_parentheses(text: str, where: str) -> dict[str, ArrayEntry]:
     """Rows in other brackets, of a text that is nothing else; refused if they may be a shape."""
     if "{{" in text or not ({"(", "{"} & set(text) and _TUPLES.fullmatch(text)):
         return {}
+    if (count := text.count("(") + text.count("{")) > MAX_BRACKETS:
+        raise BadInput(f"{where} has {count:,} brackets; at most {MAX_BRACKETS:,} are read.")
     found = arrays_in(text.translate(_SQUARE), where)
     may_be_shapes = {"(", ","} <= set(text) and not re.search(r"[.\-eE]|\(\s*\(|\b0", text)
     if len(found) > 1 or (may_be_shapes and not re.search(r"\)\s*,\s*\(", text)):

@@ -257,6 +257,8 @@ def test_bounds():
     assert str(refused.value) == messages.TOO_MANY_ARRAYS_IN_JSON.format(
         place="it", found="4,097", limit="4,096"
     )
+    with pytest.raises(BadInput, match="has 100,001 brackets; at most 100,000"):
+        arrays_in("(1, 2), " * 100_001, "it")
     assert "has 5 axes of 2 × 1 × 1 × 1 × 1; at most 4 are read." in wrong("[[[[[1]]]], [[[[2]]]]]")
 
 
@@ -436,6 +438,9 @@ def test_a_list_of_words_labels_the_rows_of_the_inputs():
         "#" * 1_000_000 + "[1 2]",
         ">>> " * 300_000 + "[1 2]",
         "\n" * 300_000 + "[1 2]",
+        "Tensor(shape=[1], dtype=" * 10_000,
+        "a <b> 12:00:00 INFO [] [1 2]" * 10_000,
+        (" " * 50 + "[1 2]") * 10_000,
     ],
 )
 def test_hostile_text_takes_time_in_proportion_to_its_length(text):
