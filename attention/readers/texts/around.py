@@ -287,7 +287,7 @@ def _above(line: str) -> str:
 
 
 def _without_shape(line: str) -> str:
-    return _SHAPE_BEHIND.sub("", line)
+    return line[:-80] + _SHAPE_BEHIND.sub("", line[-80:])
 
 
 def _named(line: str) -> str:

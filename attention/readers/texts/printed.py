@@ -44,6 +44,7 @@ _BEGINNING = re.compile(
     r"[\s,\[\]]*+(?:[\d.+\-eE]++|nan|inf|True|False)[\s,\[\]]++(?=[\d.+\-nT])"
     r"(?:[\d.+\-eE\s,\[\]]|nan|inf|True|False)*+"
 )
+_DEEPEST = 32  # axes, of which a shape is made
 _ENOUGH = 1000  # words, after which no number is expected
 _DOTS = ("...", "…")
 ROWS = {"matrix": "one matrix, a row each", "arrays": "an array each"}
@@ -171,6 +172,12 @@ def _closed(opened: _Open, end: int) -> list[Node]:
 def _join(whole: Node, kids: list[Node]) -> None:
     """Make an array of arrays of one shape."""
     first = kids[0].shape
+    if len(first) > _DEEPEST:
+        whole.problem, whole.at = (
+            f" has {_DEEPEST} axes or more; at most {MAX_RANK} are read.",
+            whole.start,
+        )
+        return
     for number, kid in enumerate(kids, 1):
         if kid.shape != first:
             whole.problem, whole.at = _other_shape(number, kid.shape, first), kid.start

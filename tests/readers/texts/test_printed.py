@@ -449,6 +449,12 @@ def test_hostile_text_takes_time_in_proportion_to_its_length(text):
         arrays_in(one, "it")
 
 
+def test_a_shape_of_very_many_axes_is_not_made():
+    (node,) = nodes_in("[" * 40 + "1" + "]" * 40)
+    assert not node.shape
+    assert "has 32 axes or more; at most 4 are read." in wrong("[" * 40 + "1" + "]" * 40)
+
+
 def test_brackets_in_each_other_are_found_without_recursion():
     assert nodes_in("[" * 50_000 + "1" + "]" * 50_000)[0].depth == 50_000
 
