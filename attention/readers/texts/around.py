@@ -118,6 +118,7 @@ _CODE = re.compile(r"\w\(|[^=!<>]=[^=]|^(?:import|from|for|if|def|return|with|cl
 _ARGUMENT = re.compile(r"^\w+\((?:[^()]*,)?\s*(\w+)$|^\w+=[^()=]*,\s*(\w+)$")
 _MARKS = " \t:=#*`>'\"([{,;-•→|/%│"
 _FAR = 600  # characters before an array, in which its label is looked for
+_WIDE = 200  # characters at the end of a line, which is all that its label is looked for in
 _MOST = 60  # characters of a label
 
 
@@ -292,6 +293,7 @@ def _without_shape(line: str) -> str:
 
 def _named(line: str) -> str:
     """Return a label as written, without marks around it, the number of a step and a shape."""
+    line = line[-_WIDE:]
     if logged := _LOGGED.match(line):
         line = line[logged.end() :]
     line = _TAGS.sub("", line) if "<" in line else line
