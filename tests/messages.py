@@ -1060,7 +1060,9 @@ NO_NUMBERS = (
     "{place} holds no array, such as [[1, 2], [3, 4]], and no table of numbers; shapes and code"
     " that computes are not enough."
 )
-LEFT_OUT = "{place}: “...” stands for numbers that are left out; print all of them after {line}."
+NUMBERS_LEFT_OUT = (
+    "{place}: “...” stands for numbers that are left out; print all of them after {line}."
+)
 NOT_CLOSED = (
     "{place}: a bracket is not closed, so a part of the numbers may be missing; copy all of them."
 )

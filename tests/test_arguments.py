@@ -80,6 +80,7 @@ CALLS = {  # each public function, and arguments that it takes
     | {"trained": 64, "fast": 32.0, "slow": 1.0}
     | {"whole_pairs": True},
     attention.yarn_factor: {"scaling": 2.0},
+    attention.read_printed: {"text": "[[1, 2]]"},
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
     | {"softcap": None, "softmax": "sigmoid", "announce": None},

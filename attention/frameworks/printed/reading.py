@@ -68,7 +68,9 @@ def read_printed(text: str) -> PrintedText:
     Raises
     ------
     BadInput
-        If the text holds no array that can be read.
+        If the text holds no array that can be read; it is a ValueError.
+    TypeError
+        If it is no string.
 
     >>> found = read_printed("scores:\\n[[1. 2.]\\n [3. 1.]]\\nw = [[0.27, 0.73], [0.88, 0.12]]")
     >>> [(array.name, array.role) for array in found.arrays]
@@ -76,6 +78,8 @@ def read_printed(text: str) -> PrintedText:
     >>> print(found.relations[0])
     “w” = softmax(scores)
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text is {type(text).__name__}; expected a string.")
     arrays = texts.entries(text, PASTED)
     found = related(arrays)
     shown = tuple(

@@ -542,7 +542,9 @@ BAD = {
     "zero byte": ("1 2\n3\x00", messages.ZERO_BYTE.format(place="it", chr=6)),
     "ellipsis": (
         "[[1 2 ... 3]]",
-        messages.LEFT_OUT.format(place="it, line 1", line="np.set_printoptions(threshold=10**6)"),
+        messages.NUMBERS_LEFT_OUT.format(
+            place="it, line 1", line="np.set_printoptions(threshold=10**6)"
+        ),
     ),
     "bracket missing": (
         "[[1, 2], [3, 4",
