@@ -523,6 +523,8 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 "",
                 placeholder=" ".join(entry.rows[:4]),
             )
+        elif first and _can_be_cut(entry):
+            chosen["cut"] = _slice(group, entry)
         if role == "X" and len(entry.shape) == 2 and not chosen["words"]:
             chosen["transposed"] = state.page_control(
                 st.checkbox,
@@ -531,8 +533,6 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 False,
                 help="For X with one column for each token.",
             )
-        elif first and _can_be_cut(entry):
-            chosen["cut"] = _slice(group, entry)
         if group == "QKV" and first and len(entry.shape) > 2:
             axis = state.page_control(
                 st.segmented_control,
