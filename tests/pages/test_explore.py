@@ -278,7 +278,7 @@ def test_an_empty_box_that_is_read_is_said_to_be_empty():
             "1e308 0",
             messages.NUMBER_TOO_LARGE.format(place="The text, line 1, column 1", found="1e308"),
         ),
-        ("[[1, 2", messages.STANDS_BETWEEN_ROWS.format(place="The text", text="1 2")),
+        ("[[1, 2", messages.NOT_CLOSED.format(place="The text, line 1")),
     ],
 )
 def test_a_bad_paste_gets_one_sentence_and_offers_nothing(text, sentence):

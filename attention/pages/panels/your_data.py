@@ -441,7 +441,8 @@ def _several(
         state.set_page_value("load_picks", family)
         guessed = adopt.picks_of(arrays, family)
         if related and every:
-            guessed |= printed.picks_of(every, related, family)
+            proposed = printed.picks_of(every, related, family)
+            guessed |= {role: name for role, name in proposed.items() if name}
             for role in printed.turned(related, every, guessed):
                 state.set_page_value(f"load_transposed_{role}", True)
             if printed.hides(related):
