@@ -62,7 +62,7 @@ def test_what_cannot_be_read_is_listed_and_not_used():
     found = read_printed("Q = [[1, 2], [3, 5]]\nK = [[1, ..., 2]]")
     assert found.arrays[1].role is None
     assert found.arrays[1].shape == ()
-    assert found.arrays[1].problem == messages.NUMBERS_LEFT_OUT.format(
+    assert found.arrays[1].problem == messages.DOTS_STAND_FOR_NUMBERS.format(
         place="the text, line 2", line="np.set_printoptions(threshold=10**6)"
     )
     assert str(found).splitlines()[:2] == ["Q: 2 × 2, Q", f"K: {found.arrays[1].problem}"]

@@ -210,13 +210,13 @@ WRONG = {
     "0.5 * [[1, 2]]": messages.TEXT_BESIDE_NUMBERS.format(place=LINE, text="0.5 *"),
     "K = -np.array([[1, 2]])": messages.TEXT_BESIDE_NUMBERS.format(place=LINE, text="= -"),
     "[[1, 2], [3, 4]] 5 6": messages.TEXT_BESIDE_NUMBERS.format(place=LINE, text="5 6"),
-    "[[1, 2]\n ...\n [3, 4]]": messages.NUMBERS_LEFT_OUT.format(
+    "[[1, 2]\n ...\n [3, 4]]": messages.DOTS_STAND_FOR_NUMBERS.format(
         place=LINE, line="np.set_printoptions(threshold=10**6)"
     ),
-    "tensor([[1., ..., 2.]])": messages.NUMBERS_LEFT_OUT.format(
+    "tensor([[1., ..., 2.]])": messages.DOTS_STAND_FOR_NUMBERS.format(
         place=LINE, line='torch.set_printoptions(profile="full")'
     ),
-    "tf.Tensor([[1. … 2.]], shape=(1, 9))": messages.NUMBERS_LEFT_OUT.format(
+    "tf.Tensor([[1. … 2.]], shape=(1, 9))": messages.DOTS_STAND_FOR_NUMBERS.format(
         place=LINE, line="tf.print(x, summarize=-1)"
     ),
     "Q: [[1, 2], [3, 4]": messages.NOT_CLOSED.format(place=LINE),

@@ -542,7 +542,7 @@ BAD = {
     "zero byte": ("1 2\n3\x00", messages.ZERO_BYTE.format(place="it", chr=6)),
     "ellipsis": (
         "[[1 2 ... 3]]",
-        messages.NUMBERS_LEFT_OUT.format(
+        messages.DOTS_STAND_FOR_NUMBERS.format(
             place="it, line 1", line="np.set_printoptions(threshold=10**6)"
         ),
     ),
