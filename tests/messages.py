@@ -1060,7 +1060,7 @@ NO_NUMBERS = (
     "{place} holds no array, such as [[1, 2], [3, 4]], and no table of numbers; shapes and code"
     " that computes are not enough."
 )
-NUMBERS_LEFT_OUT = (
+DOTS_STAND_FOR_NUMBERS = (
     "{place}: “...” stands for numbers that are left out; print all of them after {line}."
 )
 NOT_CLOSED = (
