@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import messages
@@ -56,3 +57,9 @@ def test_a_sentence_that_is_spelled_out_is_found(tmp_path):
 
 def test_no_two_sentences_are_the_same():
     assert len(set(SENTENCES.values())) == len(SENTENCES)
+
+
+def test_no_name_is_given_twice():
+    tree = ast.parse(Path(messages.__file__).read_text(encoding="utf-8"))
+    names = [node.targets[0].id for node in tree.body if isinstance(node, ast.Assign)]
+    assert [name for name, count in Counter(names).items() if count > 1] == []
