@@ -455,9 +455,9 @@ def _is_place(node: Node, plain: str, begin: int) -> bool:
     if inside and (node.is_words or _is_whole(node, plain)):
         return True
     # first by what is near, as all that stands before it takes a hundred times as long
-    if len(node.shape) == 1 and _is_whole(node, plain):
-        if is_size(plain[max(node.start - 80, 0) : node.start]):
-            return True
+    before_all = plain[max(node.start - 80, 0) : node.start]
+    if len(node.shape) == 1 and _is_whole(node, plain) and is_size(before_all):
+        return True
     if node.shape != (1,) or before_it in (":", "=") or not _is_whole(node, plain):
         return False
     return bool(before_it.strip("\n(,") or _rest_of_line(plain, node.end))
