@@ -392,8 +392,9 @@ def _choice(key: str, options: Mapping[str, str], taken: str, question: str | No
         options=list(options),
         required=True,
         format_func=options.__getitem__,
-        help=question,
     )
+    if question:
+        pieces.note(question)
 
 
 def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
