@@ -30,6 +30,7 @@ OPTIONS = {
     },
     "names": {"names": "the names of the columns", "numbers": "numbers of the matrix"},
     "labels": {"labels": "the labels of the rows", "numbers": "numbers of the matrix"},
+    "rows": {"matrix": "one matrix, a row each", "arrays": "an array each"},  # between brackets
 }
 _DECIMAL = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d{1,4})?")  # 0,5 or 1.234,5
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234.5
@@ -370,7 +371,8 @@ def joined_frame(text: str, where: str) -> str:
         return text
     if sum(1 for _ in _WORD.finditer(text)) > 2 * MAX_ELEMENTS:  # labels are in every group
         raise BadInput(f"{where} is too large; at most {MAX_ELEMENTS:,} numbers are read.")
-    groups = [group.split("\n") for group in re.split(r"\n[ \t]*\n", text.strip("\n"))]
+    parted = re.split(r"\n[ \t]*\n", text.strip("\n"))  # of two empty lines one may be left
+    groups = [group.split("\n") for group in parted if group.strip()]
     size = ["", *groups.pop()] if _SIZE.fullmatch(groups[-1][0].strip()) else []
     rows: list[list[str]] = []  # the label, then the cells of every group
     for group in groups:

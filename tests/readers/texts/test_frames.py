@@ -125,3 +125,9 @@ def test_a_box_that_leaves_rows_out_or_has_another_size_is_refused():
     assert refused(BOX.replace("-1.25", "oops ")) == messages.NOT_A_NUMBER.format(
         place="it, line 7, column 3", found="oops"
     )
+
+
+def test_several_empty_lines_between_groups_of_columns_are_one():
+    text = "      a \\\ncat   1\n\n   \n\n      b\ncat   2\n\n  \n"
+    entry = entries(text, "it")[ALONE]
+    assert (entry.rows, entry.read().tolist()) == (("cat",), [[1, 2]])
