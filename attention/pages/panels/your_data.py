@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from attention.frameworks.printed.reading import related as how_related
 from attention.frameworks.printed.relations import Found
 from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_FILE, MAX_PASTED, MAX_STATE, MAX_TOKENS, BadInput
@@ -33,7 +34,6 @@ from attention.readers.select import (
     thirds,
 )
 from attention.readers.texts.grid import OPTIONS
-from attention.readers.texts.printed import ROWS
 from attention.session.bring import adopt, printed
 from attention.session.bring.adopt import ROLES
 from attention.session.edit import changes
@@ -178,7 +178,7 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     if state.page_value("load_guessed", None) != mark:
         _guess(s, mark, arrays, related)
     if related:
-        _text_of_arrays(s, where, mark, every, arrays, related)
+        _text_of_arrays(s, where, mark, every, arrays, related, typed)
         return
     picks, heads = _single(s, arrays) if len(arrays) == 1 else _several(s, arrays)
     selected = gather(arrays, picks, where, typed)
@@ -221,6 +221,7 @@ def _text_of_arrays(
     every: dict[str, ArrayEntry],
     arrays: dict[str, ArrayEntry],
     related: Found,
+    typed: bool,
 ) -> None:
     """Several arrays of a text: what each is, whether it agrees, and what can be changed.
 
@@ -234,7 +235,7 @@ def _text_of_arrays(
     with st.expander("Change what they are"):
         picks, heads = _several(s, arrays, related, every)
     try:
-        selected = gather(arrays, picks, where, typed=True)
+        selected = gather(arrays, picks, where, typed)
         selected = adopt.with_own_parts(selected, arrays, picks, where)
         if selected:
             new, said = _adopted(s, selected, heads, related)
@@ -315,7 +316,7 @@ def _related(mark: bytes, arrays: dict[str, ArrayEntry]) -> Found | None:
         return None
     known = state.page_value("load_related", None)
     if not known or known[0] != mark:
-        known = mark, printed.understood(arrays)
+        known = mark, how_related(arrays)
         state.set_page_value("load_related", known)
     return known[1]
 
@@ -331,11 +332,13 @@ def _list(
             for name, use in zip(arrays, related.uses, strict=True)
         ]
         st.html(tables.found(arrays, uses))
-        pieces.note(together)
+        if together:
+            pieces.note(together)
         return
     compared = printed.compared(new, arrays, related, picks)
     st.html(tables.found(arrays, [(one.role or "", one.said) for one in compared]))
-    pieces.note("  \n".join(filter(None, (together, printed.summary(compared)))))
+    if told := [sentence for sentence in (together, printed.summary(compared)) if sentence]:
+        pieces.note(*told)
 
 
 def _adopted(
@@ -375,7 +378,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
         state.set_page_value("load_found", ((where, chosen), read))
     if isinstance(read, BadInput):
         for key, answer in chosen.items():  # another answer may do
-            _choice(key, {**OPTIONS, "rows": ROWS}[key], answer)
+            _choice(key, OPTIONS[key], answer)
         raise read
     for choice in {choice.key: choice for one in read.values() for choice in one.choices}.values():
         _choice(choice.key, choice.options, choice.taken, capital(choice.question))

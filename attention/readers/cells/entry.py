@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
+
+from attention.limits import BadInput
 
 ALONE = "numbers"  # the name of an array that has none
 PASTED = "the text"  # what sentences call numbers that were typed or pasted
@@ -51,6 +54,15 @@ class ArrayEntry:
     def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> ArrayEntry:
         """Numbers that were read already, out of a text."""
         return cls(name, values.shape, "text", lambda: values, rows)
+
+
+def refused(name: str, problem: BadInput) -> ArrayEntry:
+    """Return an array that cannot be read beside others that can: reading it raises the problem."""
+
+    def read() -> NoReturn:
+        raise problem
+
+    return ArrayEntry(name, (), REFUSED, read, remark=str(problem))
 
 
 def shape_of(shape: Sequence[int], index: Index) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from attention.readers.cells.entry import (
     REFUSED,
     ArrayEntry,
     Index,
+    refused,
     repeated,
     shape_of,
     shown,
@@ -260,7 +261,7 @@ def npz(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str, ArrayEn
             if small:
                 _check_sound(listed[name], bounds)
         except BadInput as problem:
-            listed[name] = _refused(name, problem)
+            listed[name] = refused(name, problem)
     if listed.keys() >= _SPARSE and all(len(entry.shape) < 2 for entry in listed.values()):
         raise BadInput(
             f"{where} is a sparse matrix of SciPy; save scipy.sparse.load_npz(…).toarray() by"
@@ -291,15 +292,6 @@ def _some(arrays: dict[str, ArrayEntry]) -> dict[str, ArrayEntry]:
     if all(entry.dtype == REFUSED for entry in arrays.values()):
         next(iter(arrays.values())).read()
     return arrays
-
-
-def _refused(name: str, problem: BadInput) -> ArrayEntry:
-    """Return a member that cannot be read beside others; it is refused when it is chosen."""
-
-    def read() -> NoReturn:
-        raise problem
-
-    return ArrayEntry(name, (), REFUSED, read, remark=str(problem))
 
 
 def readable(arrays: dict[str, ArrayEntry]) -> tuple[dict[str, ArrayEntry], str]:
@@ -429,7 +421,7 @@ def safetensors(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str,
         try:
             arrays[name] = _tensor(name, tensor, body, places[name], bounds)
         except UnknownType as problem:
-            arrays[name] = _refused(name, problem)
+            arrays[name] = refused(name, problem)
     return _some(arrays)
 
 

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,10 @@ from attention.limits import (
     MAX_RANK,
     BadInput,
 )
-from attention.readers.cells.entry import ALONE, REFUSED, ArrayEntry, Choice, short
+from attention.readers.cells.entry import ALONE, ArrayEntry, Choice, refused, short
 from attention.readers.cells.printouts import is_number, is_wrapped, read_number, sides, vanishes
 from attention.readers.texts.around import Around, before, behind, cleaned, heading, is_size
+from attention.readers.texts.grid import OPTIONS
 from attention.vocabulary.labels import role_of
 from attention.vocabulary.sentences import plural
 
@@ -47,7 +48,6 @@ _BEGINNING = re.compile(
 _DEEPEST = 32  # axes, of which a shape is made
 _ENOUGH = 1000  # words, after which no number is expected
 _DOTS = ("...", "…")
-ROWS = {"matrix": "one matrix, a row each", "arrays": "an array each"}
 _TUPLES = re.compile(r"[\d\s.,eE+\-(){}]*")  # rows in other brackets
 _SQUARE = str.maketrans("(){}", "[][]")
 # Vectors that code puts below each other: X = np.stack([the, dog])
@@ -359,7 +359,7 @@ def arrays_in(text: str, where: str, rows: str = "matrix") -> dict[str, ArrayEnt
     """Return the arrays that stand in a text, by their labels; {} where there are none.
 
     An array that cannot be read is listed with what is wrong. ``rows``: what lines of one label and
-    one row each are, a key of ``ROWS``.
+    one row each are, a key of ``OPTIONS["rows"]``.
 
     >>> found = arrays_in("Q:\\n [[1 2]\\n [3 4]]\\nrow sums: [3. 7.]", "the text")
     >>> {name: entry.shape for name, entry in found.items()}
@@ -378,7 +378,9 @@ def arrays_in(text: str, where: str, rows: str = "matrix") -> dict[str, ArrayEnt
         _rows(group, text) if len(group) > 1 else _alone(group[0], text, where) for group in groups
     ]
     if asked:
-        choice = Choice("rows", "Each of some lines holds a label and a row.", ROWS, rows)
+        choice = Choice(
+            "rows", "Each of some lines holds a label and a row.", OPTIONS["rows"], rows
+        )
         found = [replace(entry, choices=(choice,)) for entry in found]
     named = _by_name(_with_words(_stacked(found, plain), plain))
     if not _may_be_heads(found):
@@ -485,9 +487,7 @@ def _is_size(around: Around, node: Node, plain: str, after: int) -> bool:
         return True
     if not _is_whole(node, plain):
         return False
-    if is_size(plain[max(node.start - 80, 0) : node.start]) or (
-        around.told != node.shape and around.told == tuple(node.rows[0])
-    ):
+    if around.told != node.shape and around.told == tuple(node.rows[0]):
         return True
     goes_on = plain[after - 1 : after] != "\n" and _rest_of_line(plain, after)
     prose = around.label.count(" ") > 1 or any(map(str.isalpha, goes_on or ""))
@@ -551,9 +551,9 @@ def _alone(one: _Placed, text: str, where: str) -> ArrayEntry:
     node, label = one.node, one.around.label
     place = f"{where}, line {text.count(chr(10), 0, node.at or node.start) + 1}"
     if node.problem:
-        return refused(label, f"{place}{node.problem}")
+        return refused(label, BadInput(f"{place}{node.problem}"))
     if node.is_cut:
-        return refused(label, f"{place}: {_how_to_print_whole(text, node)}")
+        return refused(label, BadInput(f"{place}: {_how_to_print_whole(text, node)}"))
     shape = node.shape
     while len(shape) > 2 and shape[0] == 1:
         shape = shape[1:]
@@ -561,9 +561,8 @@ def _alone(one: _Placed, text: str, where: str) -> ArrayEntry:
     if rows is not None:
         return ArrayEntry.of(label, rows)
     if len(shape) > MAX_RANK:
-        return refused(
-            label, f"{place} has {len(shape)} axes of {sides(shape)}; at most {MAX_RANK} are read."
-        )
+        told = f"{place} has {len(shape)} axes of {sides(shape)}; at most {MAX_RANK} are read."
+        return refused(label, BadInput(told))
     values = node.values().reshape(shape)
     if one.around.factor:
         values = np.vectorize(lambda value: float(f"{float(value)!r}e{one.around.factor}"))(values)
@@ -587,15 +586,6 @@ def _lines(inner: str) -> np.ndarray | None:
     if not all(rows) or len({len(row) for row in rows if row}) > 1:
         return None
     return np.array([row for row in rows if row])
-
-
-def refused(name: str, sentence: str) -> ArrayEntry:
-    """Return an array that cannot be read beside others: reading it raises the sentence."""
-
-    def read() -> NoReturn:
-        raise BadInput(sentence)
-
-    return ArrayEntry(name, (), REFUSED, read, remark=sentence)
 
 
 def _how_to_print_whole(text: str, node: Node) -> str:

@@ -7,7 +7,7 @@ sentence that names the line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from attention.limits import MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
@@ -51,11 +51,14 @@ def entries(
     ((2, 2), ('cat', 'dog'), [2.0, -3.0])
     """
     text = _bounded(text.removeprefix("\ufeff"), where)
-    for read in READERS:
-        if found := read(text, where, chosen or {}):
-            return found
-    _check_numbers(text, where)
-    return _text_table(text, where, chosen)
+    found = _json(text, where) or _printouts(text, where, chosen or {})
+    if not found:
+        other_texts.refuse(text, where)  # the kinds that are not read
+        found = tables_in(text, where)
+    if not found:
+        _check_numbers(text, where)
+        found = _text_table(text, where, chosen)
+    return found
 
 
 def _check_numbers(text: str, where: str) -> None:
@@ -91,15 +94,6 @@ def _printouts(text: str, where: str, chosen: Mapping[str, str]) -> dict[str, Ar
         other_texts.refuse(text, where)
         next(iter(found.values())).read()
     return embeddings(found, where) if found else None
-
-
-# In this order each reads a text, or leaves it to the next; what all of them leave is a table.
-READERS: tuple[Callable[[str, str, Mapping[str, str]], dict[str, ArrayEntry] | None], ...] = (
-    lambda text, where, chosen: _json(text, where),
-    _printouts,
-    lambda text, where, chosen: other_texts.refuse(text, where),  # the kinds that are not read
-    lambda text, where, chosen: tables_in(text, where),
-)
 
 
 def _text_table(text: str, where: str, chosen: Mapping[str, str] | None) -> dict[str, ArrayEntry]:
@@ -161,8 +155,3 @@ def _bounded(text: str, where: str) -> str:
             f"{where}, character {text.index(chr(0)) + 1} is a zero byte; expected text."
         )
     return text
-
-
-def _as_truth(entry: ArrayEntry) -> ArrayEntry:
-    """Return the same array, whose 0 and 1 were written as False and True."""
-    return replace(entry, dtype="bool", read=lambda: entry.read().astype(bool), pick=None)

@@ -10,7 +10,7 @@ import numpy as np
 
 from attention.core.masks import TUTORIAL_FILL
 from attention.core.trace import AttentionTrace
-from attention.frameworks.printed.reading import related, unit_of
+from attention.frameworks.printed.reading import unit_of
 from attention.frameworks.printed.relations import Found, Relation, Use
 from attention.readers.cells.entry import REFUSED, ArrayEntry
 from attention.readers.select import FINISHED, MASK
@@ -23,7 +23,6 @@ from attention.vocabulary.numbers import number
 from attention.vocabulary.sentences import amount
 from attention.vocabulary.stages import STAGES, WEIGHTS
 
-INPUTS = {role for roles in FAMILIES.values() for role in roles}
 FLOAT32 = 1e-5  # of the largest number: what float32 may change, on devices with quick exponentials
 DRAWS = 12  # of inputs that would have been printed alike
 SPREADS = 7  # standard deviations, as in attention.diagnose
@@ -46,11 +45,6 @@ def can_be_related(arrays: Mapping[str, ArrayEntry]) -> bool:
     """Check for several arrays of a text, no more than are compared."""
     of_text = all(entry.dtype in ("text", "bool", REFUSED) for entry in arrays.values())
     return of_text and 1 < len(arrays) <= MOST and not any(e.pick for e in arrays.values())
-
-
-def understood(arrays: Mapping[str, ArrayEntry]) -> Found:
-    """Find how the arrays belong together, where each has a use at all."""
-    return related(arrays)
 
 
 def family_of(found: Found) -> str | None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attention.frameworks.printed.reading import related
 from attention.readers.select import MASK, Selection, gather
 from attention.readers.texts.texts import entries
 from attention.session.bring import adopt, printed
@@ -38,7 +39,7 @@ def brought(text: str):
     """The settings, what is compared, and the picks, as the page makes them."""
     arrays = entries(text, "the text")
     assert printed.can_be_related(arrays)
-    found = printed.understood(arrays)
+    found = related(arrays)
     family = printed.family_of(found)
     picks = {r: n for r, n in printed.picks_of(arrays, found, family).items() if n}
     turned = printed.turned(found, arrays, picks)
