@@ -1,4 +1,4 @@
-"""What is settled before numbers are read: comments, truth, and what a tokenizer gives."""
+"""What is settled before numbers are read: comments, and what a tokenizer gives."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from attention.readers.cells.entry import ArrayEntry, short
 from attention.readers.cells.printouts import is_number
 
 _GAP = re.compile(r"[\s,;]+")
-_TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
-_TRUE_ROW = re.compile(r"[^\s,;]*(?:[\s,;]+\"?(?:true|false)\"?)+[\s,;]*", re.IGNORECASE)
 # What a tokenizer gives besides words; none of it is an embedding.
 OF_TOKENIZERS = {
     "attention_mask",
@@ -27,23 +25,6 @@ OF_TOKENIZERS = {
     "token_type_ids",
     "word_ids",
 }
-
-
-def counted(text: str) -> tuple[str, bool]:
-    """Return True and False as 1.0 and 0.0, and whether there were any; not beside other numbers.
-
-    >>> counted("True FALSE")
-    ('1.0 0.0', True)
-    >>> counted("a,True\\nb,2")
-    ('a,True\\nb,2', False)
-    """
-    if not _TRUTH.search(text):
-        return text, False
-    if re.search(r"\d|\bnan\b|\binf\b", text, re.IGNORECASE):  # labels or names of columns
-        lines = [line for line in text.splitlines() if line.strip()]
-        if not lines[1:] or not all(_TRUE_ROW.fullmatch(line.strip()) for line in lines[1:]):
-            return text, False
-    return _TRUTH.sub(lambda word: "1.0" if word[0].lower() == "true" else "0.0", text), True
 
 
 def without_comments(text: str) -> str:

@@ -12,6 +12,7 @@ from attention.core.masks import TUTORIAL_FILL
 from attention.core.trace import AttentionTrace
 from attention.frameworks.printed.reading import unit_of
 from attention.frameworks.printed.relations import Found, Relation, Use
+from attention.limits import MAX_DRAWN_AGAIN, MAX_TOGETHER
 from attention.readers.cells.entry import REFUSED, ArrayEntry
 from attention.readers.select import FINISHED, MASK
 from attention.session.bring.adopt import FAMILIES
@@ -27,8 +28,6 @@ FLOAT32 = 1e-5  # of the largest number: what float32 may change, on devices wit
 DRAWS = 12  # of inputs that would have been printed alike
 SPREADS = 7  # standard deviations, as in attention.diagnose
 NOT_USED = "not used"
-MOST = 64  # arrays of a text that are listed with how they belong together
-MOST_DRAWN = 2**18  # scores; more would take seconds
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Compared:
 def can_be_related(arrays: Mapping[str, ArrayEntry]) -> bool:
     """Check for several arrays of a text, no more than are compared."""
     of_text = all(entry.dtype in ("text", "bool", REFUSED) for entry in arrays.values())
-    return of_text and 1 < len(arrays) <= MOST and not any(e.pick for e in arrays.values())
+    return of_text and 1 < len(arrays) <= MAX_TOGETHER and not any(e.pick for e in arrays.values())
 
 
 def family_of(found: Found) -> str | None:
@@ -124,7 +123,7 @@ def compared(
 def _drawn(s: Settings, units: Mapping[str, np.ndarray | float]) -> list[AttentionTrace]:
     """Traces of inputs that would have been printed alike; none of exact inputs."""
     n_q, n_k = s.matrices["Q" if s.typed_qkv else "X"].shape[-2], len(s.key_tokens)
-    if not any(map(np.any, units.values())) or n_q * n_k * s.heads > MOST_DRAWN:
+    if not any(map(np.any, units.values())) or n_q * n_k * s.heads > MAX_DRAWN_AGAIN:
         return []
     rng, traces = np.random.default_rng(0), []
     for _ in range(DRAWS):
