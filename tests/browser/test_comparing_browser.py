@@ -85,7 +85,7 @@ def test_what_cannot_be_read_or_used_is_refused_in_a_sentence_and_changes_nothin
     dashboard = checking(visit)
     box = dashboard.page.locator(".st-key-set_check_weights textarea")
     fill(dashboard, "weights", "<img src=x onerror=alert(1)>")
-    until(dashboard.page.get_by_text(messages.NO_NUMBER.format(place="Your weights, line 1")))
+    until(dashboard.page.get_by_text(messages.NO_NUMBERS.format(place="Your weights")))
     assert box.input_value() == "<img src=x onerror=alert(1)>"
     fill(dashboard, "weights", "")
     fill(dashboard, "output", "5 7 5 5")

@@ -112,7 +112,7 @@ def nodes_in(text: str) -> list[Node]:
     """
     top = _Open(0, 0)
     stack = [top]
-    numbers = _BEGINNING.match(text)
+    numbers, begun = _BEGINNING.match(text), Node(0, is_cut=True)
     for bracket in _BRACKET.finditer(text):
         at, inner = bracket.start(), stack[-1]
         if bracket[0] == "[":
@@ -131,7 +131,8 @@ def nodes_in(text: str) -> list[Node]:
             outer.found += found
             outer.last = at + 1
         elif numbers and at < numbers.end():
-            top.found, top.last = [Node(0, at + 1, is_cut=True)], at + 1
+            begun.end = top.last = at + 1
+            top.found = [begun]
     return _unclosed(stack, text)
 
 
