@@ -546,6 +546,7 @@ ALL_AGREE_WITH = "{title}. With that, all numbers agree to {digits}"
 MASK_AFTER_SOFTMAX = "the mask is applied after the softmax"
 OVER_QUERIES = "the softmax runs over the queries"
 NO_SUCH_ARGUMENT = "no such argument"
+TRANSPOSED_WEIGHTS = "The transposed weights multiply the values: weightsᵀ V"
 HEADS_BY_RESHAPE = "the heads are split by a reshape without a transpose"
 
 # ---- play ----------------------------------------------------------------------------------------

@@ -533,7 +533,23 @@ def test_a_notebook_pasted_whole_becomes_the_board_and_its_stages_agree(look, no
     agree = listed.locator("td", has_text="agree").all_inner_texts()
     assert not listed.locator("td", has_text="differs").count()
     assert agree
-    until(dashboard.page.get_by_text("of a stage agree with the board"))
+    until(dashboard.page.get_by_text(re.compile("of a stage agrees? with the board")))
     dashboard.use()  # 3
     for name, values in given.items():
         assert np.array_equal(dashboard.numbers(name), values), name
+
+
+def test_a_stage_that_differs_goes_to_check_yours_with_everything_filled_in(look):
+    Q, K, V = np.random.default_rng(11).normal(size=(3, 4, 5)).round(8)
+    weights = softmax(Q @ K.T / np.sqrt(5) + np.where(np.tri(4, dtype=bool), 0, -np.inf))
+    arrays = {"Q": Q, "K": K, "V": V, "weights": weights, "output": weights.T @ V}
+    dashboard = look()
+    before = dashboard.numbers("Q")
+    dashboard.paste("\n".join(f"{name}\n{values}" for name, values in arrays.items()))
+    until(dashboard.page.get_by_text("1 of 2 arrays of a stage differs from the board, output"))
+    dashboard.page.get_by_role("button", name="Why do they differ?").click()
+    found = messages.ALL_AGREE_WITH.format(title=messages.TRANSPOSED_WEIGHTS, digits="8 digits")
+    until(dashboard.page.get_by_text(found))
+    dashboard.page.get_by_test_id("stTopNavLink").get_by_text("Explore").click()
+    dashboard.idle()
+    assert np.array_equal(dashboard.numbers("Q"), before)

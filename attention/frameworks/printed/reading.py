@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attention.frameworks.precision import Written
 from attention.frameworks.printed.relations import Found, Printed, Relation, Use, relations
 from attention.readers.cells.entry import ALONE, PASTED, REFUSED, ArrayEntry
 from attention.readers.cells.printouts import sides
@@ -139,24 +140,37 @@ def _moved(relation: Relation, back: list[int]) -> Relation:
     )
 
 
-def unit_of(values: np.ndarray, in_powers: bool = False) -> np.ndarray | float:
-    """One unit in the last printed place of each number; 0 for whole numbers.
+def rounded(values: np.ndarray, in_powers: bool = False) -> Written | None:
+    """Return how numbers were rounded when they were printed; None where all are whole.
 
     As printed, all have the same decimals, or ``in_powers`` of ten the same digits.
+
+    >>> str(rounded(np.array([0.5, 0.25]))), rounded(np.array([2.0, 3.0]))
+    ('2 decimals', None)
+    """
+    finite = values[np.isfinite(values)].ravel().tolist() if values.dtype != bool else []
+    if all(value == int(value) for value in finite):
+        return None
+    if in_powers:
+        return Written(digits=max(map(_digits, finite)))
+    return Written(max(map(_decimals, finite)))
+
+
+def unit_of(values: np.ndarray, in_powers: bool = False) -> np.ndarray | float:
+    """One unit in the last printed place of each number; 0 for whole numbers.
 
     >>> unit_of(np.array([0.5, 0.25])), unit_of(np.array([2.0, 3.0]))
     (0.01, 0.0)
     >>> unit_of(np.array([0.96087, 1.938e-04]), in_powers=True)
     array([1.e-05, 1.e-08])
     """
-    finite = values[np.isfinite(values)].ravel().tolist() if values.dtype != bool else []
-    if all(value == int(value) for value in finite):
+    how = rounded(values, in_powers)
+    if how is None:
         return 0.0
-    if not in_powers:
-        return 10.0 ** -max(_decimals(value) for value in finite)
-    digits = max(map(_digits, finite))
+    if how.digits is None:
+        return 10.0 ** -(how.decimals or 0)
     size = np.abs(np.where(np.isfinite(values) & (values != 0), values, 1.0))
-    return 10.0 ** (np.floor(np.log10(size)) - (digits - 1))
+    return 10.0 ** (np.floor(np.log10(size)) - (how.digits - 1))
 
 
 def _decimals(value: float) -> int:

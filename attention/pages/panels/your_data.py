@@ -36,6 +36,8 @@ from attention.readers.select import (
 from attention.readers.texts.grid import OPTIONS
 from attention.session.bring import adopt, printed
 from attention.session.bring.adopt import ROLES
+from attention.session.bring.printed import Compared
+from attention.session.compare.check_yours import in_boxes
 from attention.session.edit import changes
 from attention.session.state import links
 from attention.session.state.settings import Settings, TooManyTokens
@@ -150,6 +152,7 @@ def _given_last(text: str, asked: bool) -> bool:
 def forget() -> None:
     """Let go of what was read."""
     state.set_page_value("load_found", None)
+    state.set_page_value("load_compared", None)
     upload.forget(FILE)
 
 
@@ -197,20 +200,25 @@ def _confirm(
     heads: int | None,
     said: list[str],
     related: Found | None = None,
+    boxes: dict[str, object] | None = None,
 ) -> None:
+    """Draw the button that uses the numbers; and one for why they differ, with what it fills in."""
     if said:
         pieces.note(" ".join(said))
     if not selected:
         pieces.note("Choose which array is which input; then they can be used.")
-    state.confirm(
-        "Use these numbers",
-        "load_use",
-        _use,
-        (selected, heads, related),
-        about=mark,
-        type="primary",
-        disabled=not selected,
-    )
+    with st.container(horizontal=True):
+        state.confirm(
+            "Use these numbers",
+            "load_use",
+            _use,
+            (selected, heads, related),
+            about=mark,
+            type="primary",
+            disabled=not selected,
+        )
+        if boxes:
+            state.confirm("Why do they differ?", "load_check", _check, (boxes,), about=mark)
     pieces.note(UNDO)
 
 
@@ -228,10 +236,10 @@ def _text_of_arrays(
     ``arrays`` are those that can be read.
     """
     listed, action = st.container(), st.container()
-    picks: Picks = {}
-    new: Settings | None = None
     selected: dict[str, SelectedArray] = {}
     said: list[str] = []
+    compared: list[Compared] | None = None
+    boxes: dict[str, object] | None = None
     with st.expander("Change what they are"):
         picks, heads = _several(s, arrays, related, every)
     try:
@@ -240,11 +248,14 @@ def _text_of_arrays(
         if selected:
             new, said = _adopted(s, selected, heads, related)
             said = said[1:]
+            compared = _compared(s, (mark, picks, heads), every, related, new)
+            if any(one.agrees is False for one in compared):
+                boxes = in_boxes(new, *printed.answers(every, related, compared))
     finally:
         with listed:
-            _list(every, related, {role: name for role, (name, _) in picks.items()}, new)
+            _list(every, related, compared)
     with action:
-        _confirm(mark, selected, heads, said, related)
+        _confirm(mark, selected, heads, said, related, boxes)
 
 
 def _saved_state(content: bytes, says: str) -> None:
@@ -302,7 +313,7 @@ def _use_sentence(sentence: str, memory: bool) -> None:
 def _start(mark: bytes) -> None:
     """Forget all that was chosen for another text or file."""
     state.set_page_value("load_mark", mark)
-    for name in ("load_found", "load_picks", *(f"load_{key}" for key in ASKED)):
+    for name in ("load_found", "load_compared", "load_picks", *(f"load_{key}" for key in ASKED)):
         state.set_page_value(name, None)
     state.set_page_value("load_others", False)
     for role in (*ROLES, "QKV"):
@@ -321,24 +332,42 @@ def _related(mark: bytes, arrays: dict[str, ArrayEntry]) -> Found | None:
     return known[1]
 
 
-def _list(
-    arrays: dict[str, ArrayEntry], related: Found, picks: dict[str, str], new: Settings | None
-) -> None:
+def _list(arrays: dict[str, ArrayEntry], related: Found, compared: list[Compared] | None) -> None:
     """All arrays of a text: what each is used as, and whether it agrees with the new board."""
-    together = " · ".join(map(str, printed.explained(related)))
-    if new is None:
+    if compared is None:
         uses = [
             (use.role or "", arrays[name].remark)
             for name, use in zip(arrays, related.uses, strict=True)
         ]
-        st.html(tables.found(arrays, uses))
-        if together:
-            pieces.note(together)
-        return
-    compared = printed.compared(new, arrays, related, picks)
-    st.html(tables.found(arrays, [(one.role or "", one.said) for one in compared]))
-    if told := [sentence for sentence in (together, printed.summary(compared)) if sentence]:
+    else:
+        uses = [(one.role or "", one.said) for one in compared]
+    st.html(tables.found(arrays, uses))
+    together = " · ".join(map(str, printed.explained(related)))
+    if told := list(filter(None, (together, printed.summary(compared or [])))):
         pieces.note(*told)
+
+
+def _compared(
+    s: Settings,
+    about: tuple[bytes, Picks, int | None],
+    arrays: dict[str, ArrayEntry],
+    related: Found,
+    new: Settings,
+) -> list[Compared]:
+    """Compare a text with the ``new`` settings, which are ``s`` with the numbers it is about."""
+    known = state.page_value("load_compared", None)
+    if not known or known[0] is not s or known[1] != about:
+        inputs = {role: name for role, (name, _) in about[1].items()}
+        known = s, about, printed.compared(new, arrays, related, inputs)
+        state.set_page_value("load_compared", known)
+    return known[2]
+
+
+def _check(boxes: dict[str, object]) -> None:
+    """Go on to Check yours, with what stands in its boxes."""
+    for name, value in boxes.items():
+        state.choose(f"check_{name}", value)
+    state.set_page_value(state.GO, "check")
 
 
 def _adopted(

@@ -10,7 +10,8 @@ import numpy as np
 
 from attention.core.masks import TUTORIAL_FILL
 from attention.core.trace import AttentionTrace
-from attention.frameworks.printed.reading import unit_of
+from attention.frameworks.precision import Written
+from attention.frameworks.printed.reading import rounded, unit_of
 from attention.frameworks.printed.relations import Found, Relation, Use
 from attention.limits import MAX_DRAWN_AGAIN, MAX_TOGETHER
 from attention.readers.cells.entry import REFUSED, ArrayEntry
@@ -216,17 +217,37 @@ def _decimals(unit: np.ndarray | float) -> str:
     return amount(round(-math.log10(unit)), "decimal")
 
 
+def answers(
+    arrays: Mapping[str, ArrayEntry], found: Found, all_compared: list[Compared]
+) -> tuple[dict[str, np.ndarray], dict[str, Written | None]]:
+    """Return the whole stages that were compared, and how each array was rounded, by role."""
+    stages: dict[str, np.ndarray] = {}
+    ways: dict[str, Written | None] = {}
+    for entry, use, one in zip(arrays.values(), found.uses, all_compared, strict=True):
+        if one.role is None or use.is_row or one.role in ways:
+            continue
+        values = entry.read()
+        ways[one.role] = rounded(values, entry.in_powers)
+        if one.agrees is not None:
+            stages[one.role] = np.swapaxes(values, -1, -2) if use.transposed else values
+    return stages, ways
+
+
 def summary(all_compared: list[Compared]) -> str:
     """Say in one sentence whether what a text shows agrees with the board."""
     told = [one.agrees for one in all_compared if one.agrees is not None]
     if not told:
         return ""
     if all(told):
-        return f"All {amount(len(told), 'other array')} of a stage agree with the board."
+        agree = "The other array of a stage agrees"
+        if len(told) > 1:
+            agree = f"All {amount(len(told), 'other array')} of a stage agree"
+        return f"{agree} with the board."
     first = next(one for one in all_compared if one.agrees is False)
+    differ = "differs" if told.count(False) == 1 else "differ"
     return (
-        f"{told.count(False)} of {amount(len(told), 'array')} of a stage differ from the board,"
-        f" {first.name} first; Check yours says why."
+        f"{told.count(False)} of {amount(len(told), 'array')} of a stage {differ} from the board,"
+        f" {first.name} first."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from attention.session.state.settings import Settings, allowed, by_slopes, relat
 from attention.vocabulary.stages import BIASES, STAGES
 
 PASTED = "pasted"
+ANSWERS = ("output", "weights")
 
 
 class InputSource(NamedTuple):
@@ -102,6 +104,32 @@ def pasted(
     return given | {"allowed": None if mask == "none" else seen, "rounded": rounded} | numbers
 
 
+def in_boxes(
+    s: Settings, answers: Mapping[str, np.ndarray], rounded: Mapping[str, Written | None]
+) -> dict[str, Any] | None:
+    """Return what stands in the boxes for these settings and what another code answered.
+
+    ``rounded`` tells by name how inputs and answers were. None where there is no box for a part of
+    the settings, or no output and no weights.
+    """
+    source = next((name for name, of in SOURCES.items() if {*of.names} == s.matrices.keys()), None)
+    seen = allowed(s)
+    fits = max((answer.size for answer in answers.values()), default=0) <= MAX_CHECKED >= seen.size
+    if source is None or {*s.parts} - {"window"} or s.batch or s.softmax is not True or not fits:
+        return None
+    numbers = {name: matrix.values for name, matrix in s.matrices.items()}
+    numbers |= {name: answers[name] for name in ANSWERS if name in answers}
+    if not numbers.keys() & set(ANSWERS):
+        return None
+    mask = next((k for k, of in MASKS.items() if np.array_equal(of(*seen.shape), seen)), PASTED)
+    boxes = dict.fromkeys(ANSWERS, "") | {
+        name: _written(values, rounded.get(name)) for name, values in numbers.items()
+    }
+    rows = _written(seen.astype(int)) if mask == PASTED else ""
+    rule = {"source": source, "mask_kind": mask, "mask": rows, "true": "may look"}
+    return boxes | rule | {"heads": s.heads, "kv_heads": None, "scale": s.scale, "softcap": None}
+
+
 def _matrix(entry: ArrayEntry, role: str, asked: select.Selection = select.AS_IT_IS) -> np.ndarray:
     values = select.select(entry, role, role, asked).values
     if values.ndim != 2:
@@ -139,7 +167,7 @@ def shapes(bench: Bench) -> dict[str, str]:
             " or ".join(sides(view.shape) for view in bench.views(name, bench.right[name]))
             + (" (their mean)" if name == "weights" and bench.given.heads > 1 else "")
         )
-        for name in ("output", "weights")
+        for name in ANSWERS
     }
 
 

@@ -96,7 +96,7 @@ def test_a_wrong_number_is_named_by_its_place_with_both_numbers():
     said = compared["output"].said
     assert said.startswith("differs at row 3, column 2: ")
     assert f"{right:.3f}".replace("-", "−") in said
-    assert "1 of 7 arrays of a stage differ" in printed.summary(list(compared.values()))
+    assert "1 of 7 arrays of a stage differs" in printed.summary(list(compared.values()))
 
 
 def test_a_row_of_one_query_is_compared_with_that_row():
@@ -120,3 +120,20 @@ def test_x_with_a_column_for_each_token_is_turned():
     assert picks["X"] == "X"
     np.testing.assert_allclose(s.matrices["X"].values, X, atol=5e-9)
     assert compared["output"].agrees
+
+
+def test_answers_are_the_whole_stages_that_were_compared_with_their_decimals():
+    made = stages()
+    with np.printoptions(precision=4):
+        text = text_of({name: made[name] for name in ("X", *WEIGHTS)})
+        text += text_of({"weights": made["weights"], "output": made["weights"] @ made["K"]})
+        text += f"weights of the second word: {made['weights'][1]}\n"
+    arrays = entries(text, "the text")
+    _, compared, _ = brought(text)
+    assert compared["output"].agrees is False
+    found, ways = printed.answers(arrays, related(arrays), list(compared.values()))
+    assert found.keys() == {"weights", "output"}
+    np.testing.assert_array_equal(found["output"], arrays["output"].read())
+    told = {name: str(ways[name]) for name in ("X", "W_Q", "weights", "output")}
+    four = "4 decimals"
+    assert told == {"X": four, "W_Q": four, "weights": "5 digits", "output": four}

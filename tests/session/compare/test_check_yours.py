@@ -10,7 +10,7 @@ from files import npy, stored, torn
 
 from attention import RMSNorm, Rotary, self_attention
 from attention.frameworks.mistakes import BY_NAME, MISTAKES
-from attention.frameworks.precision import printed
+from attention.frameworks.precision import Written, printed
 from attention.limits import BadInput
 from attention.readers.cells.entry import ALONE
 from attention.readers.files import array_files
@@ -464,3 +464,47 @@ def test_a_file_that_cannot_be_used_is_refused_in_a_sentence(filename, content, 
     with pytest.raises(BadInput) as refused:
         inputs.from_file(filename, content, "output")
     assert str(refused.value) == message
+
+
+def from_boxes(boxes):
+    given = inputs.pasted(
+        boxes["source"],
+        boxes,
+        mask=boxes["mask_kind"],
+        true_means=boxes["true"],
+        **{name: boxes[name] for name in ("heads", "kv_heads", "scale", "softcap")},
+    )
+    return inputs.explain(inputs.bench_of(given), {name: boxes[name] for name in inputs.ANSWERS})
+
+
+WINDOW = replace(set_mask(EXAMPLES["four-words"].build(), "causal"), window=2)
+
+
+@pytest.mark.parametrize(
+    "s",
+    [
+        EXAMPLES["four-words"].build(),
+        EXAMPLES["random-qkv"].build(),
+        set_mask(replace(EXAMPLES["four-words"].build(), scale=0.25), "causal"),
+        WINDOW,
+    ],
+    ids=["weights", "qkv", "scale and mask", "own mask"],
+)
+def test_settings_and_answers_fill_the_boxes_and_come_back_out_of_them(s):
+    trace = run(s)
+    boxes = inputs.in_boxes(s, {"weights": trace.weights, "scores": trace.scores}, {})
+    assert boxes["output"] == ""
+    assert from_boxes(boxes).correct
+    wrong = trace.weights @ (trace.V + 1)
+    boxes = inputs.in_boxes(s, {"output": wrong.round(4)}, {"output": Written(4)})
+    assert re.search(r"\.\d{4}\n", boxes["output"])
+    assert not from_boxes(boxes).correct
+
+
+def test_what_has_no_box_is_not_filled_in():
+    s = EXAMPLES["four-words"].build()
+    answers = {"output": run(s).output}
+    assert inputs.in_boxes(s, {"scores": run(s).scores}, {}) is None
+    assert inputs.in_boxes(check(replace(s, rotary=Rotary())), answers, {}) is None
+    assert inputs.in_boxes(replace(s, softmax=False), answers, {}) is None
+    assert inputs.in_boxes(s, {"output": np.zeros((1 << 11, 1 << 10))}, {}) is None
