@@ -81,9 +81,9 @@ def pasted(source: str) -> dict[str, Any]:
         with place:
             box(name, name, 120, "1 0 2\n0 1 1")
     pieces.note(
-        "Paste each as your code prints it, or as rows of plain numbers. The scale is 1/√d_k."
-        " Biases, norms, positions and sinks (an extra score in the sum of the softmax, which"
-        " belongs to no key) are only used with the inputs from Explore."
+        "Paste each as your code prints it, or as rows of plain numbers. Biases, norms,"
+        " positions and sinks (an extra score in the sum of the softmax, which belongs to no"
+        " key) are only used with the inputs from Explore."
     )
     if not all(text(name).strip() for name in wanted):
         raise BadInput(f"paste {', '.join(wanted)} above, the same as your code uses.")

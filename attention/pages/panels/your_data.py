@@ -112,6 +112,7 @@ def panel(s: Settings) -> None:
             upload.forget(FILE)
         file = upload.upload(FILE, "Upload a file", MAX_STATE, WANTED)
     with right:
+        refused = st.container()
         try:
             if file:
                 _uploaded_file(s, file)
@@ -125,13 +126,19 @@ def panel(s: Settings) -> None:
                     "You get a preview first. Nothing changes until you press “Use these numbers”."
                 )
         except BadInput as problem:
-            pieces.message_box("refused", capital(str(problem)))
-            if isinstance(problem, TooManyTokens) and problem.settings:
-                pieces.go_on(problem.settings, "load_continue")
-            code = problem.code if isinstance(problem, OtherKind) else ""
-            if code := LINES if isinstance(problem, TooWide) else code:
-                st.code(code, language="python", wrap_lines=True)
+            with refused:
+                _refuse(problem)
             problem.bare()  # it may be kept, to be said again by the next run
+
+
+def _refuse(problem: BadInput) -> None:
+    """Say what is wrong with a text or file, with what can be done instead."""
+    pieces.message_box("refused", capital(str(problem)))
+    if isinstance(problem, TooManyTokens) and problem.settings:
+        pieces.go_on(problem.settings, "load_continue")
+    code = problem.code if isinstance(problem, OtherKind) else ""
+    if code := LINES if isinstance(problem, TooWide) else code:
+        st.code(code, language="python", wrap_lines=True)
 
 
 def _uploaded_file(s: Settings, file: UploadedFile) -> None:
@@ -235,7 +242,7 @@ def _text_of_arrays(
 
     ``arrays`` are those that can be read.
     """
-    listed, action = st.container(), st.container()
+    action, listed = st.container(), st.container()  # a long list would hide the buttons
     selected: dict[str, SelectedArray] = {}
     said: list[str] = []
     compared: list[Compared] | None = None
@@ -254,6 +261,10 @@ def _text_of_arrays(
     finally:
         with listed:
             _list(every, related, compared)
+        together = " · ".join(map(str, printed.explained(related)))
+        if told := list(filter(None, (together, printed.summary(compared or [])))):
+            with action:
+                pieces.note(*told)
     with action:
         _confirm(mark, selected, heads, said, related, boxes)
 
@@ -342,9 +353,6 @@ def _list(arrays: dict[str, ArrayEntry], related: Found, compared: list[Compared
     else:
         uses = [(one.role or "", one.said) for one in compared]
     st.html(tables.found(arrays, uses))
-    together = " · ".join(map(str, printed.explained(related)))
-    if told := list(filter(None, (together, printed.summary(compared or [])))):
-        pieces.note(*told)
 
 
 def _compared(
@@ -475,7 +483,7 @@ def _several(
         guessed = adopt.picks_of(arrays, family)
         if related and every:
             proposed = printed.picks_of(every, related, family)
-            guessed |= {role: name for role, name in proposed.items() if name}
+            guessed |= {role: name for role, name in proposed.items() if name or role == MASK}
             for role in printed.turned(related, every, guessed):
                 state.set_page_value(f"load_transposed_{role}", True)
             if printed.hides(related):

@@ -379,9 +379,7 @@ def arrays_in(text: str, where: str, rows: str = "matrix") -> dict[str, ArrayEnt
         _rows(group, text) if len(group) > 1 else _alone(group[0], text, where) for group in groups
     ]
     if asked:
-        choice = Choice(
-            "rows", "Each of some lines holds a label and a row.", OPTIONS["rows"], rows
-        )
+        choice = Choice("rows", "Some lines hold a label and a row each.", OPTIONS["rows"], rows)
         found = [replace(entry, choices=(choice,)) for entry in found]
     named = _by_name(_with_words(_stacked(found, plain), plain))
     if not _may_be_heads(found):

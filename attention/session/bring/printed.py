@@ -60,7 +60,7 @@ def family_of(found: Found) -> str | None:
 def picks_of(arrays: Mapping[str, ArrayEntry], found: Found, family: str) -> dict[str, str | None]:
     """Return the array that is proposed as each input of the family, by its name.
 
-    Those that numbers prove come first; a mask that relations find is set as such.
+    Those that numbers prove come first; a mask is one for these queries and keys.
     """
     names = list(arrays)
     order = {"relation": 0, "name": 1, "shape": 2, "order": 3}
@@ -68,9 +68,27 @@ def picks_of(arrays: Mapping[str, ArrayEntry], found: Found, family: str) -> dic
     for role in FAMILIES[family]:
         uses = [use for use in found.uses if use.role == role and not use.is_row]
         uses = [use for use in uses if use.by in order and arrays[names[use.index]].shape]
+        if role == MASK:
+            sides = _queries_and_keys(arrays, found, picks)
+            uses = [use for use in uses if arrays[names[use.index]].shape[-2:] == sides]
         best = min(uses, key=lambda use: (order[use.by], use.index), default=None)
         picks[role] = names[best.index] if best else None
     return picks
+
+
+def _queries_and_keys(
+    arrays: Mapping[str, ArrayEntry], found: Found, picks: Mapping[str, str | None]
+) -> tuple[int, ...]:
+    """Return how many queries and keys the picked inputs have; () where they are not picked."""
+    columns = turned(found, arrays, picks)
+    counts = {
+        role: arrays[name].shape[-1 if role in columns else -2]
+        for role, name in picks.items()
+        if name
+    }
+    queries = counts.get("Q", counts.get("X"))
+    keys = counts.get("K", counts.get("memory", queries))
+    return () if queries is None or keys is None else (queries, keys)
 
 
 def turned(

@@ -75,6 +75,15 @@ def test_a_look_ahead_mask_is_set_where_the_weights_show_it():
     assert compared["weights"].agrees
 
 
+def test_a_mask_of_other_queries_and_keys_is_not_proposed():
+    own = text_of(stages() | {"mask": np.tri(4, dtype=bool)})
+    assert brought(own)[2]["mask"] == "mask"
+    other = text_of({"mask": np.tri(3, dtype=bool)} | stages())
+    assert "mask" not in brought(other)[2]
+    turned = text_of(stages() | {"X": X.T, "mask": np.tri(4, dtype=bool)})
+    assert brought(turned)[2]["mask"] == "mask"
+
+
 def test_rounded_inputs_and_float32_are_said():
     with np.printoptions(precision=3):
         _, compared, _ = brought(text_of(stages()))
