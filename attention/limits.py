@@ -58,6 +58,7 @@ MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_HEADER_IN_PYTHON = 64 * MAX_HEADER  # the same of a capture that no page opens
 MAX_INFLATED = 32 * 2**20  # bytes of a .npz that are read to see whether they are sound
 MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
+MAX_PRINTED_BRACKETS = 2**15  # of a printed text: what stands before each is looked at
 MAX_NAMES = 100_000  # of a JSON text
 MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB have fewer
 

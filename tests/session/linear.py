@@ -25,13 +25,14 @@ from amount import some
 from files import npy
 
 from attention import pages
+from attention.frameworks.printed.reading import related
 from attention.limits import MAX_PROSE, BadInput
 from attention.models import opening as captures
 from attention.readers import opening, select
 from attention.readers.cells.entry import PASTED
 from attention.readers.cells.printouts import read_matrix
 from attention.readers.files import array_files
-from attention.session.bring import adopt
+from attention.session.bring import adopt, printed
 from attention.session.compare import check_yours
 from attention.session.edit import board_edits, changes
 from attention.session.state import kept, links
@@ -143,6 +144,21 @@ GROWING: dict[str, Callable[[int], str]] = {
     "numbers and nan": times("1 nan "),
     "long numbers": times("1.000,5;"),
     "rules of Markdown": times("| a |\n|--|\n"),
+    "numbers in brackets in brackets": times("[ 1 "),
+    "calls before an array": lambda size: times("a.b(")(size) + "[1 2]",
+    "calls of a maker before an array": lambda size: times("array(")(size) + "[1 2]",
+    "products after an array": lambda size: "[1 2] " + "*" * size,
+    "words in brackets": lambda size: f"[{times('a, ')(size)}]",
+    "points in brackets": lambda size: f"[{times('. ')(size)}]",
+    "options after an array": lambda size: "[1 2]" + times(",a=1")(size),
+    "prompts before an array": lambda size: times(">>> ")(size) + "[1 2]",
+    "shapes of Paddle": times("Tensor(shape=[1], dtype="),
+    "logs of arrays": times("a <b> 12:00:00 INFO [] [1 2]"),
+    "blanks before arrays": times(" " * 50 + "[1 2]"),
+    "calls of arrays": times("softmax([1.5 2.5])\n"),
+    "rows with a label each": times("the: [1.5 2.5]\n"),
+    "shapes before arrays": times("shape (1,2) [1.5 2]\n"),
+    "numbers of NumPy 2": times("[np.float64(1.5), np.float64(2.5)]\n"),
 }
 
 
@@ -173,7 +189,10 @@ class Way(NamedTuple):
 
 def arrays_of(name: str, content: bytes) -> None:
     """What Your data does until it shows what it understood."""
-    arrays = array_files.readable(opening.opened(name, content))[0]
+    every = opening.opened(name, content)
+    if printed.can_be_related(every):
+        printed.explained(related(every))
+    arrays = array_files.readable(every)[0]
     family = adopt.family_of(arrays)
     picks = {
         role: (found, select.AS_IT_IS)

@@ -191,6 +191,8 @@ def before(text: str, plain: str, start: int, end: int) -> Around:
     'Attention Weights'
     """
     near = plain[max(start, end - 160) : end]
+    if "(shape=" not in near:
+        near = near.rpartition("]")[2]  # nothing else that is searched for has brackets
     written = _BEFORE.search(near)
     calls = _CALLED.findall(written[0].removeprefix(written["paddle"] or "")) if written else []
     factor = int(written["factor"] or 0) if written else 0
@@ -331,7 +333,8 @@ def heading(gap: str) -> str:
 
 def is_size(around_text: str) -> bool:
     """Check whether what stands before whole numbers says that they are a shape or places."""
-    return _SIZES.search(around_text.rstrip()[-80:]) is not None
+    words = re.findall(r"\w+\W{0,9}", around_text.rstrip()[-50:])
+    return bool(words) and _SIZES.search(words[-1]) is not None
 
 
 def behind(plain: str, end: int) -> tuple[int, str]:

@@ -19,9 +19,9 @@ import numpy as np
 from attention.limits import (
     LIMIT,
     MAX_ARRAYS,
-    MAX_BRACKETS,
     MAX_ELEMENTS,
     MAX_JOINED,
+    MAX_PRINTED_BRACKETS,
     MAX_RANK,
     BadInput,
 )
@@ -39,6 +39,7 @@ _GAP = " \t\r\n,;"
 _TOKEN = re.compile(
     r"(?:np|numpy|jnp|torch)\.[a-z]{3,9}\d{0,3}\(([^()\s]{1,40})\)|(\.\.\.|…)|([^\s,;]+)"
 )
+_IN_A_TYPE = re.compile(r"(?:np|numpy)\.float\d\d\(([^()\s]{1,40})\)")  # as NumPy 2 prints numbers
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
 # A beginning of two numbers or more: of an array, if a bracket is closed that is not opened.
 _BEGINNING = re.compile(
@@ -46,6 +47,7 @@ _BEGINNING = re.compile(
     r"(?:[\d.+\-eE\s,\[\]]|nan|inf|True|False)*+"
 )
 _DEEPEST = 32  # axes, of which a shape is made
+_STAGES = 64  # lines with a label and a row each; more are words
 _ENOUGH = 1000  # words, after which no number is expected
 _DOTS = ("...", "…")
 _TUPLES = re.compile(r"[\d\s.,eE+\-(){}]*")  # rows in other brackets
@@ -246,6 +248,9 @@ def _unusual(inner: str, node: Node) -> Node | None:
     """Return a row with special numbers, truth or dots, or with what is wrong with it."""
     if ";" in inner and (rows := _by_semicolons(inner, node)):
         return rows
+    if "(" in inner and (row := _plain_row(_IN_A_TYPE.sub(r"\1", inner))):
+        node.shape, node.rows = (len(row),), [row]
+        return node
     if (mixed := _MIXED.search(inner)) and not re.search(r",\s|\s,", inner):
         row = short(mixed[0], 24)
         node.problem = (
@@ -368,6 +373,10 @@ def arrays_in(text: str, where: str, rows: str = "matrix") -> dict[str, ArrayEnt
     """
     if "[" not in text:
         return _in_parentheses(text, where)
+    if (count := text.count("[")) > MAX_PRINTED_BRACKETS:
+        raise BadInput(
+            f"{where} has {count:,} brackets; at most {MAX_PRINTED_BRACKETS:,} are read."
+        )
     plain = cleaned(text)
     groups = _groups(_placed(text, plain))
     if len(groups) > MAX_ARRAYS:
@@ -394,8 +403,10 @@ def _in_parentheses(text: str, where: str) -> dict[str, ArrayEntry]:
     """Rows in other brackets, of a text that is nothing else; refused if they may be a shape."""
     if "{{" in text or not ({"(", "{"} & set(text) and _TUPLES.fullmatch(text)):
         return {}
-    if (count := text.count("(") + text.count("{")) > MAX_BRACKETS:
-        raise BadInput(f"{where} has {count:,} brackets; at most {MAX_BRACKETS:,} are read.")
+    if (count := text.count("(") + text.count("{")) > MAX_PRINTED_BRACKETS:
+        raise BadInput(
+            f"{where} has {count:,} brackets; at most {MAX_PRINTED_BRACKETS:,} are read."
+        )
     found = arrays_in(text.translate(_SQUARE), where)
     may_be_shapes = {"(", ","} <= set(text) and not re.search(r"[.\-eE]|\(\s*\(|\b0", text)
     if len(found) > 1 or (may_be_shapes and not re.search(r"\)\s*,\s*\(", text)):
@@ -528,6 +539,8 @@ def _kept(group: list[_Placed]) -> list[list[_Placed]]:
         return [group]
     if len(set(labels)) == 1:  # the same thing again
         return [[one] for one in group]
+    if len(labels) > _STAGES:
+        return [group]
     roles = [role_of(label) for label in labels]
     words = len(labels) > 2 and not any(" " in label for label in labels)
     if len(set(roles)) == 1 or (len(set(roles)) == 2 and None in roles and words):

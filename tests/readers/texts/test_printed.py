@@ -249,16 +249,18 @@ def test_a_copy_that_begins_in_an_array_keeps_those_after(rows):
 
 
 def test_bounds():
-    assert wrong("[" + "[1, 2], " * 200_001 + "]") == messages.TOO_MANY_PRINTED.format(
-        place=LINE, found="400,002", limit=f"{MAX_ELEMENTS:,}"
+    rows = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], " * 25_001
+    assert wrong(f"[{rows}]") == messages.TOO_MANY_PRINTED.format(
+        place=LINE, found="400,016", limit=f"{MAX_ELEMENTS:,}"
     )
     with pytest.raises(BadInput) as refused:
         arrays_in("".join(f"w = [[{k}, 1]]\n\n" for k in range(4097)), "it")
     assert str(refused.value) == messages.TOO_MANY_ARRAYS_IN_JSON.format(
         place="it", found="4,097", limit="4,096"
     )
-    with pytest.raises(BadInput, match="has 100,001 brackets; at most 100,000"):
-        arrays_in("(1, 2), " * 100_001, "it")
+    for row in ("(1, 2), ", "[1, 2] "):
+        with pytest.raises(BadInput, match="has 32,769 brackets; at most 32,768"):
+            arrays_in(row * 32_769, "it")
     assert "has 5 axes of 2 × 1 × 1 × 1 × 1; at most 4 are read." in wrong("[[[[[1]]]], [[[[2]]]]]")
 
 
@@ -420,33 +422,7 @@ def test_a_list_of_words_labels_the_rows_of_the_inputs():
     assert found["W"].rows == ()
 
 
-# ---- time ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 100_000,
-        "[ 1 " * 100_000,
-        "]] " * 300_000,
-        "[1 2] " + "*" * 1_000_000,
-        "a.b(" * 500_000 + "[1 2]",
-        "array(" * 300_000 + "[1 2]",
-        "[" + "a, " * 500_000 + "]",
-        "[" + ". " * 500_000 + "]",
-        "[1 2]" + ",a=1" * 200_000,
-        "#" * 1_000_000 + "[1 2]",
-        ">>> " * 300_000 + "[1 2]",
-        "\n" * 300_000 + "[1 2]",
-        "Tensor(shape=[1], dtype=" * 10_000,
-        "a <b> 12:00:00 INFO [] [1 2]" * 10_000,
-        (" " * 50 + "[1 2]") * 10_000,
-    ],
-)
-def test_hostile_text_takes_time_in_proportion_to_its_length(text):
-    half = text[: len(text) // 2]
-    for one in (half, text):
-        arrays_in(one, "it")
+# ---- bounds of nesting ---------------------------------------------------------------------------
 
 
 def test_a_shape_of_very_many_axes_is_not_made():
