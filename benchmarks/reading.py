@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import opening
 from attention.session.state import links
 from attention.session.state.matrix import Matrix
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 RUNS = 5
 RNG = np.random.default_rng(0)

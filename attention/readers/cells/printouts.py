@@ -21,6 +21,7 @@ _PRINTED = re.compile(
 _GAP = re.compile(r"\s*,\s*|\s+")
 _ROW = re.compile(r"\[[^\[\]]*\]")
 _WIDTH = 75  # characters of a line that NumPy prints
+_DIGIT = re.compile(r"\d")
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 # There is one way to match it: no backtracking.
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
@@ -103,7 +104,7 @@ def is_figure(text: str) -> bool:
     (True, True, True, False, False)
     """
     bare = text.strip(".,;:!?()%")
-    if not any(map(str.isdigit, bare)):
+    if not _DIGIT.search(bare):
         return is_number(bare)
     return not any(map(str.isalpha, bare)) or is_number(bare)
 

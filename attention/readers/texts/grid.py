@@ -305,9 +305,9 @@ def _is_decimal_in_cells(
     pointed = several = False
     for number, line in zip(numbers, lines, strict=True):
         for found in cell.finditer(line) if "," in line else ():
-            text = found[0].strip('" ')
-            if "," not in text:
+            if "," not in (text := found[0]):
                 continue
+            text = text.strip('" ')
             if _THOUSANDS.fullmatch(text):
                 large = large or [(number, text)]
                 pointed, several = pointed or "." in text, several or text.count(",") > 1
