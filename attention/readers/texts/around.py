@@ -47,7 +47,8 @@ _BEFORE = re.compile(
     r"(?:Parameter containing:\s{0,9})?"
     r"(?:<tf\.\w{1,20}[^\[\]<>]{0,99}numpy=\s{0,9})?"
     r"(?P<paddle>Tensor\(shape=\[[\d, ]{0,40}\], dtype=[^\[\]\n]{0,99},\s{0,99})?"
-    r"(?:[A-Za-z_][\w.]{0,60}\(\s{0,99})*(?:1\.?0{0,9}e(?P<factor>[+-]?\d{1,3})\s?\*\s{0,99})?$"
+    r"(?:[A-Za-z_][\w.]{0,60}\(\s{0,99})*(?:1\.?0{0,9}e(?P<factor>[+-]?\d{1,3})\s?\*\s{0,99}"
+    r"(?:[A-Za-z_][\w.]{0,60}\(\s{0,99})?)?$"
 )
 _CALLED = re.compile(r"(\w{1,60})\(\s{0,99}")
 _TAIL = re.compile(

@@ -83,6 +83,7 @@ def test_rows_that_numpy_breaks_over_lines_stay_rows(columns):
         "In [3]: [[1, 2],\n   ...: [3, 4]]",
         "Parameter containing:\ntensor([[1., 2.],\n        [3., 4.]], requires_grad=True)",
         "tensor(1.0000e-02 *\n       [[100., 200.],\n        [300., 400.]])",
+        "1e-02 *\ntensor([[100., 200.],\n        [300., 400.]])",
         "<tf.Tensor: shape=(2, 2), dtype=int32, numpy=\narray([[1, 2],\n  [3, 4]], dtype=int32)>",
         "[[[[1, 2], [3, 4]]]]",
         "\ufeff[[1\u00a02]\r\n [3 4]]".removeprefix("\ufeff"),
