@@ -252,9 +252,9 @@ def _unusual(inner: str, node: Node) -> Node | None:
         node.shape, node.rows = (len(row),), [row]
         return node
     if (mixed := _MIXED.search(inner)) and not re.search(r",\s|\s,", inner):
-        row = short(mixed[0], 24)
+        found = short(mixed[0], 24)
         node.problem = (
-            f": “{row}” can be read in two ways; put points for decimals, or a space after each"
+            f": “{found}” can be read in two ways; put points for decimals, or a space after each"
             " comma."
         )
         node.at = node.start
