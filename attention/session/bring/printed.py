@@ -111,15 +111,29 @@ def hides(found: Found) -> bool:
 def settings_with(s: Settings, found: Found, picked: set[str]) -> Settings:
     """The settings with the scale and the look-ahead mask that the arrays show."""
     used = [relation for relation in found.relations if relation.used]
-    for relation in used:
-        if relation.kind == "scaled" or (relation.kind == "softmax" and relation.factor != 1):
-            own = relation.root is not None and relation.root == s.d_k
-            s = replace(s, scale=None if own else relation.factor)
-            break
+    scale = _scale(used)
+    if scale is not None:
+        s = replace(s, scale=None if math.isclose(scale, s.d_k**-0.5, rel_tol=1e-6) else scale)
     ahead = any(relation.mask == "look-ahead" for relation in used)
     if ahead and MASK not in picked and not s.memory_tokens:
         s = set_mask(s, "causal")
     return s
+
+
+def _scale(used: list[Relation]) -> float | None:
+    """Return what Q Kᵀ is multiplied by up to the softmax; None where that is not shown."""
+    made = {r.result: r for r in used if r.kind in ("product", "scaled", "masked")}
+    last = (r for kind in ("softmax", "masked", "scaled") for r in used if r.kind == kind)
+    step = next(last, None)
+    if step is None:  # scaled = Q Kᵀ / 2, and no more
+        step = next((r for r in used if r.kind == "product" and r.factor != 1), None)
+    scale = 1.0
+    while step is not None:
+        scale *= step.factor
+        if len(step.operands) == 2:
+            return scale
+        step = made.get(step.operands[0])
+    return scale if scale != 1 else None
 
 
 def compared(

@@ -68,6 +68,27 @@ def test_the_scale_is_the_one_that_the_numbers_show(scale, kept):
     assert compared["output"].agrees
 
 
+@pytest.mark.parametrize("left_out", [("scores",), ("scores", "scaled")])
+@pytest.mark.parametrize("scale", [1.0, 1 / 6])
+def test_the_scale_is_known_from_products_without_the_scores(scale, left_out):
+    made = {name: one for name, one in stages(scale).items() if name not in left_out}
+    s, compared, _ = brought(text_of(made))
+    assert s.scale == pytest.approx(scale, rel=1e-6)
+    assert compared["weights"].agrees
+    assert compared["output"].agrees
+
+
+def test_the_scale_of_masked_scores_is_taken():
+    made = stages(1 / 6)
+    masked = np.where(np.tri(4, dtype=bool), made["scaled"], -np.inf)
+    made |= {"masked": masked, "weights": softmax(masked)}
+    for left_out in (("scaled",), ("scores", "scaled")):
+        shown = {name: one for name, one in made.items() if name not in (*left_out, "output")}
+        s, compared, _ = brought(text_of(shown))
+        assert s.scale == pytest.approx(1 / 6, rel=1e-6)
+        assert compared["weights"].agrees
+
+
 def test_a_look_ahead_mask_is_set_where_the_weights_show_it():
     s, compared, picks = brought(text_of(stages(ahead=True)))
     assert MASK not in picks
