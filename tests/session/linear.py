@@ -158,6 +158,9 @@ GROWING: dict[str, Callable[[int], str]] = {
     "calls of arrays": times("softmax([1.5 2.5])\n"),
     "rows with a label each": times("the: [1.5 2.5]\n"),
     "shapes before arrays": times("shape (1,2) [1.5 2]\n"),
+    "arrays of one name, below words": lambda size: (
+        times("word ")(size // 2) + "\nQ: [[1]]\n\n" * (size // 25)
+    ),
     "numbers of NumPy 2": times("[np.float64(1.5), np.float64(2.5)]\n"),
 }
 

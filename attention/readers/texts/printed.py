@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
@@ -248,8 +249,8 @@ def _unusual(inner: str, node: Node) -> Node | None:
     """Return a row with special numbers, truth or dots, or with what is wrong with it."""
     if ";" in inner and (rows := _by_semicolons(inner, node)):
         return rows
-    if "(" in inner and (row := _plain_row(_IN_A_TYPE.sub(r"\1", inner))):
-        node.shape, node.rows = (len(row),), [row]
+    if "(" in inner and (plain := _plain_row(_IN_A_TYPE.sub(r"\1", inner))):
+        node.shape, node.rows = (len(plain),), [plain]
         return node
     if (mixed := _MIXED.search(inner)) and not re.search(r",\s|\s,", inner):
         found = short(mixed[0], 24)
@@ -384,8 +385,10 @@ def arrays_in(text: str, where: str, rows: str = "matrix") -> dict[str, ArrayEnt
     asked = any(len(group) > 1 and group[0].around.beside for group in groups)
     if asked and rows == "arrays":
         groups = [[one] for group in groups for one in group]
+    breaks = [found.start() for found in re.finditer("\n", text)]
     found = [
-        _rows(group, text) if len(group) > 1 else _alone(group[0], text, where) for group in groups
+        _rows(group) if len(group) > 1 else _alone(group[0], text, breaks, where)
+        for group in groups
     ]
     if asked:
         choice = Choice("rows", "Some lines hold a label and a row each.", OPTIONS["rows"], rows)
@@ -549,7 +552,7 @@ def _kept(group: list[_Placed]) -> list[list[_Placed]]:
     return [[group[k] for k, _ in run] for _, run in runs]
 
 
-def _rows(group: list[_Placed], text: str) -> ArrayEntry:
+def _rows(group: list[_Placed]) -> ArrayEntry:
     """Rows with a label each, or without any, as one matrix."""
     values = np.concatenate([np.atleast_2d(one.node.values()) for one in group])
     if group[0].around.beside:
@@ -559,9 +562,10 @@ def _rows(group: list[_Placed], text: str) -> ArrayEntry:
     return ArrayEntry.of(name, values, rows)
 
 
-def _alone(one: _Placed, text: str, where: str) -> ArrayEntry:
+def _alone(one: _Placed, text: str, breaks: Sequence[int], where: str) -> ArrayEntry:
+    """Return the array as it is written; ``breaks`` are the ends of the lines of the text."""
     node, label = one.node, one.around.label
-    place = f"{where}, line {text.count(chr(10), 0, node.at or node.start) + 1}"
+    place = f"{where}, line {bisect_left(breaks, node.at or node.start) + 1}"
     if node.problem:
         return refused(label, BadInput(f"{place}{node.problem}"))
     if node.is_cut:
@@ -647,12 +651,13 @@ def _by_name(found: list[ArrayEntry]) -> dict[str, ArrayEntry]:
     """Return the arrays by their names, of which each stands once."""
     nameless = sum(not entry.name for entry in found)
     named: dict[str, ArrayEntry] = {}
+    numbers: dict[str, int] = {}  # of each name, the one that is tried next
     alone = 0
     for entry in found:
         alone += not entry.name
-        own = entry.name or (ALONE if nameless == 1 else f"{ALONE} {alone}")
-        name, number = own, 2
+        name = own = entry.name or (ALONE if nameless == 1 else f"{ALONE} {alone}")
         while name in named:
-            name, number = f"{own} ({number})", number + 1
+            numbers[own] = numbers.get(own, 1) + 1
+            name = f"{own} ({numbers[own]})"
         named[name] = replace(entry, name=name)
     return named
