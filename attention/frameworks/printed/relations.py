@@ -17,6 +17,7 @@ import numpy as np
 from attention.frameworks.printed.fits import (
     CLOSE,
     DEVIATIONS,
+    SINGLE,
     Fit,
     Hiding,
     Numbers,
@@ -368,7 +369,8 @@ class _Search:
         rows = some_rows(c.shape[1])
         if where[:, rows].any():
             part = where[:, rows]
-            room = around(c.M[:, rows][part], c.half[:, rows][part])
+            shown = c.M[:, rows][part]
+            room = around(shown, c.half[:, rows][part] + SINGLE * np.abs(shown))
             low, high = factors(a.M[:, rows][part], a.half[:, rows][part], *room)
             if not low <= high:
                 return
@@ -395,7 +397,7 @@ class _Search:
         if not c.is_finite or c.has_hidden or not a.is_finite or a.has_hidden:
             return
         few = slice(0, 8)
-        room = around(c.M[..., few], c.half[..., few])
+        room = around(c.M[..., few], c.half[..., few] + SINGLE * np.abs(c.M[..., few]))
         low, high = factors(a.M[..., few], a.half[..., few], *room)
         for row in np.flatnonzero((low <= high)[0])[:MOST_EXPLANATIONS]:
             fit = judged(c, a.M[:, [row]], a.half[:, [row]], c.visible)
@@ -555,7 +557,7 @@ class _Group:
             size = np.stack([np.abs(c.M[:, rows]).sum(-1).ravel() for c in self.arrays])
             count = min(self.shape[2], DEVIATIONS * (self.shape[2] / 3) ** 0.5)
             half = np.array([[c.most * count] for c in self.arrays])
-            self._sums = around(M, half + 2.0**-22 * size)
+            self._sums = around(M, half + SINGLE * size)
         return self._sums
 
     def first(self, left: Oriented, right: Oriented) -> list[Numbers]:

@@ -242,3 +242,13 @@ def test_factors_are_those_of_every_number():
 def test_only_whole_numbers_name_a_factor():
     assert named_factor(0.35, 0.36) == pytest.approx(8**-0.5)
     assert named_factor(0.1, 0.2) is None
+
+
+@pytest.mark.parametrize("fill", [-np.inf, -1e9])
+def test_what_float32_rounded_is_scaled_and_masked(fill):
+    rng = np.random.default_rng(7)
+    Q, K = rng.standard_normal((2, 5, 3)).astype(np.float32)
+    scores = Q @ K.T
+    masked = scores / np.sqrt(np.float32(3)) + np.where(np.tri(5), 0, np.float32(fill))
+    found = relations([printed("scores", scores), printed("masked", masked.astype(np.float32))])
+    assert str(found) == "masked = scores / √3, look-ahead"
