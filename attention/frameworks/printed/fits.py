@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-LOWEST = -1e4  # scores at or below are hidden: −1e9, the lowest float32
+from attention.readers.cells.mask_polarity import LOWEST
+
 SINGLE = 2.0**-22  # what sums and products in float32 may lose, relative to the largest term
 CLOSE = 1e-9  # what float64 may lose here
 DEVIATIONS = 6  # standard deviations of many roundings that are accepted

@@ -9,6 +9,7 @@ import numpy as np
 from attention.limits import BadInput
 from attention.vocabulary.numbers import number
 
+LOWEST = -9e3  # numbers at or below hide: −1e4 that is added to a score, −65504, −1e9, −∞
 POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "may look": lambda mask: mask == 1,
     "hide": lambda mask: mask == 0,
@@ -16,13 +17,15 @@ POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.ndarray:
-    """Return a mask of 0 and 1, or of numbers and −∞ to be added, as True where the query may look.
+    """Return a mask of 0 and 1, or of numbers to be added, as True where the query may look.
+
+    Of numbers to be added, −∞ hides, and so do those that leave no weight, such as −1e9.
 
     >>> as_allowed(np.array([[0, 1]]), "hide")
     array([[ True, False]])
     """
     if is_added(mask):
-        return mask != -np.inf
+        return mask > LOWEST
     odd = np.argwhere((mask != 0) & (mask != 1))
     if len(odd):
         row, column = odd[0][-2:]
@@ -35,8 +38,8 @@ def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.nda
 
 
 def is_added(mask: np.ndarray) -> bool:
-    """Whether the cells are numbers to add to the scores: −∞ can only mean this."""
-    return bool(np.isneginf(mask).any() and (mask < np.inf).all())
+    """Whether the cells are numbers to add to the scores: −∞, or −1e9, can only mean this."""
+    return bool((mask <= LOWEST).any() and (mask < np.inf).all())
 
 
 def is_bias(mask: np.ndarray) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.readers.cells.entry import ArrayEntry
-from attention.readers.cells.mask_polarity import is_bias
+from attention.readers.cells.mask_polarity import LOWEST, is_bias
 from attention.readers.select import (
     FINISHED,
     MASK,
@@ -70,14 +70,15 @@ def named(names: Iterable[str], role: str) -> str | None:
 
 
 def is_square_mask(entry: ArrayEntry) -> bool:
-    """Check for a square of 0 and −∞."""
+    """Check for a square of 0 and −∞, or numbers as low."""
     if entry.pick or len(entry.shape) < 2 or entry.shape[-2] != entry.shape[-1]:
         return False
     try:
         values = np.asarray(entry.read(), np.float64)
     except BadInput:
         return False
-    return bool(np.isneginf(values).any() and ((values == 0) | np.isneginf(values)).all())
+    hidden = values <= LOWEST
+    return bool(hidden.any() and ((values == 0) | hidden).all())
 
 
 def likely(name: str, entry: ArrayEntry, s: Settings) -> str:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attention.core.masks import TUTORIAL_FILL
 from attention.core.trace import AttentionTrace
 from attention.frameworks.precision import Written
 from attention.frameworks.printed.reading import rounded, unit_of
 from attention.frameworks.printed.relations import Found, Relation, Use
 from attention.limits import MAX_DRAWN_AGAIN, MAX_TOGETHER
 from attention.readers.cells.entry import REFUSED, ArrayEntry
+from attention.readers.cells.mask_polarity import LOWEST
 from attention.readers.select import FINISHED, MASK
 from attention.session.bring.adopt import FAMILIES
 from attention.session.edit.changes import set_mask
@@ -217,7 +217,7 @@ def _to_the_digits(
     """Say whether all numbers agree to the printed digits, or which one differs first."""
     unit = unit_of(theirs, entry.in_powers)
     finite = np.isfinite(ours) & np.isfinite(theirs)
-    both_hide = ~finite & ((ours == theirs) | (np.isneginf(ours) & (theirs <= TUTORIAL_FILL)))
+    both_hide = ~finite & ((ours == theirs) | (np.isneginf(ours) & (theirs <= LOWEST)))
     apart = np.where(both_hide, 0.0, np.inf)
     np.abs(np.subtract(ours, theirs, out=apart, where=finite), out=apart)
     largest = float(np.abs(ours[np.isfinite(ours)]).max(initial=0))

@@ -244,7 +244,7 @@ def test_only_whole_numbers_name_a_factor():
     assert named_factor(0.1, 0.2) is None
 
 
-@pytest.mark.parametrize("fill", [-np.inf, -1e9])
+@pytest.mark.parametrize("fill", [-np.inf, -1e9, -1e4])
 def test_what_float32_rounded_is_scaled_and_masked(fill):
     rng = np.random.default_rng(7)
     Q, K = rng.standard_normal((2, 5, 3)).astype(np.float32)

@@ -9,6 +9,7 @@ from attention.readers.texts.texts import entries
 from attention.session.bring import adopt, printed
 from attention.session.state.examples import EXAMPLES, FIRST
 from attention.session.state.run import run
+from attention.session.state.settings import allowed
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(4, 5))
@@ -94,6 +95,21 @@ def test_a_look_ahead_mask_is_set_where_the_weights_show_it():
     assert MASK not in picks
     assert s.mask == "causal"
     assert compared["weights"].agrees
+
+
+@pytest.mark.parametrize("fill", [-1e9, -1e4])
+def test_a_printed_mask_of_low_numbers_is_used_and_masked_scores_agree(fill):
+    made = stages()
+    mask = np.where(np.tri(4, dtype=bool), 0, fill)
+    masked = made["scaled"] + mask
+    made |= {"mask": mask, "masked": masked, "weights": softmax(masked)}
+    made["output"] = made["weights"] @ made["V"]
+    with np.printoptions(precision=17):
+        s, compared, picks = brought(text_of(made))
+    assert picks["mask"] == "mask"
+    np.testing.assert_array_equal(allowed(s), np.tri(4, dtype=bool))
+    for name in ("scaled", "masked", "weights", "output"):
+        assert compared[name].agrees, compared[name]
 
 
 def test_a_mask_of_other_queries_and_keys_is_not_proposed():
