@@ -12,6 +12,7 @@ from attention.frameworks.printed.relations import Found, Printed, Relation, Use
 from attention.readers.cells.entry import ALONE, PASTED, REFUSED, ArrayEntry
 from attention.readers.cells.printouts import sides
 from attention.readers.texts import texts
+from attention.vocabulary.labels import role_of
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ def read_printed(text: str) -> PrintedText:
 def related(arrays: Mapping[str, ArrayEntry]) -> Found:
     """Find how the arrays of a text belong together.
 
-    One that cannot be read is not used; one that was printed before is used as that one.
+    One that cannot be read is not used; one that was printed before is used as that one, unless
+    its name says another input or stage.
     """
     names, firsts, printed = list(arrays), dict[bytes, int](), list[Printed]()
     places: list[int | None] = []  # of each array among those that differ
@@ -119,7 +121,10 @@ def related(arrays: Mapping[str, ArrayEntry]) -> Found:
     for index, place in enumerate(places):
         use = Use(index) if place is None else replace(found.uses[place], index=index)
         if place is not None and back[place] != index:
-            use = replace(use, by="copy", remark=f"The same numbers as {names[back[place]]}.")
+            own = None if names[index].startswith(ALONE) else role_of(names[index])
+            told = f"The same numbers as {names[back[place]]}."
+            by = "copy" if own in (None, use.role) else "name"  # Q and K of equal weights
+            use = replace(use, role=own if by == "name" else use.role, by=by, remark=told)
         uses.append(use)
     return Found(tuple(uses), tuple(_moved(r, back) for r in found.relations), found.remarks)
 

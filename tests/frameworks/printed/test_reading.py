@@ -88,3 +88,12 @@ def test_one_unit_in_the_last_printed_place(values, in_powers, unit):
 
 def test_truth_has_no_unit():
     assert unit_of(np.array([True, False])) == 0.0
+
+
+def test_equal_weights_keep_their_own_names():
+    X = np.array([[1.0, 2], [3, 4.5], [0, 1]])
+    W = np.array([[1.0, 0.5], [2, -1]])
+    arrays = {"X": X, "W_Q": W, "W_K": W, "Q": X @ W, "K": X @ W, "Q again": X @ W}
+    found = read_printed("\n".join(f"{name}:\n{values}\n" for name, values in arrays.items()))
+    assert [array.role for array in found.arrays] == ["X", "W_Q", "W_K", "Q", "K", "Q"]
+    assert found.arrays[2].use.remark == "The same numbers as W_Q."
