@@ -151,7 +151,7 @@ def _remarks(arrays: Sequence[Printed], small: list[int], search: _Search) -> It
     if len(small) > MAX_RELATED:
         yield f"Only the first {MAX_RELATED} of {amount(len(small), 'array')} were compared."
     if search.cut:
-        yield "So many products fit at first sight that not all were computed in full."
+        yield "These arrays may be made of each other in so many ways that not all were tried."
 
 
 # ---- search -------------------------------------------------------------------------------------

@@ -252,3 +252,19 @@ def test_what_float32_rounded_is_scaled_and_masked(fill):
     masked = scores / np.sqrt(np.float32(3)) + np.where(np.tri(5), 0, np.float32(fill))
     found = relations([printed("scores", scores), printed("masked", masked.astype(np.float32))])
     assert str(found) == "masked = scores / √3, look-ahead"
+
+
+def test_where_not_all_ways_were_tried_it_is_said():
+    """A mask that is not printed hides the last two keys, so each way to make weights fails."""
+    stages = drawn(1, n=5)
+    masked = np.where(np.arange(5) < 3, stages["scaled"], -np.inf)
+    weights = np.exp(masked) / np.exp(masked).sum(axis=-1, keepdims=True)
+    names = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "scaled")
+    shown = [printed(name, stages[name]) for name in names]
+    found = relations(
+        [*shown, printed("weights", weights), printed("output", weights @ stages["V"])]
+    )
+    assert "weights = softmax" not in str(found)
+    assert found.remarks == (
+        "These arrays may be made of each other in so many ways that not all were tried.",
+    )
