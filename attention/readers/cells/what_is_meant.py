@@ -9,6 +9,7 @@ from dataclasses import replace
 from attention.limits import BadInput
 from attention.readers.cells.entry import ArrayEntry, short
 from attention.readers.cells.printouts import is_number
+from attention.vocabulary.labels import role_of
 
 _GAP = re.compile(r"[\s,;]+")
 # What a tokenizer gives besides words; none of it is an embedding.
@@ -72,8 +73,16 @@ def no_embeddings(names: Iterable[str], where: str) -> str:
 
 
 def embeddings(arrays: dict[str, ArrayEntry], where: str) -> dict[str, ArrayEntry]:
-    """Without what a tokenizer gives; refused where there is nothing else."""
-    names = [name for name in arrays if name.lower() in OF_TOKENIZERS]
+    """Without what a tokenizer gives; refused where there is nothing else.
+
+    Beside an attention, an attention_mask is its mask.
+    """
+    beside = any(role_of(name) in ("Q", "K", "scores", "weights") for name in arrays)
+    names = [
+        name
+        for name in arrays
+        if name.lower() in OF_TOKENIZERS and not (beside and role_of(name) == "mask")
+    ]
     if not names:
         return arrays
     if len(names) == len(arrays):

@@ -492,11 +492,14 @@ def _with_padding(s: Settings, changed: bool, remarks: list[str]) -> Settings:
 def _with_mask(s: Settings, brought: SelectedArray | None, remarks: list[str]) -> Settings:
     n_q, n_k = len(s.tokens), len(s.key_tokens)
     if brought is not None:
-        if brought.values.shape != (n_q, n_k):
+        values = brought.values
+        if values.shape == (1, n_k):  # of keys, the same for all queries
+            values = np.broadcast_to(values, (n_q, n_k))
+        if values.shape != (n_q, n_k):
             raise BadInput(
-                f"the mask is {size(brought.values.shape)}; expected {n_q} queries × {n_k} keys."
+                f"the mask is {size(values.shape)}; expected {n_q} queries × {n_k} keys."
             )
-        drawn = as_drawn(brought.values)
+        drawn = as_drawn(values)
         if s.window:
             remarks.append(WITHOUT_WINDOW)
         return replace(s, mask=DRAWN, drawn=drawn, drawn_from=_origin(brought), window=0)

@@ -29,6 +29,7 @@ FLOAT32 = 1e-5  # of the largest number: what float32 may change, on devices wit
 DRAWS = 12  # of inputs that would have been printed alike
 SPREADS = 7  # standard deviations, as in attention.diagnose
 NOT_USED = "not used"
+SEARCHED = ("weights", "output")  # for mistakes that explain them
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,23 @@ def can_be_related(arrays: Mapping[str, ArrayEntry]) -> bool:
 def family_of(found: Found) -> str | None:
     """Return which inputs are given: X and weights, Q, K and V, or weights alone; else None."""
     roles = {use.role for use in found.uses if not use.is_row}
+    if _without_weights(found) is not None:
+        return "qkv"
     if {"X", "W_Q", "W_K"} <= roles or ({"X"} <= roles and not set("QKV") <= roles):
         return "weights"
     if set("QKV") <= roles:
         return "qkv"
     return "finished" if FINISHED in roles and not roles & {"Q", "K", "X"} else None
+
+
+def _without_weights(found: Found) -> int | None:
+    """Return the array that is Q, K and V at once, as in scores = X Xᵀ; None where none is."""
+    roles = {use.role for use in found.uses if not use.is_row}
+    if roles & {"W_Q", "W_K", "W_V", "Q", "K", "V"}:
+        return None
+    own = (r for r in found.relations if r.used and len(r.operands) == 2)
+    alone = (r.operands[0] for r in own if r.operands[0] == r.operands[1])
+    return next((k for k in alone if found.uses[k].role == "X"), None)
 
 
 def picks_of(arrays: Mapping[str, ArrayEntry], found: Found, family: str) -> dict[str, str | None]:
@@ -65,12 +78,17 @@ def picks_of(arrays: Mapping[str, ArrayEntry], found: Found, family: str) -> dic
     names = list(arrays)
     order = {"relation": 0, "name": 1, "shape": 2, "order": 3}
     picks: dict[str, str | None] = {}
+    alone = _without_weights(found) if family == "qkv" else None
     for role in FAMILIES[family]:
         uses = [use for use in found.uses if use.role == role and not use.is_row]
+        if alone is not None and role in ("Q", "K", "V"):
+            uses = [found.uses[alone]]
         uses = [use for use in uses if use.by in order and arrays[names[use.index]].shape]
         if role == MASK:
             sides = _queries_and_keys(arrays, found, picks)
+            rows = [use for use in found.uses if use.role == MASK and use.by == "relation"]
             uses = [use for use in uses if arrays[names[use.index]].shape[-2:] == sides]
+            uses += [use for use in rows if arrays[names[use.index]].shape == (1, *sides[1:])]
         best = min(uses, key=lambda use: (order[use.by], use.index), default=None)
         picks[role] = names[best.index] if best else None
     return picks
@@ -111,7 +129,7 @@ def hides(found: Found) -> bool:
 def settings_with(s: Settings, found: Found, picked: set[str]) -> Settings:
     """The settings with the scale and the look-ahead mask that the arrays show."""
     used = [relation for relation in found.relations if relation.used]
-    scale = _scale(used)
+    scale = _scale(found, used)
     if scale is not None:
         s = replace(s, scale=None if math.isclose(scale, s.d_k**-0.5, rel_tol=1e-6) else scale)
     ahead = any(relation.mask == "look-ahead" for relation in used)
@@ -120,7 +138,7 @@ def settings_with(s: Settings, found: Found, picked: set[str]) -> Settings:
     return s
 
 
-def _scale(used: list[Relation]) -> float | None:
+def _scale(found: Found, used: list[Relation]) -> float | None:
     """Return what Q Kᵀ is multiplied by up to the softmax; None where that is not shown."""
     made = {r.result: r for r in used if r.kind in ("product", "scaled", "masked")}
     last = (r for kind in ("softmax", "masked", "scaled") for r in used if r.kind == kind)
@@ -132,7 +150,9 @@ def _scale(used: list[Relation]) -> float | None:
         scale *= step.factor
         if len(step.operands) == 2:
             return scale
-        step = made.get(step.operands[0])
+        source, step = step.operands[0], made.get(step.operands[0])
+        if step is None and found.uses[source].role == "scores":  # of Q and K that are not printed
+            return scale
     return scale if scale != 1 else None
 
 
@@ -141,6 +161,7 @@ def compared(
 ) -> list[Compared]:
     """Compare what is no input with the board of these settings, to the printed digits."""
     trace, inputs = run(s), {name: role for role, name in picks.items()}
+    absent = _absent(s, set(picks))
     units = {
         role: unit_of(arrays[name].read(), arrays[name].in_powers) for role, name in picks.items()
     }
@@ -148,9 +169,26 @@ def compared(
     return [
         Compared(name, inputs[name], "on the board")
         if name in inputs
+        else Compared(name, None, f"not compared: {absent[use.role]} is not in the text")
+        if use.role in absent
         else _compared(trace, drawn, name, entry, use)
         for (name, entry), use in zip(arrays.items(), found.uses, strict=True)
     ]
+
+
+def _absent(s: Settings, picked: set[str]) -> dict[str, str]:
+    """Return the stages that are computed of something that the text does not hold, and of what."""
+    if s.weights_alone:
+        return {}
+    of: dict[str, tuple[str, ...]] = {name: (name,) for name in "QKV"}
+    if not s.typed_qkv:
+        keys = "memory" if s.memory_tokens else "X"
+        of = {"Q": ("X", "W_Q"), "K": (keys, "W_K"), "V": (keys, "W_V")}
+    for name in ("scores", "scaled", "masked", "weights"):
+        of[name] = of["Q"] + of["K"]
+    of["output"] = of["weights"] + of["V"]
+    lacking = {stage: [name for name in names if name not in picked] for stage, names in of.items()}
+    return {stage: names[0] for stage, names in lacking.items() if names}
 
 
 def _drawn(s: Settings, units: Mapping[str, np.ndarray | float]) -> list[AttentionTrace]:
@@ -275,12 +313,17 @@ def summary(all_compared: list[Compared]) -> str:
         if len(told) > 1:
             agree = f"All {amount(len(told), 'other array')} of a stage agree"
         return f"{agree} with the board."
-    first = next(one for one in all_compared if one.agrees is False)
+    first = next(one.name for one in all_compared if one.agrees is False)
     differ = "differs" if told.count(False) == 1 else "differ"
-    return (
+    said = (
         f"{told.count(False)} of {amount(len(told), 'array')} of a stage {differ} from the board,"
-        f" {first.name} first."
+        f" {first} first."
+        if len(told) > 1
+        else f"“{first}” differs from the board."
     )
+    if not any(one.agrees is not None and one.role in SEARCHED for one in all_compared):
+        said += " Print the weights or the output as well to see why."
+    return said
 
 
 def explained(found: Found) -> list[Relation]:

@@ -183,3 +183,64 @@ def test_answers_are_the_whole_stages_that_were_compared_with_their_decimals():
     told = {name: str(ways[name]) for name in ("X", "W_Q", "weights", "output")}
     four = "4 decimals"
     assert told == {"X": four, "W_Q": four, "weights": "5 digits", "output": four}
+
+
+def test_attention_without_weights_puts_x_on_the_board_as_q_k_and_v():
+    weights = softmax(X @ X.T)
+    text = text_of({"X": X, "scores": X @ X.T, "weights": weights, "context": weights @ X})
+    s, compared, picks = brought(text)
+    assert picks == dict.fromkeys("QKV", "X")
+    assert s.scale == 1
+    assert {name: one.agrees for name, one in compared.items() if name != "X"} == {
+        "scores": True,
+        "weights": True,
+        "context": True,
+    }
+
+
+def test_what_is_computed_of_something_that_the_text_does_not_hold_is_not_compared():
+    made = stages()
+    s, compared, _ = brought(text_of({name: made[name] for name in ("X", "W_Q", "Q", "weights")}))
+    assert compared["Q"].agrees
+    assert (compared["weights"].agrees, compared["weights"].said) == (
+        None,
+        "not compared: W_K is not in the text",
+    )
+
+
+def test_an_attention_mask_of_keys_is_the_mask_where_it_explains_the_weights():
+    seen = np.array([True, True, False, True])
+    made = stages()
+    made["weights"] = softmax(np.where(seen, made["scaled"], -np.inf))
+    made["output"] = made["weights"] @ made["V"]
+    text = text_of(made | {"attention_mask": seen.astype(int)[None]})
+    s, compared, picks = brought(text)
+    assert picks["mask"] == "attention_mask"
+    np.testing.assert_array_equal(allowed(s), np.broadcast_to(seen, (4, 4)))
+    assert compared["weights"].agrees
+    assert compared["output"].agrees
+
+
+def test_scores_of_which_the_weights_are_a_plain_softmax_have_the_scale_1():
+    made = stages(scale=1.0)
+    names = ("X", *WEIGHTS, "scores", "weights", "output")
+    s, compared, _ = brought(text_of({name: made[name] for name in names}))
+    assert s.scale == 1
+    assert compared["weights"].agrees
+
+
+def test_one_array_that_differs_is_named_alone():
+    made = stages()
+    made["output"] = made["output"] + 0.5
+    _, compared, _ = brought(text_of({name: made[name] for name in ("X", *WEIGHTS, "output")}))
+    assert printed.summary(list(compared.values())) == "“output” differs from the board."
+
+
+def test_scores_alone_that_differ_ask_for_what_mistakes_are_searched_in():
+    made = stages()
+    made["scores"] = made["scores"] + 0.5
+    _, compared, _ = brought(text_of({name: made[name] for name in ("X", *WEIGHTS, "scores")}))
+    told = printed.summary(list(compared.values()))
+    assert told == (
+        "“scores” differs from the board. Print the weights or the output as well to see why."
+    )
