@@ -136,6 +136,7 @@ def test_the_limits_it_names_are_those_of_the_package():
         f"At most {limits.MAX_FILE // 2**20} MB a file,"
         f" {limits.MAX_PASTED / 1e6:g} million characters pasted,"
         f" {limits.MAX_ELEMENTS:,} numbers an array, {limits.MAX_LINES:,} lines a table,"
+        f" {limits.MAX_PRINTED_BRACKETS:,} brackets a printout,"
         f" {limits.MAX_TOKENS:,} tokens,"
         f" widths of {limits.MAX_DIMENSION}, {limits.MAX_CELLS:,} scores of all heads"
         f" and items together, saved states of {limits.MAX_STATE // 2**20} MB,"
