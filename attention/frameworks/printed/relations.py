@@ -3,7 +3,7 @@
 Numbers come before names: what X W_Q gives is Q, whatever it is called. First every relation that
 holds to the printed digits is found (:mod:`attention.frameworks.printed.fits`), then the reading of
 all of them together that contradicts the fewest names. What is in no relation goes by its name, its
-shape or the order of printing.
+shape or the order of printing. Q, K and V that are all given as inputs keep their names.
 """
 
 from __future__ import annotations
@@ -692,6 +692,7 @@ class _Reading:
             if r.kind not in ("equal", "transposed", "row"):
                 kind = "made" if r.kind in ("scaled", "masked") else r.kind
                 groups.setdefault((r.result, kind), []).extend(_options(r, search.of))
+        self.given = self.given_inputs()
         self.groups = self.ordered(groups)
         self.nodes, self.cost = MAX_READINGS, np.inf
         self.best: list[_Option] = []
@@ -700,6 +701,15 @@ class _Reading:
         for option in self.best:
             self.assigned |= {k: (role, side) for k, role, side in option.roles}
         self.used = {id(option.relation) for option in self.best}
+
+    def given_inputs(self) -> set[int]:
+        """Return the arrays called Q, K and V where all three are inputs: none of X W is printed.
+
+        There Q Qᵀ in place of Q Kᵀ is a mistake to be seen, and no other meaning of Q.
+        """
+        called = {k: role for k, role in enumerate(self.names) if role in ("Q", "K", "V")}
+        made = any(r.kind == "product" and r.result in called for r in self.search.found)
+        return set(called) if len(set(called.values())) == 3 and not made else set()
 
     def ordered(self, groups: dict[tuple[int, str], list[_Option]]) -> list[list[_Option]]:
         """Return the groups so that each shares arrays with earlier ones, where it can."""
@@ -725,6 +735,8 @@ class _Reading:
             return 0.0
         if named in SCORES and role in SCORES:
             return NAME / 2
+        if index in self.given:
+            return np.inf
         made = role not in ("X", "memory", "W_Q", "W_K", "W_V")  # whose names are trusted less
         return NAME - 0.1 * made
 

@@ -185,6 +185,24 @@ def test_numbers_win_over_names_that_contradict():
     assert uses["Q"].remark == "It is called “Q”, but its numbers are K."
 
 
+@pytest.mark.parametrize("twice", ["Q", "K"])
+@pytest.mark.parametrize("names", [("Q", "K", "V"), ("Queries", "Keys", "Value matrix")])
+def test_given_queries_keys_and_values_keep_their_names(twice, names):
+    """Q Qᵀ and K Kᵀ are mistakes for Q Kᵀ, which the comparison with the board has to show."""
+    Q, K, V = np.split(np.random.default_rng(0).integers(-2, 3, (3, 10)) * 1.0, [4, 8], axis=1)
+    A = {"Q": Q, "K": K}[twice]
+    powers = np.exp(A @ A.T / 2)
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    stages = dict(zip(names, (Q, K, V), strict=True)) | {"weights": weights}
+    for more in ({}, {"scores": A @ A.T}):
+        found = found_of(stages | more | {"output": weights @ V}, 8)
+        roles = ["Q", "K", "V", "weights", *more, "output"]
+        assert [use.role for use in found.uses] == roles
+        assert not any(use.remark for use in found.uses)
+        wrong = f"scores = {twice} {twice}ᵀ" if more else f"softmax({twice} {twice}ᵀ"
+        assert wrong in str(found) and wrong not in " · ".join(said(found))
+
+
 def test_two_explanations_are_both_given():
     stages = drawn(9)
     stages["K"] = stages["Q"]
