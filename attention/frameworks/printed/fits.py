@@ -97,13 +97,17 @@ class Numbers:
 
     @cached_property
     def grid(self) -> float:
-        """The step that all numbers are multiples of, such as 0.5; their unit in general."""
+        """The step that all numbers are multiples of, such as 0.5; their unit in general.
+
+        Nobody chooses 0.57735027 and its double as a grid: more than three digits are no step.
+        """
         shown = self.M[self.visible][:SAMPLED]
         unit = 2 * float(self.half[self.visible].min(initial=np.inf)) or 1.0
         steps = np.round(shown / unit)
         if not len(shown) or np.abs(steps).max(initial=0) > 2**52:
             return unit
-        return unit * max(1, int(np.gcd.reduce(steps.astype(np.int64))))
+        step = max(1, int(np.gcd.reduce(steps.astype(np.int64))))
+        return unit * step if step < 1000 or not self.most else unit
 
     @cached_property
     def sorted(self) -> np.ndarray:
@@ -300,13 +304,18 @@ def judged(
         return None
     fit = _named(float(low), float(high), widths)
     loose = error * fit.factor + room
-    fitted = not low <= 1 <= high
+    fitted = not _is_usual(float(low), float(high), widths)
     if named_factor(fit.low, fit.high, widths) is None:
         if not np.isfinite(high) or high > 1.5 * low:
             return None  # as good as any number
         loose = loose + (high - low) / 2 * np.abs(np.where(where, base, 0))
     fit.bits = evidence(result, base * fit.factor, loose, where, fitted)
     return fit if fit.bits > 0 else None
+
+
+def _is_usual(low: float, high: float, widths: tuple[int, ...]) -> bool:
+    """Return whether 1, or 1 / √n of a width n, fits: no number is used up to find the factor."""
+    return any(low <= factor <= high for factor in (1.0, *(width**-0.5 for width in widths)))
 
 
 def _named(low: float, high: float, widths: tuple[int, ...]) -> Fit:
@@ -499,5 +508,6 @@ def softmax_fit(
     free = float((count - 1)[count > 1].sum() / max(1, count[count > 0].sum()))
     if columns:
         p, room, where = (M.swapaxes(-1, -2) for M in (p, room, where))
-    fit.bits = evidence(weights, p, room, where, not least <= 1 <= most, free)
+    fitted = not _is_usual(least, most, widths)
+    fit.bits = evidence(weights, p, room, where, fitted, free)
     return fit if fit.bits > 0 else None

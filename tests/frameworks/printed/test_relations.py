@@ -129,6 +129,13 @@ def test_a_scale_is_named_by_its_root(factor, written):
     assert said(found) == [f"scaled = scores{written}"]
 
 
+def test_scaled_scores_whose_rows_are_multiples_are_recognised():
+    Q, K = np.array([[1, 0, 1], [0, 2, 0]]), np.array([[1, 1, 0], [0, 1, 1]])
+    found = found_of({"Q": Q, "K": K, "scores": Q @ K.T / np.sqrt(3)}, 8)
+    assert str(found) == "“scores” = Q Kᵀ / √3"
+    assert found.uses[2].role == "scaled"
+
+
 def test_the_root_of_d_model_is_seen():
     stages = drawn(2, d_model=7, d_k=3, root=7)
     assert "scaled = scores / √7" in said(found_of(stages))
