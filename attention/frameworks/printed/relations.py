@@ -859,8 +859,14 @@ def _is_row(array: Printed) -> bool:
 
 
 def _may_be(array: Printed, role: str) -> bool:
-    """Return whether the numbers leave a name possible: True and False are a mask alone."""
-    return array.values.dtype != bool or role == "mask"
+    """Return whether the numbers leave a name possible.
+
+    True and False are a mask alone, and weights are from 0 to 1: “A” may be any matrix.
+    """
+    if array.values.dtype == bool or role != "weights":
+        return array.values.dtype != bool or role == "mask"
+    room = np.abs(array.unit) / 2 + SINGLE
+    return bool((np.isnan(array.values) | (np.abs(array.values - 0.5) <= 0.5 + room)).all())
 
 
 def _spread_links(uses: list[Use], search: _Search, names: list[str | None]) -> None:

@@ -210,6 +210,21 @@ def test_given_queries_keys_and_values_keep_their_names(twice, names):
         assert wrong in str(found) and wrong not in " · ".join(said(found))
 
 
+@pytest.mark.parametrize("name", ["A", "Attention weights"])
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        ([[1, 2], [3, 4]], None),
+        ([[0.5, -0.1], [0.2, 0.3]], None),
+        ([[0.5, 0.1], [0.2, np.inf]], None),
+        ([[0.5, 0.1], [1.0, 0.3]], "weights"),
+        ([[np.nan, np.nan], [1.0000001, 0.0]], "weights"),
+    ],
+)
+def test_only_shares_are_weights_by_their_name(name, values, role):
+    assert relations([printed(name, np.array(values))]).uses[0].role == role
+
+
 def test_two_explanations_are_both_given():
     stages = drawn(9)
     stages["K"] = stages["Q"]
