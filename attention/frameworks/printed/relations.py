@@ -8,6 +8,7 @@ shape or the order of printing. Q, K and V that are all given as inputs keep the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product as pairs_of
@@ -938,6 +939,13 @@ def _propose(uses: list[Use], indices: list[int], roles: Sequence[str], by: str)
 
 # ---- sentences ----------------------------------------------------------------------------------
 
+_HIDES = {
+    "": "",
+    "look-ahead": ", look-ahead",
+    "printed": ", mask",
+    "other": ", hidden where it is −∞",
+}
+
 
 def _label(index: int, arrays: Sequence[Printed], uses: Sequence[Use]) -> str:
     """Return the name of the stage where the array is called so, and its own name otherwise."""
@@ -957,7 +965,8 @@ def _times(r: Relation) -> str:
     if r.factor == 1:
         return ""
     if r.root is not None:
-        return f" / √{r.root}"
+        whole = math.isqrt(r.root)
+        return f" / {whole}" if whole**2 == r.root else f" / √{r.root}"
     if r.factor > 1 and r.factor == round(r.factor):
         return f" × {round(r.factor)}"
     return f" × {r.factor:.4g}"
@@ -971,10 +980,9 @@ def _sentence(r: Relation, arrays: Sequence[Printed], uses: Sequence[Use]) -> st
         result += "ᵀ"
     of_row = "" if r.row is None else f"row {r.row + 1} of "
     source = " ".join(sides) + _times(r)
-    if r.mask == "printed" or r.mask_index is not None:
-        hides = f", {r.mask} “{arrays[r.mask_index or 0].name}”".replace(", printed", ", mask")
-    else:
-        hides = {"": "", "look-ahead": ", look-ahead"}.get(r.mask, ", hidden where it is −∞")
+    hides = _HIDES[r.mask]
+    if r.mask_index is not None:
+        hides += f" “{arrays[r.mask_index].name}”"
     if r.kind == "sums":
         return f"each {'column' if r.columns else 'row'} of {result} adds up to 1"
     if r.kind == "softmax":

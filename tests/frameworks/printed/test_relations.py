@@ -89,7 +89,8 @@ def test_every_stage_of_a_notebook_is_found(decimals, normal, ahead):
         mask = ["masked = scaled, look-ahead"] if ahead else []
         source = "masked" if ahead else "scaled"
         end = [f"weights = softmax({source})", "output = weights V"]
-        assert said(found) == [*STEPS, f"scaled = scores / √{d_k}", *mask, *end]
+        scaled = "scaled = scores / 2" if d_k == 4 else f"scaled = scores / √{d_k}"
+        assert said(found) == [*STEPS, scaled, *mask, *end]
 
 
 @pytest.mark.parametrize("decimals", [3, 4, 8])
@@ -121,9 +122,9 @@ def test_arrays_of_chance_are_not_related(grid):
 
 @pytest.mark.parametrize(
     ("factor", "written"),
-    [(0.5, " / √4"), (5**-0.5, " / √5"), (2.0, " × 2"), (1 / 3, " / √9")],
+    [(0.5, " / 2"), (5**-0.5, " / √5"), (2.0, " × 2"), (1 / 3, " / 3"), (1 / 6, " / 6")],
 )
-def test_a_scale_is_named_by_its_root(factor, written):
+def test_a_scale_is_named_by_its_root_or_whole_number(factor, written):
     S = np.random.default_rng(0).standard_normal((4, 4))
     found = relations([printed("scores", S, 4), printed("scaled", S * factor, 4)])
     assert said(found) == [f"scaled = scores{written}"]
