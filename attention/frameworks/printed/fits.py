@@ -388,7 +388,7 @@ def some_rows(count: int, most: int = ROWS) -> np.ndarray:
 class Hiding:
     """A way to hide keys."""
 
-    kind: str  # "", "look-ahead", "printed"
+    kind: str  # "", "look-ahead", "printed", "other"
     allowed: np.ndarray | None  # (items, queries, keys)
     index: int | None = None  # of the printed mask
     inverted: bool = False  # True or 1 hides
@@ -433,6 +433,14 @@ def hidings(shape: tuple[int, ...], masks: list[Numbers]) -> Iterator[Hiding]:
             yield Hiding("look-ahead" if same else "printed", allowed, a.index, inverted)
     if not printed and shape[1] > 1:
         yield Hiding("look-ahead", ahead)
+
+
+def hidings_of_weights(w: Numbers, masks: list[Numbers]) -> Iterator[Hiding]:
+    """Yield what may hide keys from these weights: last, whatever hides those of exactly 0."""
+    yield from hidings(w.shape, masks)
+    zero = w.M == 0
+    if zero.any():
+        yield Hiding("other", ~zero)
 
 
 # ---- softmax ------------------------------------------------------------------------------------

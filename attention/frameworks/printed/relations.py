@@ -28,6 +28,7 @@ from attention.frameworks.printed.fits import (
     evidence,
     factors,
     hidings,
+    hidings_of_weights,
     joins,
     judged,
     look_ahead,
@@ -190,9 +191,11 @@ class _Search:
         if r.kind in ("sums", "row", "equal", "transposed"):
             return True
         names = [self.names[k] for k in (r.result, *r.operands)]
-        return r.bits >= (
-            EXPECTED if _is_expected(r, names) else self.enough if r.named else np.inf
-        )
+        if not _is_expected(r, names):
+            return r.named and r.bits >= self.enough
+        if r.kind == "softmax" and r.mask == "other":  # the weights themselves chose the places
+            return r.named and r.bits >= SURE
+        return r.bits >= EXPECTED
 
     def made(self, result: int, *kinds: str) -> list[Relation]:
         return [r for r in self.found if r.result == result and r.kind in kinds]
@@ -445,7 +448,7 @@ class _Search:
             if not (w.sum_columns if columns else w.sum_rows) or (columns and w.shape[1] == 1):
                 continue
             rows = some_rows(w.shape[1])[-4:]
-            for hiding in hidings(w.shape, self.masks_beside(w.index, *operands)):
+            for hiding in hidings_of_weights(w, self.masks_beside(w.index, *operands)):
                 self.tests -= 1
                 if self.tests < 0:
                     self.cut = True
@@ -482,11 +485,25 @@ class _Search:
             and c.index not in (left.numbers.index, right.numbers.index)
         ]
         self.tried(2 * len(fitting))
+        # Q Kᵀ first, and where it fits nothing else: each way to make weights takes many tests.
+        fitting.sort(key=lambda one: not self.is_named(*one))
+        known: set[int] = set()
         for c, left, right in fitting:
+            if c.index in known:
+                continue
             if self.tests <= 0:
                 self.cut = True
                 return
-            yield from self.unseen_of(c, left, right)
+            for r in self.unseen_of(c, left, right):
+                if self.is_named(c, left, right) and self.is_sure(r):
+                    known.add(c.index)
+                yield r
+
+    def is_named(self, c: Numbers, left: Oriented, right: Oriented) -> bool:
+        """Return whether these are called Q, and K transposed, and what is made of them."""
+        names = [self.names[one.index] for one in (c, left.numbers, right.numbers)]
+        turned = (left.transposed, right.transposed) == (False, True)
+        return turned and names[0] in ("weights", "masked") and names[1:] == ["Q", "K"]
 
     def unseen_of(self, c: Numbers, left: Oriented, right: Oriented) -> Iterator[Relation]:
         self.tests -= 1
@@ -506,7 +523,7 @@ class _Search:
                 r = Relation("masked", c.index, operands, sides)
                 yield self.with_mask(_with(fit, r, inner), c)
             return
-        for hiding in hidings(c.shape, self.masks_beside(c.index, *operands)):
+        for hiding in hidings_of_weights(c, self.masks_beside(c.index, *operands)):
             self.tests -= 1
             if self.tests < 0:
                 self.cut = True
@@ -943,7 +960,7 @@ _HIDES = {
     "": "",
     "look-ahead": ", look-ahead",
     "printed": ", mask",
-    "other": ", hidden where it is −∞",
+    "other": ", hidden where it is {}",
 }
 
 
@@ -980,7 +997,7 @@ def _sentence(r: Relation, arrays: Sequence[Printed], uses: Sequence[Use]) -> st
         result += "ᵀ"
     of_row = "" if r.row is None else f"row {r.row + 1} of "
     source = " ".join(sides) + _times(r)
-    hides = _HIDES[r.mask]
+    hides = _HIDES[r.mask].format(0 if r.kind == "softmax" else "−∞")
     if r.mask_index is not None:
         hides += f" “{arrays[r.mask_index].name}”"
     if r.kind == "sums":

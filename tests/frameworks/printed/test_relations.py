@@ -151,6 +151,43 @@ def test_a_printed_mask_is_found_either_way_round(mask):
     assert found.uses[-1].role == "mask"
 
 
+PLACES = {  # that are visible
+    "padding": np.broadcast_to(np.arange(5) < 3, (5, 5)),
+    "look-ahead and padding": np.tri(5, dtype=bool) & (np.arange(5) < 3),
+    "anywhere": np.random.default_rng(8).random((5, 5)) < 0.7,
+}
+
+
+@pytest.mark.parametrize("allowed", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("of", ["scaled", "Q K"])
+@pytest.mark.parametrize("mask", ["not printed", "printed"])
+def test_weights_of_exactly_0_show_what_is_hidden(allowed, of, mask):
+    stages = drawn(1, n=5)
+    masked = np.where(allowed, stages["scaled"], -np.inf)
+    powers = np.exp(masked - masked.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    kept = {name: stages[name] for name in of.split()} | {"V": stages["V"]}
+    kept |= {"padding mask": allowed} if mask == "printed" else {}
+    found = found_of(kept | {"weights": weights, "output": weights @ stages["V"]})
+    source = "scaled" if of == "scaled" else "Q Kᵀ / √3"
+    hides = ", mask “padding mask”" if mask == "printed" else ", hidden where it is 0"
+    assert said(found) == [f"weights = softmax({source}){hides}", "output = weights V"]
+    assert found.remarks == ()
+    softmax = next(r for r in found.relations if r.kind == "softmax")
+    assert softmax.mask == ("printed" if mask == "printed" else "other")
+
+
+def test_zeros_that_chance_chose_make_no_weights():
+    """Hidden places that follow from the weights are no evidence for them."""
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        powers = np.exp(rng.standard_normal((4, 4))) * (rng.random((4, 4)) < 0.5)
+        weights = powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-9)
+        scores = rng.integers(-3, 4, (4, 4)) * 1.0
+        found = found_of({"scores": scores, "weights": weights}, 2)
+        assert "softmax" not in str(found)
+
+
 def test_softmax_of_columns_is_recognised():
     S = np.random.default_rng(1).standard_normal((4, 4))
     W = np.exp(S) / np.exp(S).sum(0)
@@ -296,10 +333,9 @@ def test_what_float32_rounded_is_scaled_and_masked(fill):
 
 
 def test_where_not_all_ways_were_tried_it_is_said():
-    """A mask that is not printed hides the last two keys, so each way to make weights fails."""
-    stages = drawn(1, n=5)
-    masked = np.where(np.arange(5) < 3, stages["scaled"], -np.inf)
-    weights = np.exp(masked) / np.exp(masked).sum(axis=-1, keepdims=True)
+    """The weights are those of something that is not printed, so each way to make them fails."""
+    stages, powers = drawn(1, n=5), np.exp(np.random.default_rng(0).standard_normal((5, 5)))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
     names = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "scaled")
     shown = [printed(name, stages[name]) for name in names]
     found = relations(
