@@ -879,9 +879,9 @@ def _is_row(array: Printed) -> bool:
 def _may_be(array: Printed, role: str) -> bool:
     """Return whether the numbers leave a name possible.
 
-    True and False are a mask alone, and weights are from 0 to 1: “A” may be any matrix.
+    True and False are a mask alone, and “A” may be any matrix: as weights it is from 0 to 1.
     """
-    if array.values.dtype == bool or role != "weights":
+    if array.values.dtype == bool or role != "weights" or len(array.name) > 1:
         return array.values.dtype != bool or role == "mask"
     room = np.abs(array.unit) / 2 + SINGLE
     return bool((np.isnan(array.values) | (np.abs(array.values - 0.5) <= 0.5 + room)).all())

@@ -206,7 +206,7 @@ def _confirm(
     selected: dict[str, SelectedArray],
     heads: int | None,
     said: list[str],
-    related: Found | None = None,
+    text: tuple[dict[str, ArrayEntry], Found] | None = None,
     boxes: dict[str, object] | None = None,
 ) -> None:
     """Draw the button that uses the numbers; and one for why they differ, with what it fills in."""
@@ -219,7 +219,7 @@ def _confirm(
             "Use these numbers",
             "load_use",
             _use,
-            (selected, heads, related),
+            (selected, heads, text),
             about=mark,
             type="primary",
             disabled=not selected,
@@ -253,7 +253,7 @@ def _text_of_arrays(
         selected = gather(arrays, picks, where, typed)
         selected = adopt.with_own_parts(selected, arrays, picks, where)
         if selected:
-            new, said = _adopted(s, selected, heads, related)
+            new, said = _adopted(s, selected, heads, every, related)
             said = said[1:]
             compared = _compared(s, (mark, picks, heads), every, related, new)
             if any(one.agrees is False for one in compared):
@@ -266,7 +266,7 @@ def _text_of_arrays(
             with action:
                 pieces.note(*told)
     with action:
-        _confirm(mark, selected, heads, said, related, boxes)
+        _confirm(mark, selected, heads, said, (every, related), boxes)
 
 
 def _saved_state(content: bytes, says: str) -> None:
@@ -379,13 +379,17 @@ def _check(boxes: dict[str, object]) -> None:
 
 
 def _adopted(
-    s: Settings, selected: dict[str, SelectedArray], heads: int | None, related: Found
+    s: Settings,
+    selected: dict[str, SelectedArray],
+    heads: int | None,
+    every: dict[str, ArrayEntry],
+    related: Found,
 ) -> tuple[Settings, list[str]]:
     """The settings with these inputs, with the scale and mask that a text shows."""
     new, said = adopt.adopt(s, selected, heads)
     proven = {use.role for use in related.uses if use.by == "relation"}
     said = [one for one in said if one.partition(" was read as ")[0] not in proven]
-    return printed.settings_with(new, related, set(selected)), said
+    return printed.settings_with(new, every, related, set(selected)), said
 
 
 def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry], related: Found | None) -> None:
@@ -632,11 +636,13 @@ def _slice(group: str, entry: ArrayEntry) -> str:
 
 
 def _use(
-    selected: dict[str, SelectedArray], heads: int | None, related: Found | None = None
+    selected: dict[str, SelectedArray],
+    heads: int | None,
+    text: tuple[dict[str, ArrayEntry], Found] | None = None,
 ) -> None:
     def act(s: Settings) -> Settings:
-        if related:
-            new, said = _adopted(s, selected, heads, related)
+        if text:
+            new, said = _adopted(s, selected, heads, *text)
         else:
             new, said = adopt.adopt(s, selected, heads)
         state.remark(" ".join(said))

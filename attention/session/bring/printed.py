@@ -20,7 +20,7 @@ from attention.session.bring.adopt import FAMILIES
 from attention.session.edit.changes import set_mask
 from attention.session.state.matrix import Matrix
 from attention.session.state.run import run
-from attention.session.state.settings import Settings
+from attention.session.state.settings import DRAWN, Settings, as_drawn
 from attention.vocabulary.numbers import number
 from attention.vocabulary.sentences import amount
 from attention.vocabulary.stages import STAGES, WEIGHTS
@@ -126,16 +126,29 @@ def hides(found: Found) -> bool:
     return any(relation.used and relation.inverted for relation in found.relations)
 
 
-def settings_with(s: Settings, found: Found, picked: set[str]) -> Settings:
-    """The settings with the scale and the look-ahead mask that the arrays show."""
+def settings_with(
+    s: Settings, arrays: Mapping[str, ArrayEntry], found: Found, picked: set[str]
+) -> Settings:
+    """The settings with the scale and the mask that the arrays show."""
     used = [relation for relation in found.relations if relation.used]
     scale = _scale(found, used)
     if scale is not None:
         s = replace(s, scale=None if math.isclose(scale, s.d_k**-0.5, rel_tol=1e-6) else scale)
-    ahead = any(relation.mask == "look-ahead" for relation in used)
-    if ahead and MASK not in picked and not s.memory_tokens:
-        s = set_mask(s, "causal")
+    if MASK in picked or s.memory_tokens:
+        return s
+    if any(relation.mask == "look-ahead" for relation in used):
+        return set_mask(s, "causal")
+    seen = (_seen(list(arrays.values())[r.result]) for r in used if r.mask == "other")
+    fits = (one for one in seen if one.shape == (len(s.tokens), len(s.key_tokens)))
+    if (mask := next(fits, None)) is not None:
+        s = replace(s, mask=DRAWN, drawn=as_drawn(mask), drawn_from=None, window=0)
     return s
+
+
+def _seen(entry: ArrayEntry) -> np.ndarray:
+    """Return where weights are not 0, or masked scores are not −∞."""
+    values = entry.read()
+    return values > LOWEST if (values <= LOWEST).any() else values != 0
 
 
 def _scale(found: Found, used: list[Relation]) -> float | None:

@@ -47,7 +47,7 @@ def brought(text: str):
     chosen = {role: (name, Selection(transposed=role in turned)) for role, name in picks.items()}
     selected = gather(arrays, chosen, "the text", True)
     s, _ = adopt.adopt(EXAMPLES[FIRST].build(), selected)
-    s = printed.settings_with(s, found, set(picks))
+    s = printed.settings_with(s, arrays, found, set(picks))
     return s, {one.name: one for one in printed.compared(s, arrays, found, picks)}, picks
 
 
@@ -244,3 +244,14 @@ def test_scores_alone_that_differ_ask_for_what_mistakes_are_searched_in():
     assert told == (
         "“scores” differs from the board. Print the weights or the output as well to see why."
     )
+
+
+def test_keys_that_the_weights_leave_out_are_hidden_on_the_board():
+    seen = np.array([True, False, True, True])
+    made = stages()
+    made["weights"] = softmax(np.where(seen, made["scaled"], -np.inf))
+    made["output"] = made["weights"] @ made["V"]
+    s, compared, _ = brought(text_of(made))
+    np.testing.assert_array_equal(allowed(s), np.broadcast_to(seen, (4, 4)))
+    assert compared["weights"].agrees
+    assert compared["output"].agrees
