@@ -241,7 +241,7 @@ def _label(text: str, plain: str) -> tuple[list[str], bool]:
             numbers += 1
             continue
         printed = _printed([*above[:k], line])
-        return (printed[numbers:] if printed else [_above(line)]), False
+        return (printed[numbers:] if printed else [label_above(line)]), False
     return [], False
 
 
@@ -278,7 +278,7 @@ def _arguments(text: str) -> list[str]:
     return [short(_ROUNDED.sub(r"\1", part), _MOST) for part in kept]
 
 
-def _above(line: str) -> str:
+def label_above(line: str) -> str:
     """Return the label that a line above an array is; "" where it is code that assigns."""
     comment = line.startswith(("#", "//", "%"))
     if not comment and (named := re.fullmatch(r"([A-Za-z_]\w{0,39})\s*[:=]?", line)):

@@ -17,12 +17,14 @@ _LATEX = re.compile(
     r"(?m)\\begin\{[A-Za-z]{1,20}\*?\}"
     r"|&[ \t]*[-+.\d\\][^&\n]*\\\\[ \t\r]*(?:\\hline[ \t\r]*)?$"
 )
-# "Columns 1 through 8", a common factor, or a name and "=" on a line of its own above numbers.
+# "Columns 1 through 8", a common factor, or a name and "=" on a line of its own, with an empty line
+# below it, above numbers.
 _MATLAB = re.compile(
     r"(?m)^[ \t]*Columns[ ]{1,9}\d{1,9}[ ]{1,9}(?:through|to|and)[ ]{1,9}\d"
     r"|^[ \t]*1\.0e[+-]\d{2,3}[ ]{0,9}\*[ \t\r]*$"
     r"|^[ \t]*[A-Za-z]\w{0,62}(?:\(:,:,\d{1,9}\))?[ \t]*=[ \t\r]*\n"
-    r"\s*(?:[-.\d]|NaN|Inf|true\b|false\b|Columns? \d|Diagonal Matrix)"
+    r"(?:[ \t\r]*\n\s*(?:[-.\d]|NaN|Inf|true\b|false\b)"
+    r"|\s*(?:\d{1,9}×\d|Columns? \d|Diagonal Matrix))"
 )
 # [,1] above columns, [1,] before a row, or [1] before the numbers of a vector.
 _R = re.compile(

@@ -27,6 +27,7 @@ from attention.readers.cells.label_columns import (
     labels_rows,
 )
 from attention.readers.cells.printouts import is_figure, is_number, read_number, sides
+from attention.readers.texts.block_labels import FACTOR, is_comment, labels_in
 from attention.readers.texts.grid import (
     DOTS,
     Asked,
@@ -40,9 +41,8 @@ from attention.vocabulary.sentences import plural
 from attention.vocabulary.stages import STAGES
 
 _FLOAT = re.compile(r"\d[.eE]|\.\d|^$|nan|inf")
+_NUMERAL = re.compile(r"\d|\b(?:[Tt]rue|[Ff]alse|TRUE|FALSE)\b")
 _DIGIT = re.compile(r"[+-]?\d|[\[({]{1,4}[+-]?[\d.]+,?$")
-# What numbers below it are to be multiplied with.
-_FACTOR = re.compile(r"[*×·/]$|[x*×·/]10|10(?:\^|\*\*|[⁰¹²³⁴-⁹⁻])|.*\d[*×·/]$")
 # Numbers of which Python's float reads each as it is written.
 _PLAIN = re.compile(r"(?:[-+.0-9 ]++|[eE][-+]?[0-9]{1,4}(?![0-9]))*+")
 _PRINT_ALL = "print all, with print(frame.to_string())."
@@ -104,7 +104,52 @@ def tables_in(text: str, where: str) -> dict[str, ArrayEntry] | None:
 
 
 def _blocks_read(text: str, asked: Asked) -> dict[str, ArrayEntry]:
-    blocks = _blocks(text)
+    lines = text.split("\n")
+    labels = labels_in(lines)
+    first = next((k for k, line in enumerate(lines) if line.strip()), 0)
+    for k, line in enumerate(lines) if "#" in text or "%" in text else ():
+        if k not in labels and is_comment(line):
+            lines[k] = "\x0b"
+    if set(labels) <= {first}:
+        after = first + 1 if labels else 0
+        while labels and not lines[after].strip():
+            after += 1
+        found = _unlabelled("\n".join(lines[after:]), after + 1, asked)
+        label = labels.get(first)
+        if label and list(found) == [ALONE]:
+            return {label: replace(found[ALONE], name=label)}
+        return found
+    parts = _labelled(lines, labels)
+    if len(parts) > MAX_BLOCKS:
+        raise BadInput(f"{asked.where} holds {len(parts)} arrays; at most {MAX_BLOCKS} are read.")
+    names = [label or f"{ALONE} {k}" for k, (label, _, _) in enumerate(parts, 1)]
+    if twice := repeated(names):
+        raise BadInput(f"{asked.where} holds {short(twice, 40)} twice.")
+    return {
+        name: _entry(name, grid_of(block, start, asked), asked)
+        for name, (_, start, block) in zip(names, parts, strict=True)
+    }
+
+
+def _labelled(lines: list[str], labels: Mapping[int, str]) -> list[tuple[str, int, str]]:
+    """Return the parts of a text with a label each, or "", and the numbers of their first lines.
+
+    What is above the first label counts only if it holds a number.
+    """
+    ends = [*labels, len(lines)]
+    above = "\n".join(lines[: ends[0]])
+    parts = [("", *part) for part in _blocks(above, 1)] if _NUMERAL.search(above) else []
+    for (k, label), end in zip(labels.items(), ends[1:], strict=True):
+        block = "\n".join(lines[k + 1 : end])
+        inner = block.lstrip("\n")
+        start = k + 2 + len(block) - len(inner)
+        first, *others = _blocks(inner, start)
+        parts += [(label, *first), *(("", *part) for part in others)]
+    return parts
+
+
+def _unlabelled(text: str, start: int, asked: Asked) -> dict[str, ArrayEntry]:
+    blocks = _blocks(text, start)
     if len(blocks) > 1:
         titles = [_title(block) for _, block in blocks]
         named = all(titles)
@@ -112,14 +157,14 @@ def _blocks_read(text: str, asked: Asked) -> dict[str, ArrayEntry]:
         if twice := repeated(names):
             raise BadInput(f"{asked.where} holds {twice} twice.")
         found = {
-            name: _entry(name, grid_of(block, start, asked), asked, corner=named)
-            for name, (start, block) in zip(names, blocks, strict=True)
+            name: _entry(name, grid_of(block, line, asked), asked, corner=named)
+            for name, (line, block) in zip(names, blocks, strict=True)
         }
         first, *others = found.values()
         if named or all(entry.rows == first.rows for entry in others):
             one_shape = not named and len({entry.shape for entry in found.values()}) == 1
             return {ALONE: _stacked(list(found.values()))} if one_shape else found
-    return {ALONE: _entry(ALONE, grid_of(text, 1, asked), asked)}
+    return {ALONE: _entry(ALONE, grid_of(text, start, asked), asked)}
 
 
 def _stacked(blocks: list[ArrayEntry]) -> ArrayEntry:
@@ -140,19 +185,19 @@ def _title(block: str) -> str:
     return corner if known or not any(map(is_number, names)) else ""
 
 
-def _blocks(text: str) -> list[tuple[int, str]]:
+def _blocks(text: str, line: int) -> list[tuple[int, str]]:
     """Return the parts between empty lines with the numbers of their first lines.
 
-    Lone lines are one part.
+    Lone lines are one part. ``line`` is the number of the first line of the text.
     """
-    parts, start = [], 1
+    parts, start = [], line
     for part in re.split(r"\n[ \t]*(?=\n)", text):
         inner = part.lstrip("\n")
         if inner.strip():
             parts.append((start + len(part) - len(inner), inner))
         start += part.count("\n") + 1
     several = 1 < len(parts) <= MAX_BLOCKS and all("\n" in part.strip("\n") for _, part in parts)
-    return parts if several else [(1, text)]
+    return parts if several else [(line, text)]
 
 
 # ---- what the columns are -----------------------------------------------------------------------
@@ -276,7 +321,7 @@ def _is_head(rows: list[list[str]], grid: Grid, asked: Asked) -> bool:
         return bool(unread) or grid.is_number(cell)
 
     cells = [cell for row in below[:5] for cell in row[1:] or row]
-    factor = "x9" not in names and any(map(_FACTOR.match, names))  # x10 after it is a name as well
+    factor = "x9" not in names and any(map(FACTOR.match, names))  # x10 after it is a name as well
     named = not any(map(counts, names)) and not factor
     return named and 2 * sum(map(counts, cells)) > len(cells)
 

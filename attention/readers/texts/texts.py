@@ -15,6 +15,7 @@ from attention.readers.cells.entry import REFUSED, ArrayEntry
 from attention.readers.cells.printouts import is_figure
 from attention.readers.cells.what_is_meant import embeddings, without_comments
 from attention.readers.texts import other_texts
+from attention.readers.texts.block_labels import is_comment
 from attention.readers.texts.grid import check_lines
 from attention.readers.texts.json_arrays import nested
 from attention.readers.texts.printed import arrays_in
@@ -100,7 +101,19 @@ def _text_table(text: str, where: str, chosen: Mapping[str, str] | None) -> dict
     """Read rows of numbers, with or without names of columns and labels."""
     check_lines(text.count("\n") + text.count("\r") - text.count("\r\n"), where)
     table = without_comments(text)
-    return _with_remark(tables(table, where, chosen), _of_comments(table, text, where))
+    remark = _of_comments(table, text, where)
+    return _with_remark(tables(_with_labels(table, text), where, chosen), remark)
+
+
+def _with_labels(table: str, text: str) -> str:
+    """Return a text without comments, but for those that may be labels: the first of each part."""
+    if "\x0b" not in table:
+        return table
+    lines, before = table.split("\n"), text.replace("\r\n", "\n").split("\n")
+    for k, line in enumerate(lines):
+        if line == "\x0b" and (k == 0 or not lines[k - 1].strip(" \t\r")):
+            lines[k] = before[k] if is_comment(before[k]) else line
+    return "\n".join(lines)
 
 
 def _with_remark(found: dict[str, ArrayEntry], remark: str) -> dict[str, ArrayEntry]:

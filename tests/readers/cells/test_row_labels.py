@@ -313,7 +313,7 @@ def test_a_number_after_the_row_is_refused(before, after):
                 place="it", line=2, found=2, plural="s", expected=1, first=1
             ),
         ),
-        ("Weights\n1 2\n3 4", 1, TITLE),
+        ("My weights\n1 2 3\n3 4 5", 1, TITLE),
         (
             "Step 1:\n1 -2 3\n4 5 -6",
             1,

@@ -1176,7 +1176,7 @@ def test_shapes_alone_say_how_to_write_rows(text):
 
 
 def test_a_comment_between_rows_is_told():
-    entry = entries("# weights\n0.5 0.5\n# masked row\n1 0", "it")[ALONE]
+    entry = entries("# weights\n0.5 0.5\n# masked row\n1 0", "it")["weights"]
     assert entry.read().tolist() == [[0.5, 0.5], [1, 0]]
     assert entry.remark == messages.COMMENT_BETWEEN_ROWS.format(between=3)
 
