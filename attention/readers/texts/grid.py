@@ -16,7 +16,7 @@ from itertools import dropwhile, islice
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_LINES, BadInput
 from attention.readers.cells.entry import Choice, short
 from attention.readers.cells.label_columns import counting
-from attention.readers.cells.printouts import is_number
+from attention.readers.cells.printouts import is_figure, is_number
 from attention.vocabulary import markdown
 
 Row = tuple[int, list[str]]  # the number of its line in the text, and its cells
@@ -280,6 +280,8 @@ def _is_decimal_in_spaces(sample: list[tuple[int, str]], asked: Asked) -> bool:
     counts = [_trailing(row) for row in fields]
     if len(fields) > 1 and (counts[0] == 0 or counting(fields[0][1:])):
         fields, counts = fields[1:], counts[1:]  # names of columns
+    if len(counts) > 2 and counts[-1] < counts[0] and not is_figure(fields[-1][0]):
+        fields, counts = fields[:-1], counts[:-1]  # another line below the rows, as a sum
     if 0 in counts or len(set(counts)) > 1:
         return False  # "0.5,1" is no number with a decimal comma
     if all(count < len(row) for count, row in zip(counts, fields, strict=True)):

@@ -450,6 +450,11 @@ def _check_width(
     if not DOTS.isdisjoint(cells[1:]):
         raise _left_out(where)
     place = f"{where}, line {number}"
+    is_row = layout.labels or grid.is_number(cells[0]) or _DIGIT.match(cells[0])
+    if len(cells) < layout.columns and not is_row:
+        raise BadInput(
+            f"{place}: “{short(' '.join(cells), 24)}” is not like the rows above it; remove it."
+        )
     column = f"{place}, column {len(cells)}"
     read_number(grid.plain(cells[-1]), column, False, cells[-1].strip())  # a word is said before
     count = len(cells) - layout.labels

@@ -88,3 +88,17 @@ def test_labels_that_are_too_many_or_repeated_are_refused():
     text = "\n".join(f"w{chr(97 + k // 26)}{chr(97 + k % 26)}:\n1 2" for k in range(MAX_BLOCKS + 1))
     with pytest.raises(BadInput, match=f"it holds {MAX_BLOCKS + 1} arrays; at most {MAX_BLOCKS}"):
         entries(text, "it")
+
+
+@pytest.mark.parametrize("above", ["Gewichte:\n", "", "a b c\n"])
+@pytest.mark.parametrize("last", ["Summe 1,000", "sum: 1,0"])
+def test_another_line_below_rows_with_decimal_commas_is_named(above, last):
+    text = above + "0,168 0,565 0,267\n0,268 0,465 0,267\n0,368 0,365 0,267\n"
+    (entry,) = entries(text, "it").values()
+    assert entry.read()[2].tolist() == [0.368, 0.365, 0.267]
+    line = text.count("\n") + 1
+    with pytest.raises(BadInput) as problem:
+        entries(text + last, "it")
+    assert str(problem.value) == (
+        f"it, line {line}: “{last}” is not like the rows above it; remove it."
+    )
