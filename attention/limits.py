@@ -25,6 +25,7 @@ class BadInput(ValueError):
 # Products of four numbers and their sums stay far below what float64 holds.
 
 LIMIT = 1e12  # numbers beyond ±LIMIT are refused
+LOWEST = -1e30  # but at or below it, as float32's lowest in a printed mask, they stand for −∞
 MAX_SCALE = 1e6  # what scores are multiplied by
 MAX_SEED = 2**32 - 1
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from attention.limits import LIMIT, MAX_JOINED, MAX_TYPED_TEXT, BadInput
+from attention.limits import LIMIT, LOWEST, MAX_JOINED, MAX_TYPED_TEXT, BadInput
 from attention.vocabulary.numbers import exact
 from attention.vocabulary.sentences import plural
 
@@ -30,8 +30,9 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
 def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> float:
     """One number within ±LIMIT, or a sentence that names the place.
 
-    NaN and inf are numbers only where not ``finite``. It becomes the nearest float64, and none but
-    0 becomes 0. A sentence quotes ``typed``, where the text was made of that.
+    NaN and inf are numbers only where not ``finite``, and what is at or below LOWEST is −inf there.
+    Others become the nearest float64, and none but 0 becomes 0. A sentence quotes ``typed``, where
+    the text was made of that.
 
     >>> read_number(" -2.5e-3 ", "X, row 1, column 2")
     -0.0025
@@ -46,6 +47,8 @@ def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> 
     if not text.isascii() or not _NUMBER.fullmatch(text):
         raise BadInput(f"{where} holds “{shown}”; expected a number such as 3, -0.5 or 2e-3.")
     value = float(text)
+    if not finite and -math.inf < value <= LOWEST:
+        return -math.inf
     if abs(value) > LIMIT:
         raise BadInput(f"{where} holds {shown}; numbers from -1e12 to 1e12 are allowed.")
     if vanishes(text, value):

@@ -42,6 +42,7 @@ _TOKEN = re.compile(
 )
 _IN_A_TYPE = re.compile(r"(?:np|numpy)\.float\d\d\(([^()\s]{1,40})\)")  # as NumPy 2 prints numbers
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
+_DECIMALS = re.compile(r"\s*[+-]?\d{1,20},\d{1,20}\s*;\s*[+-]?\d{1,20},\d")  # 0,5; 1,2
 # A beginning of two numbers or more: of an array, if a bracket is closed that is not opened.
 _BEGINNING = re.compile(
     r"[\s,\[\]]*+(?:[\d.+\-eE]++|nan|inf|True|False)[\s,\[\]]++(?=[\d.+\-nT])"
@@ -127,7 +128,7 @@ def nodes_in(text: str) -> list[Node]:
                 _between(inner, text[inner.last : at], inner.last)
                 found = _closed(inner, at + 1)
             else:
-                found = _leaf(text, inner.start, at + 1)
+                found = _leaf(text, inner.start, at + 1, is_row=len(stack) > 1)
             outer = stack[-1]
             if not found and outer is not top:
                 _between(outer, text[inner.start : at + 1], inner.start)
@@ -208,9 +209,14 @@ def _other_shape(number: int, shape: tuple[int, ...], first: tuple[int, ...]) ->
     )
 
 
-def _leaf(text: str, start: int, end: int) -> list[Node]:
-    """Return the numbers between two brackets without others inside; none where these are words."""
+def _leaf(text: str, start: int, end: int, is_row: bool) -> list[Node]:
+    """Return the numbers between two brackets without others inside; none where these are words.
+
+    ``is_row``: whether the brackets are inside of others, where a semicolon ends no row.
+    """
     inner = text[start + 1 : end - 1]
+    if is_row and ";" in inner and (decimal := _DECIMALS.match(inner)):
+        return [_in_two_ways(Node(start, end), decimal[0].strip())]
     row = _plain_row(inner)
     if row is not None:
         return [Node(start, end, (len(row),), [row])] if row else []
@@ -253,13 +259,7 @@ def _unusual(inner: str, node: Node) -> Node | None:
         node.shape, node.rows = (len(plain),), [plain]
         return node
     if (mixed := _MIXED.search(inner)) and not re.search(r",\s|\s,", inner):
-        found = short(mixed[0], 24)
-        node.problem = (
-            f": “{found}” can be read in two ways; put points for decimals, or a space after each"
-            " comma."
-        )
-        node.at = node.start
-        return node
+        return _in_two_ways(node, mixed[0])
     values, truths, odd, empty = array("d"), 0, None, re.search(r",\s*,|^\s*,", inner)
     for count, token in enumerate(_TOKEN.finditer(inner)):
         if count == MAX_ELEMENTS or (count == _ENOUGH and not values):
@@ -294,6 +294,16 @@ def _unusual(inner: str, node: Node) -> Node | None:
     return node
 
 
+def _in_two_ways(node: Node, found: str) -> Node:
+    """Return a row whose commas may be decimal, as one that cannot be read."""
+    node.problem = (
+        f": “{short(found, 24)}” can be read in two ways; put points for decimals, or a space after"
+        " each comma."
+    )
+    node.at = node.start
+    return node
+
+
 def _is_like_a_number(word: str) -> bool:
     """Check for a number with something that does not belong to it: 0.5l, 1..2, 3%.
 
@@ -314,10 +324,14 @@ def _by_semicolons(inner: str, node: Node) -> Node | None:
         node.problem = f" holds {count:,} rows between semicolons; at most {MAX_JOINED:,} are read."
         node.at = node.start
         return node
-    rows = [_plain_row(part) for part in inner.split(";") if part.strip()]
-    if not all(rows):
-        return None
-    kids = [Node(node.start, node.end, (len(row),), [row]) for row in rows if row]
+    kids: list[Node] = []
+    for part in filter(str.strip, inner.split(";")):
+        row, kid = _plain_row(part), Node(node.start, node.end)
+        if row:
+            kid.shape, kid.rows = (len(row),), [row]
+        elif not _unusual(part, kid) or kid.problem or kid.is_cut:
+            return None
+        kids.append(kid)
     return _closed(_Open(node.start, node.start, kids), node.end)[0]
 
 

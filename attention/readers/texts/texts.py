@@ -10,7 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from attention.limits import MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
+import numpy as np
+
+from attention.limits import LOWEST, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
 from attention.readers.cells.entry import REFUSED, ArrayEntry
 from attention.readers.cells.printouts import is_figure
 from attention.readers.cells.what_is_meant import embeddings, without_comments
@@ -35,6 +37,7 @@ _NAME_ALONE = re.compile(r"[ \t]*[#%]+[ \t]*[^\W\d]\w{0,39}[ \t]*[:=]?[ \t\r]*")
 _SHAPE = re.compile(r"(?:torch\.Size)?\(\[?[\d,x ]{0,60}\]?\)|\[[\d,x ]{1,60}\]")
 _TRUTH = {"true", "false"}
 _CODE = re.compile(r"(?m)^[ \t]*(?:import \w|from [\w.]{1,60} import|def \w{1,60}\(|>>> )")
+_POWER = re.compile(r"-\d{1,20}(?:\.\d{0,40})?[eE]\+?\d{2,3}(?!\d)")
 _CELL = re.compile(r"[^\s,;|\"]+")
 _NUMBERS = (*"0123456789", "nan", "inf", "true", "false")
 
@@ -59,7 +62,26 @@ def entries(
     if not found:
         _check_numbers(text, where)
         found = _text_table(text, where, chosen)
-    return found
+    return _with_lowest(found, text)
+
+
+def _with_lowest(found: dict[str, ArrayEntry], text: str) -> dict[str, ArrayEntry]:
+    """Return the arrays, with a remark on numbers that were read as −∞."""
+    powers = (float(one[0]) for one in _POWER.finditer(text))
+    lowest = next((value for value in powers if -np.inf < value <= LOWEST), None)
+    if lowest is None:
+        return found
+    told = _with_remark(found, f"{lowest:.2g} is read as −∞.".replace("e+", "e"))
+    return {
+        name: told[name] if _has_minus_infinity(entry) else entry for name, entry in found.items()
+    }
+
+
+def _has_minus_infinity(entry: ArrayEntry) -> bool:
+    try:
+        return bool(np.isneginf(entry.read()).any())
+    except BadInput:
+        return False
 
 
 def _check_numbers(text: str, where: str) -> None:

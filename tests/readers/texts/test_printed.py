@@ -9,6 +9,7 @@ import pytest
 from attention.limits import MAX_ELEMENTS, BadInput
 from attention.readers.cells.entry import REFUSED
 from attention.readers.texts.printed import arrays_in, nodes_in
+from attention.readers.texts.texts import entries
 
 LONG = "X = np.array([[1, 2]])\n"
 
@@ -445,3 +446,37 @@ def test_it_agrees_with_json_on_random_lists():
         while len(shape) > 2 and shape[0] == 1:
             shape = shape[1:]
         assert np.array_equal(the_one(f"given {text} here"), values.reshape(shape))
+
+
+@pytest.mark.parametrize("text", ["Q = [[0,5; 1,2]; [0,3; 0,1]]", "[[1,5;2,5],\n [0,5;1,5]]"])
+def test_decimal_commas_between_semicolons_can_be_read_in_two_ways(text):
+    with pytest.raises(BadInput, match="it, line 1: “.*” can be read in two ways; put points"):
+        entries(text, "it")
+
+
+def test_semicolons_end_rows_with_other_than_plain_numbers():
+    (entry,) = entries("A = [0 -inf; nan 0]", "it").values()
+    assert np.array_equal(entry.read(), [[0, -np.inf], [np.nan, 0]], equal_nan=True)
+
+
+@pytest.mark.parametrize("low", [-3.4028234663852886e38, np.finfo(np.float64).min])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "[[0.0, {0}], [0.0, 0.0]]",
+        "m:\ntensor([[0., {0}],\n [0., 0.]])",
+        "m = [0 {0}; 0 0]",
+        "0 {0}\n0 0",
+    ],
+)
+def test_the_lowest_numbers_of_a_printed_mask_are_minus_infinity(form, low):
+    (entry,) = entries(form.format(repr(float(low))), "it").values()
+    assert np.array_equal(entry.read(), [[0, -np.inf], [0, 0]])
+    assert entry.remark == f"-{'3.4e38' if low > -1e40 else '1.8e308'} is read as −∞."
+
+
+@pytest.mark.parametrize("other", ["1e13", "-1e25", "3.4e38", "-1e400"])
+@pytest.mark.parametrize("form", ["[[0.0, {}], [{}, 0.0]]", "tensor([[0., {}],\n [{}, 0.]])"])
+def test_other_large_numbers_of_a_mask_are_refused(form, other):
+    with pytest.raises(BadInput, match=f"holds {other}; numbers from -1e12 to 1e12 are allowed"):
+        next(iter(entries(form.format("-3.4e38", other), "it").values())).read()
