@@ -121,7 +121,7 @@ def _blocks_read(text: str, asked: Asked) -> dict[str, ArrayEntry]:
         return found
     parts = _labelled(lines, labels)
     if len(parts) > MAX_BLOCKS:
-        raise BadInput(f"{asked.where} holds {len(parts)} arrays; at most {MAX_BLOCKS} are read.")
+        raise BadInput(f"{asked.where} holds {len(parts):,} arrays; at most {MAX_BLOCKS} are read.")
     names = [label or f"{ALONE} {k}" for k, (label, _, _) in enumerate(parts, 1)]
     if twice := repeated(names):
         raise BadInput(f"{asked.where} holds {short(twice, 40)} twice.")
