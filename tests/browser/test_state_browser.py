@@ -34,12 +34,13 @@ BACK_AND_THEN = """() => {{ // do something once the run that Back asks for is u
   window.went = 0
   addEventListener('popstate', () => {{ window.went += 1 }})
   const app = APP
-  const watch = new MutationObserver(() => {{
-    if (app.dataset.testScriptState !== 'running') return
+  const watch = new MutationObserver(changes => {{ // a busy browser may tell of its end as well
+    const began = changes.some(change => change.oldValue === 'running')
+    if (!began && app.dataset.testScriptState !== 'running') return
     watch.disconnect()
     {}
   }})
-  addEventListener('popstate', () => watch.observe(app, {{ attributes: true }}), {{ once: true }})
+  addEventListener('popstate', () => watch.observe(app, {{ attributeOldValue: true }}), {{ once: true }})
   history.back()
 }}""".replace("APP", APP)
 RESTS = """() => new Promise(done => { // no run for longer than the page takes for rest
