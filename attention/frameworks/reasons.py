@@ -101,7 +101,7 @@ def _causes(case: Case) -> tuple[list[str], list[str]]:
     fine: list[str] = []
     options: dict[str, Any] = {}
     convention = case.convention
-    right = case.changed(hidden_row="0", hide_beside_bias=None)
+    right = case.changed(zeroes_rows=True, infinite_row="0", hides_in_bias=False)
     after = right.answer()
     missing: dict[str, list[str]] = {}
     for name in (name for name in case.parts.used if name not in convention.takes):
@@ -207,7 +207,7 @@ CAUSES = (  # in the order in which they are put right; a hidden row comes befor
 
 def _say_blind(case: Case, theirs: Answer, rows: Sequence[str] | None) -> list[str]:
     """Say what is in the rows that see no key, as the convention reads its mask, if not 0."""
-    ours, right = case.ours, case.changed(hidden_row="0", hide_beside_bias=None)
+    ours, right = case.ours, case.changed(zeroes_rows=True, infinite_row="0", hides_in_bias=False)
     righted, _ = _weights_and_output(right.answer())
     weights, _ = _weights_and_output(theirs)
     same = np.isclose(weights, righted, atol=1e-5).all(axis=-1)

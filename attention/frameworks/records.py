@@ -198,9 +198,11 @@ class Convention:
     mode: str = ""  # what tells it from the other records of the same title
     refuses: Callable[..., str] = _takes_all  # (Q, K, V, mask, causal) → a sentence, or ""
     refuses_parts: Callable[[np.ndarray | None, bool, Parts], str] = _parts_as_they_come
-    hide_beside_bias: Hide | None = None  # where a bias is added, in the place of ``hide``
+    infinite_row: str = "NaN"  # or "0": the weights of a query whose scores are all −∞
+    hides_in_bias: bool = False  # hidden places get the lowest number in the place of the bias
     roots: bool = False  # √scale on Q and on K, where the others multiply once
     zeroes: bool = False  # after the softmax, hidden weights are set to 0
+    zeroes_rows: bool = False  # the same of queries that see no key, whose scores may be NaN
     lone_query_sees_all: bool = False  # without a mask, the switch hides nothing from one query
 
     @property
@@ -263,18 +265,23 @@ class Convention:
             if "softcap" in given:
                 cap = given["softcap"]
                 scores = soft_cap(scores, float(np.float32(cap) if self.caps_in_float32 else cap))
-            keep, hide = self.keep(mask, causal, scores.shape, parts), self.hide
+            keep, sinks = self.keep(mask, causal, scores.shape, parts), given.get("sinks")
             if "bias" in given:
-                hide = self.hide_beside_bias or hide
-                scores = scores + given["bias"].astype(scores.dtype)
-            masked, sinks = hide(scores, keep), given.get("sinks")
+                bias = given["bias"].astype(scores.dtype)
+                if self.hides_in_bias:
+                    bias = np.where(keep, bias, np.finfo(scores.dtype).min)
+                scores = scores + bias
+            in_bias = "bias" in given and self.hides_in_bias
+            masked = scores if in_bias else self.hide(scores, keep)
             if self.floats == "softmax in float32" and sinks is None:
                 masked = masked.astype(np.float32)
             weights = _softmax(masked, sinks).astype(Q.dtype)
             if self.zeroes:
                 weights = np.where(keep, weights, 0)
-            elif self.hidden_row == "0" and hide is self.hide:
+            elif self.zeroes_rows and not in_bias:
                 weights = np.where(keep.any(axis=-1, keepdims=True), weights, 0)
+            if self.infinite_row == "0":
+                weights = np.where(np.isneginf(masked).all(-1, keepdims=True), 0, weights)
             return Answer(weights, weights @ V if leaks else weighted_sum(weights, V, keep))
 
 
@@ -305,6 +312,7 @@ _SDPA = Convention(
     scale="1/√d_k",
     floats="as given",
     hide=_added(-np.inf),
+    infinite_row="0",
     groups="enable_gqa=True",
     bias="attn_mask of numbers",
     takes=frozenset({"groups", "bias"}),
@@ -357,6 +365,7 @@ _ONNX = Convention(
     scale="1/√d_k",
     floats="as given",
     hide=_added(-np.inf),
+    infinite_row="0",
     groups="fewer heads in K and V, or kv_num_heads=",
     softcap="softcap=, a float32, before the mask",
     window="opset 25: left_window_size=seen − 1, right_window_size=0",
@@ -364,6 +373,7 @@ _ONNX = Convention(
     takes=frozenset({"groups", "softcap", "window", "bias"}),
     refuses=_wants_a_key,
     roots=True,
+    zeroes_rows=True,
 )
 
 CONVENTIONS = {
@@ -394,6 +404,7 @@ CONVENTIONS = {
         when="off the fast path: training, gradients, bias=False, a mask of numbers; so"
         " nn.TransformerEncoderLayer and nn.TransformerDecoderLayer call it",
         hidden_row="0",
+        infinite_row="0",
     ),
     "keras_attention": Convention(
         title="keras.layers.Attention",
@@ -428,6 +439,7 @@ CONVENTIONS = {
         groups="fewer heads in key and value",
         softcap="attn_logits_soft_cap=, for JAX on a TPU alone; not tried",
         window=NO_ARGUMENT,
+        infinite_row="0",
         bias="bias=, without a mask",
         takes=frozenset({"groups", "bias"}),
         refuses_parts=_bias_or_mask,
@@ -460,7 +472,7 @@ CONVENTIONS = {
     ),
     "hf_eager": Convention(
         title="Hugging Face eager attention",
-        version="transformers 5.23.0",
+        version="transformers 5.24.0",
         when='attn_implementation="eager"; in float16 large scores of a hidden row show through',
         source="eager_attention_forward of modeling_llama.py, its mask made by eager_mask; run",
         layout="(B, H, L, D)",
@@ -480,7 +492,7 @@ CONVENTIONS = {
     ),
     "hf_sdpa": Convention(
         title="Hugging Face sdpa attention",
-        version="transformers 5.23.0",
+        version="transformers 5.24.0",
         when='attn_implementation="sdpa", the default. Beside a mask its switch is ignored:'
         " sdpa_mask puts the look-ahead into the mask",
         source="sdpa_attention_forward, its mask made by sdpa_mask; run with torch 2.13.0",
@@ -491,13 +503,14 @@ CONVENTIONS = {
         scale="1/√d_k",
         floats="as given",
         hide=_added(-np.inf),
+        infinite_row="0",
         groups="num_key_value_groups of the module",
         softcap="none: it raises an error",
         window="sliding_window=seen, its own counted, by its mask function",
         bias="position_bias=; then a query that sees no key: uniform",
         takes=frozenset({"groups", "window", "bias"}),
         refuses_parts=_refuses_a_cap,
-        hide_beside_bias=_lowest_added,
+        hides_in_bias=True,
         lone_query_sees_all=True,
     ),
 }

@@ -93,11 +93,12 @@ def test_no_text_of_an_entry_is_empty_and_its_words_are_those_of_the_table(name)
     entry = CONVENTIONS[name]
     texts = {field.name: getattr(entry, field.name) for field in fields(entry)}
     texts = {key: text for key, text in texts.items() if isinstance(text, str)}
-    assert len(texts) == 16
+    assert len(texts) == 17
     assert all(text == text.strip() and (text or key == "mode") for key, text in texts.items())
     assert entry.true_means in ("may look", "hide", "no boolean mask")
     assert entry.causal.split(";")[0] in ("upper left", "lower right", "the caller's mask")
     assert entry.hidden_row.split(";")[0] in ("0", "NaN", "uniform")
+    assert entry.infinite_row in ("0", "NaN")
     assert entry.scale in ("1/√d_k", "1")
     unsaid = {part for part in (*PARTS, "groups") if texts[part].startswith(NO_ARGUMENT)}
     assert not unsaid & entry.takes and entry.takes <= {*PARTS, "groups"}

@@ -83,6 +83,7 @@ CASES = {
     "causal, 1 query and 4 keys": _case(20, n_q=1, causal=True),
     "scores beyond a filler of -1e9": _case(21, factor=8e9, dtype="float32", mask=KEYS),
     "a hidden key of NaN": _case(22, dtype="float32", mask=KEYS, broken=1),
+    "a hidden row beside a key of NaN": _case(25, dtype="float32", mask=BLIND, broken=1),
     "a hidden row, float16": _case(23, dtype="float16", mask=BLIND),
     "no key at all, float16": _case(24, n_q=2, dtype="float16", mask=PADDED_OUT),
 }
@@ -100,10 +101,17 @@ def drawn(case: dict) -> tuple[np.ndarray, ...]:
     return (Q * case["factor"]).astype(Q.dtype), K, V, mask
 
 
-def _with_parts(seed, kv=0, softcap=None, window=None, sinks=False, bias=False, **case) -> dict:
-    """``kv`` heads of keys and values, if fewer; so many keys seen by a ``window``."""
+def _with_parts(
+    seed, kv=0, softcap=None, window=None, sinks=False, bias=False, fill=None, **case
+) -> dict:
+    """``kv`` heads of keys and values, if fewer; so many keys seen by a ``window``; a bias that is
+    ``fill``, a key of FILLS, where BLIND hides.
+    """
     parts = {"kv": kv, "softcap": softcap, "window": window, "sinks": sinks, "bias": bias}
-    return _case(seed, **case) | parts
+    return _case(seed, **case) | parts | ({"fill": fill} if fill else {})
+
+
+FILLS = {"-inf": -np.inf, "lowest": np.finfo(np.float32).min, "-1e9": -1e9}
 
 
 TWO, FOUR = {"lead": (1, 2)}, {"lead": (1, 4)}
@@ -128,6 +136,15 @@ PART_CASES = {
     "a bias and a soft cap": _with_parts(48, bias=True, softcap=0.8),
     "a bias, 4 heads, 2 of keys": _with_parts(49, bias=True, kv=2, dtype="float32", **FOUR),
     "sinks and a soft cap": _with_parts(50, sinks=True, softcap=0.8),
+} | {
+    f"a bias of {fill} for a row{beside}, {dtype}": _with_parts(
+        51 + 3 * k + 9 * n, bias=True, fill=fill, dtype=dtype, **options
+    )
+    for n, (beside, options) in enumerate(
+        {"": {}, " and the switch": {"causal": True}, " and a mask": {"mask": SOME}}.items()
+    )
+    for k, fill in enumerate(FILLS)
+    for dtype in ("float64", "float32")
 }
 
 
@@ -140,6 +157,8 @@ def parts_of(case: dict) -> dict:
     found |= {name: case[name] for name in ("softcap", "window") if case.get(name)}
     if case.get("bias"):
         found["bias"] = stream.standard_normal(scores).astype(case["dtype"])
+        if fill := case.get("fill"):
+            found["bias"][..., ~np.array(BLIND)] = FILLS[fill]
     if case.get("sinks"):
         found["sinks"] = stream.standard_normal(case["lead"][-1]).astype(case["dtype"])
     return found
