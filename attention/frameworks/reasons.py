@@ -211,7 +211,7 @@ def _say_blind(case: Case, theirs: Answer, rows: Sequence[str] | None) -> list[s
     righted, _ = _weights_and_output(right.answer())
     weights, _ = _weights_and_output(theirs)
     same = np.isclose(weights, righted, atol=1e-5).all(axis=-1)
-    wrong = ~right.keep.any(axis=-1) & ~same
+    wrong = (~right.keep.any(axis=-1) | ours.hidden_rows) & ~same  # by the mask, or by a bias
     if not wrong.any():
         return []
     unmasked, _ = _weights_and_output(case.convention.answer(ours.Q, ours.K, ours.V))

@@ -520,6 +520,32 @@ def test_a_hidden_row_is_told_by_what_stands_there():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        ("torch_sdpa", None),
+        ("torch_mha", messages.NAN_THERE),
+        ("torch_mha_no_weights", None),
+        ("keras_ops", None),
+        ("jax", messages.NAN_THERE),
+        ("onnx_23", None),
+        ("hf_eager", messages.NAN_THERE),
+        ("hf_sdpa", None),
+    ],
+)
+def test_a_row_that_a_bias_hides_is_named_where_it_is_not_0(name, there):
+    Q, K, V = numbers(dtype="float32")
+    bias = np.where(BLIND, np.float32(0), np.float32(-np.inf))
+    ours = scaled_dot_product_attention(Q, K, V, bias=bias)
+    parts = checked_parts(bias.shape, Q.dtype, bias=bias)
+    said = differs(name, ours, answer(name, Q, K, V, bias=bias), parts=parts)
+    if there is None:
+        assert said == AGREES_7
+    else:
+        there = messages.WHERE_OURS_IS_0.format(there=there)
+        assert said == whole(messages.ROW_SEES_NO_KEY.format(row=2, there=there))
+
+
 def test_a_row_may_be_named_by_its_label_and_many_are_counted():
     names = ("the", "cat", "sat")
     assert sentence("jax", *numbers(dtype="float32"), mask=BLIND, rows=names) == whole(
