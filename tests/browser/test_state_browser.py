@@ -40,7 +40,8 @@ BACK_AND_THEN = """() => {{ // do something once the run that Back asks for is u
     watch.disconnect()
     {}
   }})
-  addEventListener('popstate', () => watch.observe(app, {{ attributeOldValue: true }}), {{ once: true }})
+  const begin = () => watch.observe(app, {{ attributeOldValue: true }})
+  addEventListener('popstate', begin, {{ once: true }})
   history.back()
 }}""".replace("APP", APP)
 RESTS = """() => new Promise(done => { // no run for longer than the page takes for rest
