@@ -266,23 +266,26 @@ class Convention:
                 cap = given["softcap"]
                 scores = soft_cap(scores, float(np.float32(cap) if self.caps_in_float32 else cap))
             keep, sinks = self.keep(mask, causal, scores.shape, parts), given.get("sinks")
-            if "bias" in given:
-                bias = given["bias"].astype(scores.dtype)
-                if self.hides_in_bias:
-                    bias = np.where(keep, bias, np.finfo(scores.dtype).min)
-                scores = scores + bias
-            in_bias = "bias" in given and self.hides_in_bias
-            masked = scores if in_bias else self.hide(scores, keep)
+            masked = self._masked(scores, keep, given.get("bias"))
             if self.floats == "softmax in float32" and sinks is None:
                 masked = masked.astype(np.float32)
             weights = _softmax(masked, sinks).astype(Q.dtype)
             if self.zeroes:
                 weights = np.where(keep, weights, 0)
-            elif self.zeroes_rows and not in_bias:
+            elif self.zeroes_rows:
                 weights = np.where(keep.any(axis=-1, keepdims=True), weights, 0)
             if self.infinite_row == "0":
                 weights = np.where(np.isneginf(masked).all(-1, keepdims=True), 0, weights)
             return Answer(weights, weights @ V if leaks else weighted_sum(weights, V, keep))
+
+    def _masked(self, scores: np.ndarray, keep: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+        """Return the scores with the bias added and what is not kept hidden, in either of them."""
+        if bias is None:
+            return self.hide(scores, keep)
+        bias = bias.astype(scores.dtype)
+        if self.hides_in_bias:
+            return scores + np.where(keep, bias, np.finfo(scores.dtype).min)
+        return self.hide(scores + bias, keep)
 
 
 def _softmax(masked: np.ndarray, sinks: np.ndarray | None = None) -> np.ndarray:

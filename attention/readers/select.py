@@ -13,7 +13,7 @@ import numpy as np
 from attention.arrays.layouts import join_heads
 from attention.limits import LIMIT, MAX_DIMENSION, MAX_ELEMENTS, MAX_TOKENS, BadInput
 from attention.readers.cells.entry import ALONE, ArrayEntry, Index, shape_of, short, shown
-from attention.readers.cells.mask_polarity import LOWEST, as_allowed, is_added
+from attention.readers.cells.mask_polarity import HIDDEN_FROM, as_allowed, is_added
 from attention.readers.cells.printouts import brief, sides
 from attention.vocabulary.numbers import number
 from attention.vocabulary.stages import WEIGHTS
@@ -180,7 +180,7 @@ def _as_mask(selected: SelectedArray, true_means: str, place: str) -> SelectedAr
     if is_added(values):
         low = number(values.min())
         said = f"0 was read as “may look”, {low} as “hidden”."
-        if (values[values != 0] > LOWEST).any():
+        if (values[values != 0] > HIDDEN_FROM).any():
             said = f"{low} was read as “hidden”; the other numbers of the mask are ignored."
     return SelectedArray(as_allowed(values, true_means, place), remarks=(*selected.remarks, said))
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.readers.cells.mask_polarity import LOWEST
+from attention.readers.cells.mask_polarity import HIDDEN_FROM
 
 SINGLE = 2.0**-22  # what sums and products in float32 may lose, relative to the largest term
 CLOSE = 1e-9  # what float64 may lose here
@@ -75,7 +75,7 @@ class Numbers:
     def hidden(self) -> np.ndarray:
         """Where a mask put −∞, or a number as low."""
         with np.errstate(invalid="ignore"):
-            return self.M <= LOWEST
+            return self.M <= HIDDEN_FROM
 
     @cached_property
     def has_hidden(self) -> bool:
@@ -465,7 +465,7 @@ def softmax_fit(
     shown: np.ndarray
     error = error + SINGLE * np.where(np.isfinite(scores), np.abs(scores), 0)
     with np.errstate(invalid="ignore"):
-        shown = scores > LOWEST
+        shown = scores > HIDDEN_FROM
     if hiding.allowed is not None:
         shown = shown & hiding.allowed
     scores = np.broadcast_to(scores, W.shape)

@@ -9,7 +9,9 @@ import numpy as np
 from attention.limits import BadInput
 from attention.vocabulary.numbers import number
 
-LOWEST = -9e3  # numbers at or below hide: −1e4 that is added to a score, −65504, −1e9, −∞
+HIDDEN_FROM = (
+    -9e3
+)  # a mask hides with this or lower: −1e4 added to a score, −65504, −1e9, −∞
 POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "may look": lambda mask: mask == 1,
     "hide": lambda mask: mask == 0,
@@ -25,7 +27,7 @@ def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.nda
     array([[ True, False]])
     """
     if is_added(mask):
-        return mask > LOWEST
+        return mask > HIDDEN_FROM
     odd = np.argwhere((mask != 0) & (mask != 1))
     if len(odd):
         row, column = odd[0][-2:]
@@ -39,7 +41,7 @@ def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.nda
 
 def is_added(mask: np.ndarray) -> bool:
     """Whether the cells are numbers to add to the scores: −∞, or −1e9, can only mean this."""
-    return bool((mask <= LOWEST).any() and (mask < np.inf).all())
+    return bool((mask <= HIDDEN_FROM).any() and (mask < np.inf).all())
 
 
 def is_bias(mask: np.ndarray) -> bool:

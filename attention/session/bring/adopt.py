@@ -11,7 +11,7 @@ import numpy as np
 
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.readers.cells.entry import ArrayEntry
-from attention.readers.cells.mask_polarity import LOWEST, is_bias
+from attention.readers.cells.mask_polarity import HIDDEN_FROM, is_bias
 from attention.readers.select import (
     FINISHED,
     MASK,
@@ -77,7 +77,7 @@ def is_square_mask(entry: ArrayEntry) -> bool:
         values = np.asarray(entry.read(), np.float64)
     except BadInput:
         return False
-    hidden = values <= LOWEST
+    hidden = values <= HIDDEN_FROM
     return bool(hidden.any() and ((values == 0) | hidden).all())
 
 

@@ -14,7 +14,7 @@ from attention.frameworks.printed.reading import rounded, unit_of
 from attention.frameworks.printed.relations import Found, Relation, Use
 from attention.limits import MAX_DRAWN_AGAIN, MAX_TOGETHER
 from attention.readers.cells.entry import REFUSED, ArrayEntry
-from attention.readers.cells.mask_polarity import LOWEST
+from attention.readers.cells.mask_polarity import HIDDEN_FROM
 from attention.readers.select import FINISHED, MASK
 from attention.session.bring.adopt import FAMILIES
 from attention.session.edit.changes import set_mask
@@ -148,7 +148,7 @@ def settings_with(
 def _seen(entry: ArrayEntry) -> np.ndarray:
     """Return where weights are not 0, or masked scores are not −∞."""
     values = entry.read()
-    return values > LOWEST if (values <= LOWEST).any() else values != 0
+    return values > HIDDEN_FROM if (values <= HIDDEN_FROM).any() else values != 0
 
 
 def _scale(found: Found, used: list[Relation]) -> float | None:
@@ -268,7 +268,7 @@ def _to_the_digits(
     """Say whether all numbers agree to the printed digits, or which one differs first."""
     unit = unit_of(theirs, entry.in_powers)
     finite = np.isfinite(ours) & np.isfinite(theirs)
-    both_hide = ~finite & ((ours == theirs) | (np.isneginf(ours) & (theirs <= LOWEST)))
+    both_hide = ~finite & ((ours == theirs) | (np.isneginf(ours) & (theirs <= HIDDEN_FROM)))
     apart = np.where(both_hide, 0.0, np.inf)
     np.abs(np.subtract(ours, theirs, out=apart, where=finite), out=apart)
     largest = float(np.abs(ours[np.isfinite(ours)]).max(initial=0))
