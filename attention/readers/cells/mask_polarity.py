@@ -9,9 +9,7 @@ import numpy as np
 from attention.limits import BadInput
 from attention.vocabulary.numbers import number
 
-HIDDEN_FROM = (
-    -9e3
-)  # a mask hides with this or lower: −1e4 added to a score, −65504, −1e9, −∞
+HIDDEN_FROM = -9e3  # a mask hides with this or lower: −1e4 added to a score, −65504, −1e9, −∞
 POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "may look": lambda mask: mask == 1,
     "hide": lambda mask: mask == 0,
