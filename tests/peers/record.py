@@ -1,16 +1,9 @@
-"""Ask the real libraries a few small questions and keep their answers in ``recorded.json``, those
-with the parts of real layers in ``recorded_parts.json``.
+"""Ask torch, Keras, JAX, ONNX and Hugging Face what is kept in ``recorded/libraries.json``.
 
-The tests compare the package with those answers, so that they need none of the libraries. To record
-again, in an environment that has torch, keras, jax, transformers and onnx, from the top of the
+In an environment that has torch, keras, jax, transformers and onnx, from the top of the
 repository::
 
-    python tests/peers/record.py
-
-Every question is one of CASES or PART_CASES, its numbers drawn from a seed. Every entry of
-LIBRARIES is one way
-of calling a library: a function from (B, H, L, D) arrays to its output and, where it returns them,
-its weights, in that layout, and the convention that must answer the same.
+    PYTHONPATH=tests python tests/peers/record.py
 """
 
 import json
@@ -19,154 +12,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import version
-from inspect import signature
-from pathlib import Path
-from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-
-FILE = Path(__file__).with_name("recorded.json")
-PARTS_FILE = Path(__file__).with_name("recorded_parts.json")
-KEYS = [[True, False, True, True]]
-SOME = [
-    [True, False, False, True],
-    [True, True, False, False],
-    [False, True, True, True],
-    [True, True, True, True],
-]
-BLIND = [SOME[0], [False] * 4, SOME[2], SOME[3]]
-PADDED_OUT = [[False] * 4]
-
-
-def _case(
-    seed,
-    n_q=4,
-    n_k=4,
-    d_v=4,
-    lead=(1, 1),
-    dtype="float64",
-    factor=1.0,
-    mask=None,
-    causal=False,
-    broken=None,
-) -> dict:
-    """``factor`` multiplies Q; ``broken`` is the number of the key that is NaN."""
-    return locals()
-
-
-CASES = {
-    "float64": _case(1),
-    "float32": _case(2, dtype="float32"),
-    "a mask over keys": _case(3, mask=KEYS),
-    "a mask": _case(4, mask=SOME),
-    "a mask, float32": _case(5, dtype="float32", mask=SOME),
-    "a hidden row": _case(6, mask=BLIND),
-    "a hidden row, float32": _case(7, dtype="float32", mask=BLIND),
-    "no key at all, float32": _case(8, n_q=2, dtype="float32", mask=PADDED_OUT),
-    "causal": _case(9, causal=True),
-    "causal, 2 queries and 4 keys": _case(10, n_q=2, causal=True),
-    "causal, 4 queries and 2 keys": _case(11, n_k=2, causal=True, dtype="float32"),
-    "causal and a mask": _case(12, mask=SOME, causal=True),
-    "causal and a mask over keys that leaves row 1 none": _case(
-        13, mask=[[False, True, True, True]], causal=True
-    ),
-    "large scores": _case(14, factor=60.0, dtype="float32"),
-    "large scores and a mask": _case(15, factor=60.0, mask=SOME),
-    "two items of two heads": _case(16, lead=(2, 2), n_q=2, n_k=3),
-    "two items of two heads and a mask": _case(
-        17, lead=(2, 2), n_q=2, dtype="float32", mask=[[SOME[:2]]]
-    ),
-    "narrow values": _case(18, n_q=2, d_v=2),
-    "narrow values, causal and a mask": _case(19, d_v=2, mask=SOME, causal=True),
-    "causal, 1 query and 4 keys": _case(20, n_q=1, causal=True),
-    "scores beyond a filler of -1e9": _case(21, factor=8e9, dtype="float32", mask=KEYS),
-    "a hidden key of NaN": _case(22, dtype="float32", mask=KEYS, broken=1),
-    "a hidden row beside a key of NaN": _case(25, dtype="float32", mask=BLIND, broken=1),
-    "a hidden row, float16": _case(23, dtype="float16", mask=BLIND),
-    "no key at all, float16": _case(24, n_q=2, dtype="float16", mask=PADDED_OUT),
-}
-
-
-def drawn(case: dict) -> tuple[np.ndarray, ...]:
-    """Q, K, V and the mask of a case; NumPy promises never to change RandomState's stream."""
-    stream = np.random.RandomState(case["seed"])
-    keys = (*case["lead"][:-1], case.get("kv") or case["lead"][-1], case["n_k"])
-    shapes = (*case["lead"], case["n_q"], 4), (*keys, 4), (*keys, case["d_v"])
-    Q, K, V = (stream.standard_normal(shape).astype(case["dtype"]) for shape in shapes)
-    if case["broken"] is not None:
-        K[..., case["broken"], :] = np.nan
-    mask = None if case["mask"] is None else np.array(case["mask"])
-    return (Q * case["factor"]).astype(Q.dtype), K, V, mask
-
-
-def _with_parts(
-    seed, kv=0, softcap=None, window=None, sinks=False, bias=False, fill=None, **case
-) -> dict:
-    """``kv`` heads of keys and values, if fewer; so many keys seen by a ``window``; a bias that is
-    ``fill``, a key of FILLS, where BLIND hides.
-    """
-    parts = {"kv": kv, "softcap": softcap, "window": window, "sinks": sinks, "bias": bias}
-    return _case(seed, **case) | parts | ({"fill": fill} if fill else {})
-
-
-FILLS = {"-inf": -np.inf, "lowest": np.finfo(np.float32).min, "-1e9": -1e9}
-
-
-TWO, FOUR = {"lead": (1, 2)}, {"lead": (1, 4)}
-PART_CASES = {
-    "4 heads, 2 of keys": _with_parts(31, kv=2, **FOUR),
-    "4 heads, 2 of keys, causal": _with_parts(32, kv=2, causal=True, dtype="float32", **FOUR),
-    "4 heads, 2 of keys, a mask": _with_parts(33, kv=2, mask=SOME, **FOUR),
-    "4 heads, 1 of keys": _with_parts(34, kv=1, n_q=2, **FOUR),
-    "a soft cap": _with_parts(35, softcap=0.8),
-    "a soft cap and a mask": _with_parts(36, softcap=0.8, mask=SOME, dtype="float32"),
-    "a window": _with_parts(37, window=2),
-    "a window, 2 queries and 4 keys": _with_parts(38, window=2, n_q=2),
-    "a window beside the switch": _with_parts(39, window=3, causal=True, dtype="float32"),
-    "a window and a mask over keys": _with_parts(40, window=2, mask=KEYS),
-    "sinks": _with_parts(41, sinks=True, **TWO),
-    "sinks and a mask": _with_parts(42, sinks=True, mask=SOME, dtype="float32", **TWO),
-    "a bias": _with_parts(43, bias=True, **TWO),
-    "a bias, float32": _with_parts(44, bias=True, dtype="float32"),
-    "a bias and a mask": _with_parts(45, bias=True, mask=SOME),
-    "a bias and the switch": _with_parts(46, bias=True, causal=True),
-    "a bias and a hidden row": _with_parts(47, bias=True, mask=BLIND, dtype="float32"),
-    "a bias and a soft cap": _with_parts(48, bias=True, softcap=0.8),
-    "a bias, 4 heads, 2 of keys": _with_parts(49, bias=True, kv=2, dtype="float32", **FOUR),
-    "sinks and a soft cap": _with_parts(50, sinks=True, softcap=0.8),
-} | {
-    f"a bias of {fill} for a row{beside}, {dtype}": _with_parts(
-        51 + 3 * k + 9 * n, bias=True, fill=fill, dtype=dtype, **options
-    )
-    for n, (beside, options) in enumerate(
-        {"": {}, " and the switch": {"causal": True}, " and a mask": {"mask": SOME}}.items()
-    )
-    for k, fill in enumerate(FILLS)
-    for dtype in ("float64", "float32")
-}
-
-
-def parts_of(case: dict) -> dict:
-    """The parts of a case by the names that a convention has for them: what is not used is not
-    there.
-    """
-    stream = np.random.RandomState(1000 + case["seed"])
-    scores, found = (*case["lead"], case["n_q"], case["n_k"]), {}
-    found |= {name: case[name] for name in ("softcap", "window") if case.get(name)}
-    if case.get("bias"):
-        found["bias"] = stream.standard_normal(scores).astype(case["dtype"])
-        if fill := case.get("fill"):
-            found["bias"][..., ~np.array(BLIND)] = FILLS[fill]
-    if case.get("sinks"):
-        found["sinks"] = stream.standard_normal(case["lead"][-1]).astype(case["dtype"])
-    return found
-
-
-class NotAsked(Exception):
-    """This way of calling does not exist for these inputs."""
-
+from peers.questions import NotAsked, Way, answers, joined, numbers, save, split
 
 # ---- Q, K, V (B, H, L, D), mask (B, H, n_q, n_k) or None, causal → output, weights or None -------
 
@@ -212,14 +61,14 @@ def torch_mha(Q, K, V, mask, causal, need_weights=True, bias=None):
     with torch.no_grad():
         layer.in_proj_weight.copy_(torch.eye(d).repeat(3, 1))
         layer.out_proj.weight.copy_(torch.eye(d))
-    flat = [torch.tensor(_joined(M)) for M in (Q, K, V)]
+    flat = [torch.tensor(joined(M)) for M in (Q, K, V)]
     given = _hiding(mask, causal, Q, K)
     if bias is not None:
         seen = None if given is None else ~given.numpy().reshape(bias.shape)
         given = torch.tensor(numbers(seen, bias)).flatten(0, 1)
     options = {"need_weights": need_weights, "average_attn_weights": False}
     output, weights = layer(*flat, attn_mask=given, **options)
-    return _split(output.detach(), heads), weights.detach() if need_weights else None
+    return split(output.detach(), heads), weights.detach() if need_weights else None
 
 
 def torch_mha_fast(Q, K, V, mask, causal):
@@ -242,14 +91,14 @@ def torch_mha_fast(Q, K, V, mask, causal):
     with torch.no_grad(), patch.object(torch, native.__name__, wraps=native) as fast:
         layer.in_proj_bias.zero_()
         layer.in_proj_weight.zero_().reshape(3, width, width)[:, :, : items * n].copy_(
-            torch.tensor(np.stack([_joined(M).reshape(-1, width).T for M in wide]))
+            torch.tensor(np.stack([joined(M).reshape(-1, width).T for M in wide]))
         )
         layer.out_proj.weight.copy_(torch.eye(width))
         layer.out_proj.bias.zero_()
         output, _ = layer(tokens, tokens, tokens, attn_mask=hidden, need_weights=False)
     if not fast.called:
         raise NotAsked("the fast path was not taken")
-    return _split(output, even)[:, :heads], None
+    return split(output, even)[:, :heads], None
 
 
 def _hiding(mask, causal, Q, K):
@@ -289,7 +138,7 @@ def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0, groups=1, window
         options["output_shape"] = heads * d_v
         layer = keras.layers.MultiHeadAttention(heads, d, d_v, **options)
     causal = causal or bool(window)  # its window reaches ahead as far as behind
-    flat = {"query": _joined(Q), "value": _joined(V), "key": _joined(K)}
+    flat = {"query": joined(Q), "value": joined(V), "key": joined(K)}
     layer.build(*(flat[name].shape for name in ("query", "value", "key")))
     for weight in layer.trainable_weights:  # Q, K, V and output as they are
         weight.assign(np.eye(max(weight.shape)).reshape(weight.shape))
@@ -299,16 +148,7 @@ def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0, groups=1, window
         **flat, attention_mask=given, use_causal_mask=causal, return_attention_scores=scores
     )
     output, weights = found if scores else (found, None)
-    return _split(_array(output), heads), None if weights is None else _array(weights)
-
-
-def numbers(mask, bias):
-    """What is added to scores: the bias, and −∞ where the mask hides; without a bias the mask."""
-    return (
-        mask
-        if bias is None or mask is None is bias
-        else (bias if mask is None else np.where(mask, bias, bias.dtype.type(-np.inf)))
-    )
+    return split(_array(output), heads), None if weights is None else _array(weights)
 
 
 def _half(Q):
@@ -449,24 +289,6 @@ def _hf_module(groups=1):
     return module
 
 
-def _joined(M: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(M.swapaxes(1, 2).reshape(M.shape[0], M.shape[2], -1))
-
-
-def _split(M, heads: int) -> np.ndarray:
-    M = np.asarray(M)
-    return M.reshape(*M.shape[:2], heads, -1).swapaxes(1, 2)
-
-
-class Way(NamedTuple):
-    """One way of calling a library."""
-
-    ask: Callable
-    package: str
-    convention: str  # what must answer the same
-    backend: str = "torch"  # Keras'
-
-
 def _torch(convention: str, ask: Callable, **options) -> Way:
     return Way(partial(ask, **options), "torch", convention)
 
@@ -506,43 +328,7 @@ LIBRARIES = {
 }
 
 
-def asked(way: Way, case: dict) -> dict:
-    """One answer as lists (NaN as null), or the kind of error that came instead."""
-    Q, K, V, mask = drawn(case)
-    if mask is not None:
-        mask = np.ascontiguousarray(np.broadcast_to(mask, (*Q.shape[:3], K.shape[2])))
-    parts = parts_of(case)
-    parts |= {"groups": Q.shape[1] // K.shape[1]} if K.shape[1] < Q.shape[1] else {}
-    try:
-        if more := parts.keys() - signature(way.ask).parameters.keys():
-            raise NotAsked(f"no such argument: {', '.join(sorted(more))}")
-        output, weights = way.ask(Q, K, V, mask, case["causal"], **parts)
-    except NotAsked as reason:
-        return {"not asked": str(reason)}
-    except Exception as error:  # whatever a library raises is its answer
-        return {"refused": f"{type(error).__name__}: {error}".splitlines()[0][:120]}
-    answer = {"dtype": str(np.asarray(output).dtype), "output": _listed(output)}
-    return answer if weights is None else answer | {"weights": _listed(weights)}
-
-
-def _listed(array) -> list:
-    array = np.asarray(array)
-    flat = [
-        None if np.isnan(x) else float(x if array.dtype == np.float64 else str(x))
-        for x in array.ravel()
-    ]
-    return np.array(flat, object).reshape(array.shape).tolist()
-
-
-def answers(names) -> list[dict]:
-    """Of all cases without parts, and of those with them."""
-    return [
-        {name: {case: asked(LIBRARIES[name], cases[case]) for case in cases} for name in names}
-        for cases in (CASES, PART_CASES)
-    ]
-
-
-def elsewhere(backend: str) -> list[dict]:
+def elsewhere(backend: str) -> dict:
     """The answers of Keras on another backend: it takes one for the life of a process."""
     command = [sys.executable, __file__, backend]
     done = subprocess.run(
@@ -553,19 +339,13 @@ def elsewhere(backend: str) -> list[dict]:
 
 def main(backend: str = "torch") -> None:
     os.environ["KERAS_BACKEND"] = backend
-    found = answers([name for name, way in LIBRARIES.items() if way.backend == backend])
+    found = answers({name: way for name, way in LIBRARIES.items() if way.backend == backend})
     if backend != "torch":
         json.dump(found, sys.stdout)
         return
     for other in {way.backend for way in LIBRARIES.values()} - {backend}:
-        for mine, theirs in zip(found, elsewhere(other), strict=True):
-            mine |= theirs
-    packages = ("torch", "keras", "jax", "onnx", "transformers", "numpy")
-    versions = {package: version(package) for package in packages}
-    for file, cases, answered in zip((FILE, PARTS_FILE), (CASES, PART_CASES), found, strict=True):
-        lines = [f'"cases": {json.dumps(cases)}', f'"versions": {json.dumps(versions)}']
-        lines += [f'"{name}": {json.dumps(answered[name])}' for name in LIBRARIES]
-        file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        found |= elsewhere(other)
+    save("libraries", LIBRARIES, ("torch", "keras", "jax", "onnx", "transformers"), found)
 
 
 if __name__ == "__main__":
