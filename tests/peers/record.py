@@ -20,16 +20,16 @@ from peers.questions import NotAsked, Way, answers, joined, numbers, save, split
 # ---- Q, K, V (B, H, L, D), mask (B, H, n_q, n_k) or None, causal → output, weights or None -------
 
 
-def torch_sdpa(Q, K, V, mask, causal, backend=None, groups=1, bias=None):
+def torch_sdpa(Q, K, V, mask, causal, backend=None, groups=1, bias=None, scale=None, given=None):
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     if backend == "FLASH_ATTENTION" and V.shape[-1] != K.shape[-1]:
         raise NotAsked("the flash path wants V as wide as K")
     q, k, v = map(torch.tensor, (Q, K, V))
-    mask = numbers(mask, bias)
+    mask = numbers(mask, bias) if given is None else given
     mask = None if mask is None else torch.tensor(mask)
-    attend = partial(torch.nn.functional.scaled_dot_product_attention, q, k, v)
+    attend = partial(torch.nn.functional.scaled_dot_product_attention, q, k, v, scale=scale)
     attend = partial(attend, enable_gqa=True) if groups > 1 else attend
     if backend is None:
         return attend(attn_mask=mask, is_causal=causal), None
@@ -37,12 +37,13 @@ def torch_sdpa(Q, K, V, mask, causal, backend=None, groups=1, bias=None):
         return attend(attn_mask=mask, is_causal=causal), None
 
 
-def torch_sdpa_lower_right(Q, K, V, mask, causal, groups=1, bias=None):
+def torch_sdpa_lower_right(Q, K, V, mask, causal, groups=1, bias=None, scale=None, given=None):
     import torch
     from torch.nn.attention.bias import causal_lower_right
 
     if not causal:
-        return torch_sdpa(Q, K, V, mask, causal, groups=groups, bias=bias)
+        rest = {"groups": groups, "bias": bias, "scale": scale, "given": given}
+        return torch_sdpa(Q, K, V, mask, causal, **rest)
     if mask is not None or bias is not None:
         raise ValueError("not asked: attn_mask holds one of the two")
     mask = causal_lower_right(Q.shape[2], K.shape[2])
@@ -51,7 +52,7 @@ def torch_sdpa_lower_right(Q, K, V, mask, causal, groups=1, bias=None):
     return attend(*map(torch.tensor, (Q, K, V)), attn_mask=mask), None
 
 
-def torch_mha(Q, K, V, mask, causal, need_weights=True, bias=None):
+def torch_mha(Q, K, V, mask, causal, need_weights=True, bias=None, given=None):
     import torch
 
     heads, d = Q.shape[1], Q.shape[1] * Q.shape[3]
@@ -62,12 +63,12 @@ def torch_mha(Q, K, V, mask, causal, need_weights=True, bias=None):
         layer.in_proj_weight.copy_(torch.eye(d).repeat(3, 1))
         layer.out_proj.weight.copy_(torch.eye(d))
     flat = [torch.tensor(joined(M)) for M in (Q, K, V)]
-    given = _hiding(mask, causal, Q, K)
+    hide = _hiding(mask, causal, Q, K) if given is None else torch.tensor(_two_axes(given))
     if bias is not None:
-        seen = None if given is None else ~given.numpy().reshape(bias.shape)
-        given = torch.tensor(numbers(seen, bias)).flatten(0, 1)
+        seen = None if hide is None else ~hide.numpy().reshape(bias.shape)
+        hide = torch.tensor(numbers(seen, bias)).flatten(0, 1)
     options = {"need_weights": need_weights, "average_attn_weights": False}
-    output, weights = layer(*flat, attn_mask=given, **options)
+    output, weights = layer(*flat, attn_mask=hide, **options)
     return split(output.detach(), heads), weights.detach() if need_weights else None
 
 
@@ -127,7 +128,7 @@ def keras_attention(Q, K, V, mask, causal):
     return tuple(np.asarray(M).reshape(*Q.shape[:3], -1) for M in (output, weights))
 
 
-def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0, groups=1, window=None):
+def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0, groups=1, window=None, given=None):
     import keras
 
     heads, d, d_v = Q.shape[1], Q.shape[3], V.shape[3]
@@ -143,12 +144,18 @@ def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0, groups=1, window
     for weight in layer.trainable_weights:  # Q, K, V and output as they are
         weight.assign(np.eye(max(weight.shape)).reshape(weight.shape))
     same = mask is None or (mask == mask[:, :1]).all()
-    given = None if mask is None else mask[:, 0] if same else mask
+    handed = None if mask is None else mask[:, 0] if same else mask
+    handed = handed if given is None else _two_axes(given)
     found = layer(
-        **flat, attention_mask=given, use_causal_mask=causal, return_attention_scores=scores
+        **flat, attention_mask=handed, use_causal_mask=causal, return_attention_scores=scores
     )
     output, weights = found if scores else (found, None)
     return split(_array(output), heads), None if weights is None else _array(weights)
+
+
+def _two_axes(given):
+    """A mask without leading axes of 1, for a layer that takes no four axes."""
+    return given[0, 0] if given.shape[:-2] == (1, 1) else given
 
 
 def _half(Q):
@@ -160,25 +167,52 @@ def _array(tensor) -> np.ndarray:
     return np.asarray(tensor.detach() if hasattr(tensor, "detach") else tensor)
 
 
-def keras_ops(Q, K, V, mask, causal, groups=1, bias=None):
+def keras_ops(Q, K, V, mask, causal, groups=1, bias=None, scale=None, given=None):
     import keras
 
     q, k, v = (M.swapaxes(1, 2) for M in (Q, K, V))
-    output = keras.ops.dot_product_attention(q, k, v, bias, mask, is_causal=causal)
+    mask = mask if given is None else given
+    output = keras.ops.dot_product_attention(q, k, v, bias, mask, scale, is_causal=causal)
     return np.asarray(output).swapaxes(1, 2), None
 
 
-def jax(Q, K, V, mask, causal, implementation=None, groups=1, window=None, bias=None):
+def jax(
+    Q,
+    K,
+    V,
+    mask,
+    causal,
+    implementation=None,
+    groups=1,
+    window=None,
+    bias=None,
+    scale=None,
+    given=None,
+):
     import jax
 
     q, k, v = (jax.numpy.asarray(M.swapaxes(1, 2)) for M in (Q, K, V))
     attend = partial(jax.nn.dot_product_attention, implementation=implementation, bias=bias)
+    attend = partial(attend, scale=scale)
+    mask = mask if given is None else given
     attend = partial(attend, local_window_size=(window - 1, 0)) if window else attend
     return np.asarray(attend(q, k, v, mask=mask, is_causal=causal)).swapaxes(1, 2), None
 
 
 def onnx_attention(
-    Q, K, V, mask, causal, opset=23, cache="", groups=1, softcap=None, window=None, bias=None
+    Q,
+    K,
+    V,
+    mask,
+    causal,
+    opset=23,
+    cache="",
+    groups=1,
+    softcap=None,
+    window=None,
+    bias=None,
+    scale=None,
+    given=None,
 ):
     """``cache``: "past" hands over all keys but the last n_q as past, "lengths" says how many."""
     import onnx
@@ -186,45 +220,59 @@ def onnx_attention(
     from onnx.reference import ReferenceEvaluator
 
     options = {"softcap": softcap} if softcap else {}
+    options |= {} if scale is None else {"scale": scale}
     if window:  # which opset 25 has brought
         if opset == 24 and not cache:
             raise NotAsked("a window is of opset 25")
         opset = 25
         options |= {"left_window_size": window - 1, "right_window_size": 0}
-    mask = numbers(mask, bias)
+    mask = numbers(mask, bias) if given is None else given
     past = K.shape[2] - Q.shape[2] if cache == "past" else 0
     if past < 0:
         raise NotAsked("a past has no negative length")
-    given = {"Q": Q, "K": K[:, :, past:], "V": V[:, :, past:]}
-    given |= {} if mask is None else {"mask": mask}
+    fed = {"Q": Q, "K": K[:, :, past:], "V": V[:, :, past:]}
+    fed |= {} if mask is None else {"mask": mask}
     if cache == "past":
-        given |= {"past_key": K[:, :, :past], "past_value": V[:, :, :past]}
+        fed |= {"past_key": K[:, :, :past], "past_value": V[:, :, :past]}
     if cache == "lengths":
-        given["lengths"] = np.full(len(Q), K.shape[2], np.int64)
+        fed["lengths"] = np.full(len(Q), K.shape[2], np.int64)
     slots = ("Q", "K", "V", "mask", "past_key", "past_value", "lengths")
     sizes = {"Y": (*Q.shape[:3], V.shape[3]), "weights": (*Q.shape[:3], K.shape[2])}
     sizes |= {"keys": K.shape, "values": V.shape} if cache == "past" else {}
     filled = [name if name in sizes else "" for name in ("Y", "keys", "values", "weights")]
     node = helper.make_node(
         "Attention",
-        [name if name in given else "" for name in slots[: 6 + (opset > 23)]],
+        [name if name in fed else "" for name in slots[: 6 + (opset > 23)]],
         filled,
         is_causal=int(causal),
         qk_matmul_output_mode=3,
         **options,
     )
-    types = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in given.items()}
+    types = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in fed.items()}
     described = helper.make_tensor_value_info
-    inputs = [described(name, types[name], array.shape) for name, array in given.items()]
+    inputs = [described(name, types[name], array.shape) for name, array in fed.items()]
     outputs = [described(name, types["Q"], size) for name, size in sizes.items()]
     graph = helper.make_graph([node], "attention", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
     onnx.checker.check_model(model)
-    found = ReferenceEvaluator(model).run(["Y", "weights"], given)
+    found = ReferenceEvaluator(model).run(["Y", "weights"], fed)
     return tuple(found)
 
 
-def hf_eager(Q, K, V, mask, causal, groups=1, softcap=None, window=None, sinks=None, bias=None):
+def hf_eager(
+    Q,
+    K,
+    V,
+    mask,
+    causal,
+    groups=1,
+    softcap=None,
+    window=None,
+    sinks=None,
+    bias=None,
+    scale=None,
+    given=None,
+):
     """Llama's own function; with a soft cap Gemma 2's, with sinks gpt-oss'."""
     import torch
     from transformers.masking_utils import eager_mask
@@ -244,13 +292,16 @@ def hf_eager(Q, K, V, mask, causal, groups=1, softcap=None, window=None, sinks=N
         made = eager_mask(len(Q), Q.shape[2], K.shape[2], mask_function=look, dtype=q.dtype)
     if bias is not None:
         made = torch.tensor(bias) + (0 if made is None else made)
+    made = made if given is None else torch.tensor(given)
     options = {"softcap": softcap} if softcap else {}
-    scale = Q.shape[3] ** -0.5
+    scale = Q.shape[3] ** -0.5 if scale is None else scale
     output, weights = of.eager_attention_forward(module, q, k, v, made, scaling=scale, **options)
     return output.transpose(1, 2), weights
 
 
-def hf_sdpa(Q, K, V, mask, causal, groups=1, softcap=None, window=None, bias=None):
+def hf_sdpa(
+    Q, K, V, mask, causal, groups=1, softcap=None, window=None, bias=None, scale=None, given=None
+):
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
     from transformers.masking_utils import sdpa_mask
@@ -260,7 +311,9 @@ def hf_sdpa(Q, K, V, mask, causal, groups=1, softcap=None, window=None, bias=Non
         look = _may_look(mask, causal, Q, K, window)
         sizes = (len(Q), Q.shape[2], K.shape[2])
         made = sdpa_mask(*sizes, mask_function=look, allow_is_causal_skip=False)
+    made = made if given is None else torch.tensor(given)
     options |= {} if bias is None else {"position_bias": torch.tensor(bias)}
+    options |= {} if scale is None else {"scaling": scale}
     q, k, v = map(torch.tensor, (Q, K, V))
     module = _hf_module(groups)
     output, _ = sdpa_attention_forward(module, q, k, v, made, is_causal=causal, **options)
