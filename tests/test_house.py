@@ -1,4 +1,4 @@
-"""The import rule of the house, in one sentence (`ORDER`), and the order inside four folders.
+"""The import rule of the house, in one sentence (`ORDER`), and the order inside some folders.
 
 No files import each other in a loop. And the length of its lines, where its bounds stand, and that
 functions of pages get what they use.
@@ -49,7 +49,7 @@ def levels(order: str) -> dict[str, int]:
 LEVEL = levels(ORDER)
 # The same inside a folder, by its subfolders; "" is the folder itself.
 INSIDE = {
-    "frameworks": " · printed",
+    "frameworks": "libraries ·  · printed",
     "models": " · recording",
     "readers": "cells · files · texts · ",
     "session": "state · edit · bring, compare · teach, long",
@@ -61,6 +61,7 @@ SCRIPTS = "layout · paint · text · edit, card, play · "  # the same of pages
 # imported where their model runs, and PIL, which Matplotlib needs, writes the PNG of its figures.
 OUTSIDE = {
     "arrays": {"threadpoolctl"},
+    "frameworks": {"pandas"},
     "models": {"torch", "transformers"},
     "figures": {"plotly", "matplotlib", "PIL"},
     "exports": {"pandas", "plotly"},
@@ -474,7 +475,7 @@ CHECKED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
 PLANTED = [
     ("core/trace.py", "from attention.frameworks import bench", "attention.frameworks"),
     ("frameworks/bench.py", "import attention.session.links", "attention.session.links"),
-    ("frameworks/bench.py", "import pandas", "pandas"),
+    ("frameworks/bench.py", "import plotly", "plotly"),
     ("core/trace.py", "import streamlit", "streamlit"),
     ("__init__.py", "import plotly", "plotly"),
     ("core/trace.py", "from attention.figures import heatmap", "attention.figures"),
@@ -513,6 +514,7 @@ PLANTED = [
         (f"{left}.py", f"import attention.{right}", f"attention.{right}")
         for left, right in (
             ("readers/cells/entry", "readers.texts.tables"),
+            ("frameworks/libraries/convention", "frameworks.moves"),
             ("readers/files/own_files", "readers.opening"),
             ("session/state/run", "session.edit.changes"),
             ("session/bring/adopt", "session.compare.pair"),

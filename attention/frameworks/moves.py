@@ -133,7 +133,21 @@ def moved(
     >>> move.before
     ('mask = ~mask',)
     """
-    both = named(a), named(b)
+    return between(named(a), named(b), Q, K, V, rows=rows, **rest)
+
+
+def between(
+    a: Convention,
+    b: Convention,
+    Q: ArrayLike,
+    K: ArrayLike,
+    V: ArrayLike,
+    *,
+    rows: Sequence[str] | None = None,
+    **rest: Any,
+) -> Move:
+    """Return what changes between two records; the arguments are those of :func:`moved`."""
+    both = a, b
     given = [handed(side, Q, K, V, **rest) for side in both]
     of_a, of_b = (
         side if isinstance(side, Answer) else convention.answer(side)
@@ -171,6 +185,10 @@ class _Trial:
         self.changes: list[Change] = []
         self.shares = False  # heads of queries share keys
         self.kept = ""  # what A has in rows that see no key
+
+    def of(self, side: Convention) -> str:
+        """Return its title, with its mode where both have the same title."""
+        return side.title if self.a.title != self.b.title else side.name
 
     def run(self) -> None:
         """Take over the fields of B, a group at a time.
@@ -224,12 +242,14 @@ class _Trial:
             lacks = self.a if there else self.b
             how = getattr(lacks, name)
             why = how if how != NO_ARGUMENT else "it has no argument for it"
-            self.changes.append(Change(name, f"{lacks.name} leaves the {PARTS[name]} out: {why}."))
+            self.changes.append(
+                Change(name, f"{self.of(lacks)} leaves the {PARTS[name]} out: {why}.")
+            )
 
     def _polarity(self, before: Answer, after: Answer) -> str:
         hides = self.b if self.b.true_means == "hide" else self.a
         looks = self.a if hides is self.b else self.b
-        return f"True means hide in {hides.name}, may look in {looks.name}."
+        return f"True means hide in {self.of(hides)}, may look in {self.of(looks)}."
 
     def _beside(self, before: Answer, after: Answer) -> str:
         said = []
@@ -237,7 +257,7 @@ class _Trial:
             kind = word(side.beside)
             if kind.endswith("dropped"):
                 what = "mask next to its look-ahead" if "mask" in kind else "look-ahead"
-                said.append(f"{side.name} ignores the {what}")
+                said.append(f"{self.of(side)} ignores the {what}")
         return f"{capital('; '.join(said))}."
 
     def _corner(self, before: Answer, after: Answer) -> str:
@@ -246,22 +266,22 @@ class _Trial:
             "the caller's mask",
         }:
             who = self.b if self.b.lone_query_sees_all else self.a
-            return f"The look-ahead switch of {who.name} hides nothing from a single query."
+            return f"The look-ahead switch of {self.of(who)} hides nothing from a single query."
         a, b = (_aligned(side.corner) for side in (self.a, self.b))
-        return f"The look-ahead of {self.b.name} is aligned {b}, that of {self.a.name} {a}."
+        return f"The look-ahead of {self.of(self.b)} is aligned {b}, that of {self.of(self.a)} {a}."
 
     def _scale(self, before: Answer, after: Answer) -> str:
         plain = self.b if self.b.default_scale == "1" else self.a
         other = self.a if plain is self.b else self.b
         sharper = "sharper" if plain is self.b else "flatter"
         return (
-            f"{plain.name} does not divide by √d_k, {other.name} does: the weights of"
-            f" {self.b.name} are {sharper}."
+            f"{self.of(plain)} does not divide by √d_k, {self.of(other)} does: the weights"
+            f" of {self.of(self.b)} are {sharper}."
         )
 
     def _zero(self, before: Answer, after: Answer) -> str:
         reads = self.b if word(self.b.scale_zero) == "not given" else self.a
-        return f"{reads.name} reads a scale of 0 as none given."
+        return f"{self.of(reads)} reads a scale of 0 as none given."
 
     def _groups(self) -> None:
         """Take keys and values for each head in the order of B."""
@@ -270,7 +290,9 @@ class _Trial:
         self.answer = self.now.answer(self.given)
         if not _same(before, self.answer):
             a, b = (_order(side.group_order) for side in (self.a, self.b))
-            text = f"Heads of queries share keys {b} in {self.b.name}, {a} in {self.a.name}."
+            text = (
+                f"Heads of queries share keys {b} in {self.of(self.b)}, {a} in {self.of(self.a)}."
+            )
             self.changes.append(Change("group_order", text))
 
     def _hiding(self) -> None:
@@ -310,8 +332,8 @@ class _Trial:
         some = "" if items.all() else f" in {items.sum()} of {items.size} items"
         which = np.flatnonzero(wrong.reshape(-1, wrong.shape[-1]).any(axis=0))
         return (
-            f"{_listed(which, self.rows)} no key{some}: {there} in {self.b.name},"
-            f" {here} in {self.a.name}."
+            f"{_listed(which, self.rows)} no key{some}: {there} in {self.of(self.b)},"
+            f" {here} in {self.of(self.a)}."
         )
 
     def _kept(self, rows: np.ndarray, answer: Answer) -> str:
@@ -329,30 +351,30 @@ class _Trial:
             if (hidden > 1e-5).any():
                 most = number(float(np.nanmax(hidden)))
                 return (
-                    f"The filler of {side.name} is finite: a hidden key keeps up to {most} of a"
-                    " row's weight."
+                    f"The filler of {self.of(side)} is finite: a hidden key keeps up to {most}"
+                    " of a row's weight."
                 )
             if side.zeroes and (lost > 1e-5).any():
                 most = number(float(np.nanmax(lost)))
                 return (
-                    f"The filler of {side.name} is finite: up to {most} of a row's weight is lost"
-                    " to hidden keys."
+                    f"The filler of {self.of(side)} is finite: up to {most} of a row's weight"
+                    " is lost to hidden keys."
                 )
         reached = self.b if not np.isfinite(_output(after)[others]).all() else self.a
-        return f"NaN or ∞ at a hidden key reaches the answer of {reached.name}."
+        return f"NaN or ∞ at a hidden key reaches the answer of {self.of(reached)}."
 
     def _roots(self, before: Answer, after: Answer) -> str:
         side = self.b if self.b.roots else self.a
-        return f"{side.name} multiplies Q and K by √scale each: large scores round differently."
+        return f"{self.of(side)} multiplies Q and K by √scale each: large scores round differently."
 
     def _rounded_cap(self, before: Answer, after: Answer) -> str:
         side = self.b if self.b.caps_in_float32 else self.a
-        return f"The soft cap of {side.name} is a float32."
+        return f"The soft cap of {self.of(side)} is a float32."
 
     def _say_floats(self) -> str:
         side = self.b if self.b.floats != "as given" else self.a
         what = "the softmax" if "softmax" in side.floats else "all"
-        return f"{side.name} computes {what} in float32."
+        return f"{self.of(side)} computes {what} in float32."
 
 
 # ---- the lines that make B answer as A does ------------------------------------------------------

@@ -11,6 +11,7 @@ from attention.figures.panes.pane import Pane
 from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import LOOK_AHEAD
 from attention.frameworks.mistakes import Mistake
+from attention.frameworks.records import CONVENTIONS
 from attention.frameworks.result import Diagnosis
 from attention.limits import MAX_FILE, MAX_SCALE, BadInput
 from attention.pages.components import board, typed
@@ -45,6 +46,7 @@ TYPED = {  # what a reload does not lose
         f"check_{name}": typed.text() for source in inputs.SOURCES.values() for name in source.names
     },
     **{f"check_{name}": typed.text() for name in ("mask", *ANSWERS)},
+    "check_library": typed.text(inputs.OURS),
     "check_mask_kind": typed.text("none"),
     "check_true": typed.text("may look"),
     "check_heads": typed.count(1, MOST_HEADS, 1),
@@ -287,12 +289,32 @@ def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
     return [replace(pane, filename=f"attention_check_{pane.name}") for pane in panes]
 
 
+def numbers_come_from() -> str:
+    """Draw the choice of a library, and return its name."""
+    return state.page_control(
+        st.selectbox,
+        "My numbers come from",
+        "check_library",
+        inputs.OURS,
+        options=list(CONVENTIONS),
+        format_func=called_in_menu,
+    )
+
+
+def called_in_menu(name: str) -> str:
+    """Return a library as the menu has it."""
+    if name == inputs.OURS:
+        return "my own code, or a library that is not listed"
+    return f"{CONVENTIONS[name].name} ({CONVENTIONS[name].version})"
+
+
 def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
     """Draw the boxes for the numbers, and what explains them, of inputs from this source."""
+    library = numbers_come_from()
     boxes, example = answers(bench)
     if example:
         pieces.note(example)
-    diagnosis = inputs.explain(bench, boxes)
+    diagnosis = inputs.explain(bench, boxes, library)
     verdict(diagnosis, source)
     heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
     head = min(state.page_value("check_head", 0), heads - 1)
@@ -308,6 +330,11 @@ def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
             format_func=str,
         )
     panes = panes_of(diagnosis, head, s if source == "explore" else None)
+    if library != inputs.OURS:
+        there = CONVENTIONS[library].title
+        panes = [
+            replace(pane, symbol=pane.symbol.replace(", ours", f", {there}")) for pane in panes
+        ]
     board.show("check_board", panes, about=what_it_is(s))
     if panes:
         paper.offer(s, panes, "attention_check")

@@ -1,12 +1,17 @@
-"""Conventions: the example of Explore as each framework would answer it."""
+"""Conventions: what changes for the example of Explore from one library to another."""
 
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from attention.figures.panes import comparison
+from attention.figures.panes.pane import Pane
+from attention.frameworks import table
+from attention.frameworks.libraries.convention import FACETS
+from attention.frameworks.moves import UNSEEN, Move, digits_alike
 from attention.frameworks.records import CONVENTIONS
-from attention.html import frameworks as tables
 from attention.limits import MAX_COMPARED
 from attention.pages.components import board
 from attention.pages.frame import pieces, state
@@ -17,34 +22,155 @@ from attention.session.state.about import what_it_is
 from attention.session.state.run import labels
 from attention.session.state.settings import PUSHED, Settings
 from attention.vocabulary.parts import called
-from attention.vocabulary.sentences import which_of
+from attention.vocabulary.sentences import amount, which_of
 
-MOST_SHOWN = 4
+Labels = tuple[str, ...]
+UNDOES = "These lines make the second library answer as the first. Names as in NumPy:"
+UNDOES_SOME = "These lines undo a part of the difference. Names as in NumPy:"
 
 
-def the_tables() -> None:
-    """What each framework does, whatever the numbers are."""
-    st.subheader("What each framework does", anchor=False)
-    st.html(tables.facts())
-    st.subheader("Arguments for each feature", anchor=False)
-    st.html(tables.arguments())
+def named(key: str) -> str:
+    """Return a library as a menu has it."""
+    record = CONVENTIONS[key]
+    return f"{record.name} ({record.version})"
+
+
+def swapped(s: Settings) -> Settings:
+    return replace(s, move_from=s.move_to, move_to=s.move_from)
+
+
+def the_two(s: Settings) -> None:
+    """Choose the two libraries."""
+    left, middle, right = st.columns([6, 1, 6], vertical_alignment="bottom")
+    with left:
+        state.setting_control(
+            st.selectbox,
+            "From",
+            "move_from",
+            s.move_from,
+            lambda settings, name: replace(settings, move_from=name),
+            options=list(CONVENTIONS),
+            format_func=named,
+        )
+    with middle:
+        state.button(
+            "Swap", "swap_libraries", state.change, (swapped,), width="stretch", type="tertiary"
+        )
+    with right:
+        state.setting_control(
+            st.selectbox,
+            "To",
+            "move_to",
+            s.move_to,
+            lambda settings, name: replace(settings, move_to=name),
+            options=list(CONVENTIONS),
+            format_func=named,
+        )
 
 
 def the_inputs(s: Settings) -> None:
-    """Say what the frameworks get of what Explore shows."""
+    """Say what the libraries get of what Explore shows."""
     head = ", " + which_of("head", [s.head], s.heads) if s.heads > 1 else ""
     pieces.note(f"“{name_of(s)[0]}” from Explore{head}. Change it on Explore.")
     if s.fill == PUSHED:
         pieces.message_box(
             "flag",
-            "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."
-            " A row that sees no key keeps its softmax in ours.",
+            "On Explore −1e9 is added instead of hiding; the libraries get the mask itself.",
         )
     if left := inputs.left_out(s):
         pieces.message_box(
             "flag",
-            f"On Explore there is {called(left)}; here ours uses a softmax, as the frameworks do.",
+            f"On Explore there is {called(left)}; here a softmax is used, as the libraries do.",
         )
+
+
+def how_the_mask_is_passed(s: Settings) -> str:
+    """Draw the choice, where the mask is one that libraries make by a switch."""
+    if not inputs.has_switch(s):
+        return "array"
+    return state.page_control(
+        st.segmented_control,
+        "Pass the mask",
+        "handed",
+        "array",
+        options=list(inputs.HANDED),
+        required=True,
+        format_func=inputs.HANDED.__getitem__,
+        help="Some libraries give other results if the mask is set by a switch, not by an array.",
+    )
+
+
+def the_changes(s: Settings, move: Move) -> None:
+    """Say what changes, which lines undo it, and what to look at."""
+    for key, answer in ((s.move_from, move.a), (s.move_to, move.b)):
+        if answer.refused:
+            pieces.message_box("flag", f"{CONVENTIONS[key].name} gives no result: {answer.refused}")
+    if move.a.refused or move.b.refused:
+        return
+    seen = [change for change in move.changes if not change.fine]
+    fine = [change.sentence for change in move.changes if change.fine]
+    if seen:
+        st.markdown("\n".join(f"- {in_text(change.sentence)}" for change in seen))
+    else:
+        digits = amount(digits_alike(move), "digit")
+        pieces.message_box(
+            "understood", " ".join([f"Nothing changes here: both agree to {digits}.", *fine])
+        )
+    if move.before or move.after:
+        pieces.note(UNDOES if move.undone else UNDOES_SOME)
+        call = f"output = …  # {CONVENTIONS[s.move_to].title}"
+        st.code("\n".join([*move.before, call, *move.after]), language="python", wrap_lines=True)
+    if move.checks:
+        pieces.note("In your own numbers, look at " + " Look at ".join(move.checks))
+    if seen and fine:
+        pieces.note(*fine)
+
+
+def in_text(sentence: str) -> str:
+    """Return a sentence in which no token of a person is Markdown."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#+-!|$~:" else c for c in sentence)
+
+
+def what_these_numbers_do_not_show(s: Settings, move: Move) -> None:
+    """List the facets that differ and that no numbers of Explore can show."""
+    if not move.unseen:
+        return
+    a, b = (CONVENTIONS[key] for key in (s.move_from, s.move_to))
+    with st.expander("Also different, but not in these numbers"):
+        st.markdown(
+            "\n".join(
+                f"- {in_text(UNSEEN[facet])}: {in_text(getattr(a, facet))} →"
+                f" {in_text(getattr(b, facet))}"
+                for facet in move.unseen
+            )
+        )
+
+
+def panes_of(s: Settings, move: Move) -> list[Pane]:
+    """Weights and output of both, and the difference."""
+    titles = [CONVENTIONS[key].name for key in (s.move_from, s.move_to)]
+    of, panes = labels(s), []
+    for stage, columns in (("weights", "keys"), ("output", "d_v")):
+        a, b = getattr(move.a, stage), getattr(move.b, stage)
+        there = [(M, title) for M, title in zip((a, b), titles, strict=True) if M is not None]
+        if not there:
+            continue
+        words = [(title, stage) for _, title in there]
+        panes += comparison.compared(
+            stage,
+            there[0][0],
+            there[-1][0],
+            b - a if len(there) == 2 else None,
+            partial(_labels, of["queries"], of[columns]),
+            words=[*words, ("difference", f"{stage}, second − first")],
+            digits=s.digits,
+        )[: None if len(there) == 2 else 1]
+    return [replace(pane, filename=f"attention_conventions_{pane.name}") for pane in panes]
+
+
+def _labels(rows: Labels, columns: Labels, matrix: np.ndarray) -> tuple[Labels, Labels]:
+    """Return the same labels for each matrix of a stage."""
+    return rows, columns
 
 
 def the_results(s: Settings) -> None:
@@ -56,70 +182,41 @@ def the_results(s: Settings) -> None:
             f" {cells:,}; use fewer words on Explore.",
         )
         return
-    handed = "array"
-    if inputs.has_switch(s):
-        handed = state.page_control(
-            st.segmented_control,
-            "Pass the mask",
-            "handed",
-            handed,
-            options=list(inputs.HANDED),
-            required=True,
-            format_func=inputs.HANDED.__getitem__,
-            help=(
-                "Some frameworks give other results if the mask is set by a switch instead of an"
-                " array."
-            ),
-        )
-    ours, compared = inputs.compare(s, handed)
-    st.html(tables.sentences(compared))
-
-    chosen = state.page_control(
-        st.pills,
-        "Compare with",
-        "beside",
-        ["torch_mha", "jax"],
-        options=list(CONVENTIONS),
-        selection_mode="multi",
-        format_func=lambda name: CONVENTIONS[name].name,
-    )
-    if len(chosen) > MOST_SHOWN:
-        pieces.message_box("flag", f"Only the first {MOST_SHOWN} chosen are shown.")
-    beside = []
-    for row in compared:
-        if row.name not in chosen[:MOST_SHOWN]:
-            continue
-        title = CONVENTIONS[row.name].name
-        if row.answer.refused:
-            pieces.message_box("flag", f"{title} gives no result: {row.answer.refused}")
-        else:
-            beside.append((row.name, title, row.answer))
-    panes = [
-        replace(pane, filename=f"attention_conventions_{pane.name}")
-        for pane in comparison.beside_ours(ours, beside, labels(s), s.digits)
-    ]
+    move = inputs.between(s, how_the_mask_is_passed(s))
+    the_changes(s, move)
+    panes = panes_of(s, move)
     board.show("conventions_board", panes, about=what_it_is(s))
     if panes:
         paper.offer(s, panes, "attention_conventions")
+    what_these_numbers_do_not_show(s, move)
+
+
+def the_table() -> None:
+    """What each library does, whatever the numbers are."""
+    st.subheader("What each library does", anchor=False)
+    pieces.note("Each row was run and recorded; sort by a column, or search with the lens.")
+    shown = table().rename(columns=FACETS | {"library": "library and mode"})
+    st.dataframe(shown, key="libraries", hide_index=True, width="stretch", height=420)
 
 
 def page(s: Settings) -> None:
     pieces.opening(
-        "The same inputs in each framework",
-        "Each is called with its defaults; where the result depends on how it is called, each way"
-        " has a row.",
+        "From one library to another",
+        "The same inputs in two libraries, each called with its defaults: what changes, why, and"
+        " which line undoes it.",
     )
     pieces.sentences(*state.sentences())
+    the_two(s)
     if s.weights_alone:
         pieces.message_box(
             "flag",
-            "Explore shows only finished weights; frameworks need Q, K and V. Choose an example"
+            "Explore shows only finished weights; libraries need Q, K and V. Choose an example"
             " there, or upload other data.",
         )
     else:
         the_inputs(s)
         the_results(s)
-        the_tables()
+    the_table()
     pieces.address()
     state.end()
 

@@ -81,7 +81,7 @@ INTROS = {
     "/why": "Why divide by √dk?",
     "/model": "What did the model really do?",
     "/long": "Long context",
-    "/conventions": "The same inputs in each framework",
+    "/conventions": "From one library to another",
     "/check": "Why does mine differ?",
 }
 FILES = samples.files()

@@ -16,31 +16,35 @@ def settings_of(example: str, mask: str | None):
     return set_mask(settings, mask) if mask else settings
 
 
-def test_conventions_shows_every_sentence_and_hands_the_mask_over_as_asked(visit):
+def test_conventions_shows_both_sides_and_passes_the_mask_as_asked(visit):
     dashboard = visit().open("conventions", example="random-qkv", mask="causal")
-    ours, compared = compare_frameworks.compare(settings_of("random-qkv", "causal"), "array")
-    table = dashboard.page.locator("table.pairs").first.inner_text()
-    for found in compared:
-        assert found.sentence in table
-    hidden = np.where(ours.allowed, ours.weights, np.nan)
-    assert np.array_equal(dashboard.numbers("weights_ours"), hidden, equal_nan=True)
-    assert np.array_equal(dashboard.numbers("output_ours"), ours.output)
-    assert dashboard.painted("weights_ours", "painted.corner") == ["key →", "query ↓"]
+    settings = settings_of("random-qkv", "causal")
+    until(dashboard.page.get_by_text(messages.TRUE_MEANS_HIDE))
     for label, handed in (
         ("as a boolean array", "array"),
-        ("as the framework's look-ahead switch", "switch"),
+        ("as the library's look-ahead switch", "switch"),
     ):
         if handed == "switch":
-            dashboard.after(
-                lambda: dashboard.page.get_by_text(
-                    "as the framework's look-ahead switch", exact=True
-                ).click()
-            )
-        _, compared = compare_frameworks.compare(settings_of("random-qkv", "causal"), handed)
-        theirs = next(c.answer for c in compared if c.name == "torch_mha")
-        assert np.array_equal(
-            dashboard.numbers("weights_torch_mha"), theirs.weights, equal_nan=True
-        ), label
+            choice = dashboard.page.get_by_text(label, exact=True)
+            dashboard.after(choice.click)
+        move = compare_frameworks.between(settings, handed)
+        for who, answer in (("ours", move.a), ("theirs", move.b)):
+            shown = dashboard.numbers(f"weights_{who}")
+            assert np.array_equal(shown, answer.weights, equal_nan=True), label
+            assert np.array_equal(dashboard.numbers(f"output_{who}"), answer.output, equal_nan=True)
+    assert dashboard.painted("weights_ours", "painted.corner") == ["key →", "query ↓"]
+
+
+def test_the_two_libraries_are_in_the_link_and_change_places(visit):
+    dashboard = visit().open("conventions", move_from="jax", move_to="onnx_23")
+    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Swap").click())
+    dashboard.page.wait_for_url("**/conventions?*move_from=onnx_23*move_to=jax*")
+    dashboard.page.reload()
+    box = dashboard.page.locator(".st-key-set_move_from input")
+    until(box)
+    assert "ONNX Attention" in dashboard.page.locator(".st-key-set_move_from").inner_text() + (
+        box.input_value()
+    )
 
 
 def checking(visit, **link):

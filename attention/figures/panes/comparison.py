@@ -7,16 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.arrays.distance import largest_finite
-from attention.core.trace import AttentionTrace
 from attention.explain.beside import StagePair
 from attention.explain.captions import describe
-from attention.explain.colours import around_zero, hidden_cells
+from attention.explain.colours import hidden_cells
 from attention.explain.differing import limits_of
 from attention.explain.view import View
 from attention.figures.panes.pane import Pane
 from attention.figures.panes.panes import Cell, marks_of, name_axes
-from attention.frameworks.records import Answer
 from attention.vocabulary.stages import STAGES
 
 Labels = tuple[Sequence[str], ...]  # of rows and of columns
@@ -44,7 +41,7 @@ def compared(
     words: Sequence[tuple[str, str]],
     digits: int = 2,
 ) -> list[Pane]:
-    """Panes of two matrices, and of theirs less ours where they have one shape.
+    """Panes of two matrices, and of the second minus the first where they have one shape.
 
     ``labels``: for each matrix the labels of its rows and columns. ``words``: the three symbols,
     and the sentence of each.
@@ -73,44 +70,6 @@ def compared(
             stage=name,
         )
         panes.append(name_axes(pane, name))
-    return panes
-
-
-def beside_ours(
-    ours: AttentionTrace,
-    answers: Sequence[tuple[str, str, Answer]],
-    labels: dict[str, tuple[str, ...]],
-    digits: int = 2,
-) -> list[Pane]:
-    """Weights and output of ours, then of each (name, title, answer): a group of two panes each.
-
-    Each answer has both arrays.
-    """
-    everyone: list[tuple[str, str, AttentionTrace | Answer]] = [("ours", "ours", ours), *answers]
-
-    def most(stage: str) -> float:
-        return max(largest_finite(getattr(answer, stage)) for *_, answer in everyone)
-
-    limits = {
-        "weights": _limits(most("weights"), share=True),
-        "output": _limits(most("output"), share=False),
-    }
-    panes = []
-    for name, title, answer in everyone:
-        for stage, columns in (("weights", "keys"), ("output", "d_v")):
-            pane = Pane(
-                name=f"{stage}_{name}",
-                values=getattr(answer, stage),
-                rows=labels["queries"],
-                columns=labels[columns],
-                limits=limits[stage],
-                group=name,
-                symbol=title if stage == "weights" else "",
-                sentence=stage,
-                digits=digits,
-                hidden=~ours.allowed if answer is ours and stage == "weights" else None,
-            )
-            panes.append(name_axes(pane, stage))
     return panes
 
 
@@ -181,8 +140,3 @@ def apart(
         )
         panes.append(name_axes(pane, both.name))
     return panes
-
-
-def _limits(most: float, share: bool) -> tuple[float, float]:
-    """The colours' range: of shares, unless one is above 1; else as far on both sides of 0."""
-    return (0, 1) if share and most <= 1 else around_zero(most)

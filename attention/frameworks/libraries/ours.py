@@ -7,8 +7,7 @@ from attention.frameworks.libraries.convention import AXES, GROUPS, PARTS, Conve
 
 OURS = {
     "ours": Convention(
-        title="attention",
-        mode="this package",
+        title="this package",
         version=f"attention {program.VERSION}",
         when="scaled_dot_product_attention, multi_head_attention, self_attention",
         source="this package",

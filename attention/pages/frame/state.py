@@ -26,6 +26,7 @@ from attention.session.state.settings import (
     GUIDED,
     LONG,
     LOOKS,
+    MOVE,
     OPENED,
     PRINTED,
     SAMPLING,
@@ -52,7 +53,7 @@ HEARD = "heard"  # the hidden text box by which the browser says what it has hea
 _NOTHING = object()
 _thread = local()  # .asked: the pages of its runs that were overtaken before they knew their visit
 # of the settings, beside another example
-KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG + OPENED
+KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG + OPENED + MOVE
 Change = Callable[[Settings], Settings]
 Act = Callable[..., Settings]  # of settings, and of what a control was moved to
 Widening = Callable[[Act], Act]

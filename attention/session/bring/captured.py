@@ -28,6 +28,7 @@ from attention.session.state.settings import (
     EXERCISE,
     GUIDED,
     LONG,
+    MOVE,
     OPENED,
     PRINTED,
     SAMPLING,
@@ -43,7 +44,7 @@ from attention.vocabulary.numbers import number
 ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
 MOST_SEQUENCES = 8  # of stacks, kinds and runs, whose words are said
 BIAS = "bias that is set for each score"
-KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG, *OPENED)
+KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG, *OPENED, *MOVE)
 
 
 # tokens that are no words, as tokenizers write them: [CLS], <s>, <|endoftext|>

@@ -15,6 +15,7 @@ from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.precision import Written, printed
 from attention.frameworks.result import Diagnosis
+from attention.frameworks.theirs import diagnose_library
 from attention.limits import MAX_CHECKED, BadInput
 from attention.readers import opening, select
 from attention.readers.cells import entry
@@ -27,6 +28,7 @@ from attention.session.state.settings import Settings, allowed, by_slopes, relat
 from attention.vocabulary.stages import BIASES, STAGES
 
 PASTED = "pasted"
+OURS = "ours"  # numbers of code that means what this package does
 ANSWERS = ("output", "weights")
 
 
@@ -171,20 +173,24 @@ def shapes(bench: Bench) -> dict[str, str]:
     }
 
 
-def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
-    """Read the other code's output, weights or both, and look for what explains them."""
+def explain(bench: Bench, boxes: dict[str, str], library: str = OURS) -> Diagnosis:
+    """Read the other code's output, weights or both, and look for what explains them: a library's
+    own arithmetic, or the known mistakes.
+    """
     entries = {
         name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()
     }
     answers = {name: entry.read() for name, entry in entries.items()}
     decimals = {name: _decimals(boxes[name]) for name in entries}
     try:
-        return diagnose_given(
-            bench.given,
-            output=answers.get("output"),
-            weights=answers.get("weights"),
-            decimals={name: count for name, count in decimals.items() if count},
-        )
+        theirs: dict[str, Any] = {
+            "output": answers.get("output"),
+            "weights": answers.get("weights"),
+            "decimals": {name: count for name, count in decimals.items() if count},
+        }
+        if library == OURS:
+            return diagnose_given(bench.given, **theirs)
+        return diagnose_library(bench.given, library, **theirs)
     except (ValueError, TypeError) as problem:
         remarks = {entry.remark for entry in entries.values()}
         asked = {choice.question for entry in entries.values() for choice in entry.choices}

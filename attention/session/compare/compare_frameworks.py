@@ -1,79 +1,64 @@
-"""Explore's numbers as a framework is handed them, and the framework's answers beside ours."""
+"""Explore's numbers as two libraries are handed them, and what changes from one to the other."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from attention.core.scores import SIGMOID
 from attention.core.trace import AttentionTrace
 from attention.explain.view import distinct
-from attention.frameworks.reasons import differs
-from attention.frameworks.records import CONVENTIONS, Answer, answer, checked_parts
+from attention.frameworks.moves import Move, moved
 from attention.session.state.run import one, run
 from attention.session.state.settings import Settings, added, allowed, real_keys
 
-CORNER = "torch_sdpa_lower_right"  # whose mask leaves no room for another
 LOOK_AHEAD = ("causal", "causal_lower_right")
-HANDED = {"array": "as a boolean array", "switch": "as the framework's look-ahead switch"}
-
-
-@dataclass(frozen=True, eq=False)
-class FrameworkAnswer:
-    """One framework's answer to Explore's item and head, and where it differs from ours."""
-
-    name: str
-    answer: Answer
-    sentence: str
+HANDED = {"array": "as a boolean array", "switch": "as the library's look-ahead switch"}
 
 
 def has_switch(s: Settings) -> bool:
-    """Whether the mask is a look-ahead mask, which frameworks make themselves."""
+    """Whether the mask is a look-ahead mask, which libraries make themselves."""
     return s.mask in LOOK_AHEAD and not s.window
 
 
-def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[FrameworkAnswer]]:
-    """Ours for the chosen item and head, and every convention's answer to the same inputs.
+def between(s: Settings, handed: str) -> Move:
+    """What changes for the chosen item and head from one chosen library to the other.
 
-    A window goes over by the argument that a framework has for it, else as a part of the mask.
+    A window goes over by the argument that a library has for it, else as a part of the mask.
     """
-    s = replace(s, softmax=bool(s.softmax))
-    ours = one(s, run(s))
+    ours = shown(s)
     rows = tuple(f"“{token}”" for token in distinct(s.tokens))
-    compared = []
-    for name, convention in CONVENTIONS.items():
-        by_argument = "window" in convention.takes or name == CORNER
-        options = _mask_arguments(_without_window(s) if by_argument else s, handed)
-        parts = _parts(s, bool(s.window) and by_argument)
-        theirs = answer(name, ours.Q, ours.K, ours.V, **options, **parts)
-        handed_over = checked_parts(ours.scores.shape, ours.Q.dtype, **parts)
-        said = differs(name, ours, theirs, rows=rows, parts=handed_over, **options)
-        compared.append(FrameworkAnswer(name, theirs, said))
-    return ours, compared
+    rest = _mask_arguments(s, handed) | _parts(s)
+    return moved(s.move_from, s.move_to, ours.Q, ours.K, ours.V, rows=rows, **rest)
 
 
-def _without_window(s: Settings) -> Settings:
-    """Without it, and without the look-ahead that it is a part of."""
-    looks = s.window and s.mask in LOOK_AHEAD
-    return replace(s, window=0, mask="none" if looks else s.mask)
+def shown(s: Settings) -> AttentionTrace:
+    """Our own attention of the chosen item and head, with a softmax."""
+    s = replace(s, softmax=bool(s.softmax))
+    return one(s, run(s))
 
 
-def _parts(s: Settings, window: bool) -> dict:
-    """The parts of the head that is looked at, as :func:`answer` takes them."""
-    found: dict = {} if s.softcap is None else {"softcap": s.softcap}
-    found |= {"window": s.window} if window else {}
+def _parts(s: Settings) -> dict[str, Any]:
+    """The parts of the head that is looked at, as a library's answer takes them."""
+    found: dict[str, Any] = {} if s.softcap is None else {"softcap": s.softcap}
+    found |= {} if s.scale is None else {"scale": s.scale}
+    found |= {"window": s.window} if s.window else {}
     found |= {"sinks": s.sinks[s.head % len(s.sinks)]} if s.sinks else {}
     bias = added(s)
     return found | ({} if bias is None else {"bias": bias[s.head]})
 
 
 def left_out(s: Settings) -> tuple[str, ...]:
-    """The parts of real layers that are on Explore and in no framework."""
+    """The parts of real layers that are on Explore and in no library."""
     return tuple(name for name in s.parts if name == SIGMOID)
 
 
-def _mask_arguments(s: Settings, handed: str) -> dict:
+def _mask_arguments(s: Settings, handed: str) -> dict[str, Any]:
+    """The mask without the window, which goes over by itself."""
+    looks = s.window and s.mask in LOOK_AHEAD  # the look-ahead is a part of the window
+    s = replace(s, window=0, mask="none" if looks else s.mask)
     seen = allowed(s)
     if handed == "switch" and has_switch(s):
         real = real_keys(s)

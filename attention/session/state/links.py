@@ -267,6 +267,8 @@ CODECS: dict[str, Codec] = {
     "tries": Codec(lambda v: "".join(map(str, v)), lambda t: tuple(map(_read_whole, t))),
     "long": _record(LongContext, optional=False),
     "capture": _WORD,
+    "move_from": _WORD,
+    "move_to": _WORD,
     "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
     "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
     "paper_heads": Codec(

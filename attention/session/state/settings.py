@@ -49,6 +49,7 @@ GUIDED = ("step",)  # of the guided tour
 EXERCISE = ("exercise", "exercise_seed", "asked", "answers", "tries")  # on the page Exercises
 LONG = ("long",)  # what the page Long context looks at
 OPENED = ("capture",)  # what is open on the page Real model
+MOVE = ("move_from", "move_to")  # the two libraries on the page Conventions
 UPLOADED = "own"  # a capture that was uploaded: the address holds no more of it
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
@@ -111,6 +112,8 @@ class Settings:
 
     long: LongContext = LongContext()  # on the page Long context
     capture: str = ""  # on the page Real model: a name in CAPTURES, or UPLOADED
+    move_from: str = "torch_sdpa"  # on the page Conventions: names of its table
+    move_to: str = "torch_mha"
 
     pinned: Settings | None = None  # A of the page Compare, where these settings are B
     mistake: str = ""  # what B does wrong there: a name in the table of known mistakes

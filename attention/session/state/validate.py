@@ -9,6 +9,7 @@ import numpy as np
 from attention.core.masks import MASKS
 from attention.core.scores import SIGMOID
 from attention.frameworks.mistakes import BY_NAME
+from attention.frameworks.records import CONVENTIONS
 from attention.limits import (
     LIMIT,
     MAX_ANSWER,
@@ -157,6 +158,11 @@ def _check_choices(settings: Settings) -> None:
             f"there is no capture “{settings.capture[:40]}”; choose one of {', '.join(CAPTURES)},"
             " or upload your own."
         )
+    for library in (settings.move_from, settings.move_to):
+        if library not in CONVENTIONS:
+            raise BadInput(
+                f"there is no library “{library[:40]}”; choose one of {', '.join(CONVENTIONS)}."
+            )
     for held, called in (
         (settings.asked, "places to fill in"),
         (settings.answers, "answers"),

@@ -1,0 +1,61 @@
+"""Numbers that come from a library are compared with its own arithmetic."""
+
+import messages
+import numpy as np
+import pytest
+
+from attention.frameworks.given import Given, checked
+from attention.frameworks.records import CONVENTIONS, answer
+from attention.frameworks.theirs import diagnose_library
+from attention.limits import BadInput
+
+Q, K, V = np.random.default_rng(0).standard_normal((3, 2, 4, 4))  # 2 items
+MASK = np.tri(4, dtype=bool) & [False, True, True, True]  # the first row sees no key
+
+
+def given(**rest) -> Given:
+    return checked(Given(Q=Q, K=K, V=V, allowed=MASK, **rest))
+
+
+def asked(name: str, **rest):
+    mask = ~MASK if CONVENTIONS[name].true_means == "hide" else MASK
+    return answer(name, Q, K, V, mask=mask, **rest)
+
+
+@pytest.mark.parametrize("name", ["torch_sdpa", "torch_mha", "keras_mha", "jax", "hf_eager"])
+def test_numbers_of_a_library_are_known_by_its_record_and_the_difference_is_said(name):
+    theirs = asked(name)
+    found = diagnose_library(given(), name, output=theirs.output.round(4), decimals={"output": 4})
+    record = CONVENTIONS[name]
+    called = f"{record.name} ({record.version})"
+    assert found.correct
+    assert found.verdict == messages.NUMBERS_OF_LIBRARY.format(library=called, digits=4)
+    told = any(note.startswith("Row 1 sees no key") for note in found.notes)
+    assert told is (name != "torch_sdpa")
+    (_, ours, difference) = found.answers["output"]
+    np.testing.assert_allclose(ours, theirs.output, atol=1e-6)
+    assert np.abs(difference).max() < 1e-4
+
+
+def test_other_numbers_are_not_the_librarys_and_the_known_mistakes_are_tried():
+    unscaled = answer("keras_attention", Q, K, V).output
+    plain = checked(Given(Q=Q, K=K, V=V))
+    found = diagnose_library(plain, "torch_sdpa", output=unscaled)
+    assert not found.correct and found.explanations
+    assert found.verdict.startswith(
+        messages.NOT_NUMBERS_OF_LIBRARY.format(library="F.scaled_dot_product_attention")
+    )
+    _, theirs, _ = found.answers["output"]
+    np.testing.assert_allclose(theirs, answer("torch_sdpa", Q, K, V).output, atol=1e-12)
+
+
+def test_parts_and_weights_go_along():
+    theirs = asked("hf_eager", softcap=0.7, scale=0.4)
+    found = diagnose_library(given(softcap=0.7, scale=0.4), "hf_eager", weights=theirs.weights)
+    assert found.correct and set(found.answers) == {"weights"}
+
+
+def test_what_the_library_cannot_be_handed_is_refused_in_a_sentence():
+    with pytest.raises(BadInput, match="keras.layers.Attention") as refused:
+        diagnose_library(given(), "keras_attention", output=Q)
+    assert messages.KERAS_MASK_OVER_KEYS in str(refused.value)
