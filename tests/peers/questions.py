@@ -203,6 +203,16 @@ def numbers(mask, bias):
     )
 
 
+def looks(mask, causal, Q, K):
+    """Where a query may look, (B, H, n_q, n_k), the look-ahead merged into the mask by the caller,
+    aligned at the upper left; None where nothing is hidden.
+    """
+    if not causal:
+        return mask
+    ahead = np.broadcast_to(np.tri(Q.shape[2], K.shape[2], dtype=bool), (*Q.shape[:3], K.shape[2]))
+    return ahead if mask is None else ahead & mask
+
+
 def joined(M: np.ndarray) -> np.ndarray:
     """(B, H, L, D) → (B, L, H·D)."""
     return np.ascontiguousarray(M.swapaxes(1, 2).reshape(M.shape[0], M.shape[2], -1))
