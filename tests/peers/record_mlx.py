@@ -11,9 +11,7 @@ import numpy as np
 from peers.questions import Way, joined, looks, numbers, save, split
 
 
-def mlx(
-    Q, K, V, mask, causal, groups=1, scale=None, sinks=None, bias=None, given=None
-):
+def mlx(Q, K, V, mask, causal, groups=1, scale=None, sinks=None, bias=None, given=None):
     import mlx.core as mx
 
     made = numbers(mask, bias) if given is None else given
