@@ -24,6 +24,20 @@ def paddle(Q, K, V, mask, causal, groups=1, scale=None, bias=None, given=None):
     return output.numpy().swapaxes(1, 2), None
 
 
+def paddle_compat(Q, K, V, mask, causal, groups=1, scale=None, bias=None, given=None):
+    import paddle
+
+    made = numbers(mask, bias) if given is None else given
+    output = paddle.compat.nn.functional.scaled_dot_product_attention(
+        *map(paddle.to_tensor, (Q, K, V)),
+        attn_mask=None if made is None else paddle.to_tensor(made),
+        is_causal=causal,
+        scale=scale,
+        enable_gqa=groups > 1,
+    )
+    return output.numpy(), None
+
+
 def paddle_mha(Q, K, V, mask, causal, bias=None, given=None, need_weights=False):
     import paddle
 
@@ -44,6 +58,7 @@ def paddle_mha(Q, K, V, mask, causal, bias=None, given=None, need_weights=False)
 
 LIBRARIES = {
     "paddle": Way(paddle, "paddlepaddle", "paddle"),
+    "paddle_compat": Way(paddle_compat, "paddlepaddle", "paddle_compat"),
     "paddle_mha": Way(paddle_mha, "paddlepaddle", "paddle_mha"),
     "paddle_mha, need_weights": Way(
         partial(paddle_mha, need_weights=True), "paddlepaddle", "paddle_mha"
