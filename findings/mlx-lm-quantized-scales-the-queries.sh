@@ -7,7 +7,7 @@
 # the queries stay as they are.
 #
 # Guess before the run: the arguments stay as they are, as with a plain cache.
-# Seen: after two calls q is 0.125² = 0.0156 of what it was; the second differs from the first by 0.70.
+# Seen: after two calls q is 0.125² = 0.0156 of what it was; the second differs by 0.70.
 set -eu
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
