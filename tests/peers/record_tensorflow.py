@@ -14,15 +14,12 @@ from peers.questions import Way, joined, save, split
 from peers.record import keras_attention, keras_mha
 
 
-def keras_ops(Q, K, V, mask, causal, groups=1, scale=None, bias=None, given=None, softcap=None):
+def keras_ops(Q, K, V, mask, causal, groups=1, scale=None, bias=None, given=None):
     import keras
 
     made = mask if given is None else given
     q, k, v = (M.swapaxes(1, 2) for M in (Q, K, V))
-    options = {"attn_logits_soft_cap": softcap} if softcap else {}
-    output = keras.ops.dot_product_attention(
-        q, k, v, bias, made, scale, is_causal=causal, **options
-    )
+    output = keras.ops.dot_product_attention(q, k, v, bias, made, scale, is_causal=causal)
     return np.asarray(output).swapaxes(1, 2), None
 
 
@@ -67,7 +64,7 @@ def tf_keras_mha(Q, K, V, mask, causal, given=None):
 
 LIBRARIES = {
     "keras_attention, TensorFlow": Way(keras_attention, "keras", "keras_attention", "tensorflow"),
-    "keras_mha, TensorFlow": Way(keras_mha, "keras", "keras_mha", "tensorflow"),
+    "keras_mha_tensorflow": Way(keras_mha, "keras", "keras_mha_tensorflow", "tensorflow"),
     "keras_mha_scores, TensorFlow": Way(
         partial(keras_mha, scores=True), "keras", "keras_mha_scores", "tensorflow"
     ),
