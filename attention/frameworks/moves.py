@@ -37,6 +37,7 @@ HIDING = (
     *WITHOUT_KEY,
     "filler",
     "in_place",
+    "bias_is_mask",
     "hides_in_bias",
     "zeroes",
     "zeroes_rows",

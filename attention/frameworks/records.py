@@ -24,6 +24,7 @@ from attention.arrays.checks import (
 from attention.arrays.conversion import as_numbers
 from attention.core.scores import check_sinks
 from attention.frameworks.given import grouped
+from attention.frameworks.libraries.arrays import ARRAYS
 from attention.frameworks.libraries.convention import GROUPS, Answer, Convention, Handed, Parts
 from attention.frameworks.libraries.hugging_face import HUGGING_FACE
 from attention.frameworks.libraries.jax import JAX
@@ -32,7 +33,8 @@ from attention.frameworks.libraries.onnx import ONNX
 from attention.frameworks.libraries.ours import OURS
 from attention.frameworks.libraries.pytorch import PYTORCH
 
-CONVENTIONS: dict[str, Convention] = OURS | PYTORCH | KERAS | JAX | ONNX | HUGGING_FACE
+CONVENTIONS: dict[str, Convention] = OURS | PYTORCH | KERAS | JAX | ONNX | HUGGING_FACE | ARRAYS
+NO_SINGLE_HEAD = "It raises an error for one head of keys and several of queries."
 NO_GROUPS = "It has no argument for fewer heads of keys and values."
 
 
@@ -114,6 +116,8 @@ def handed(
     where the library takes no fewer heads of keys.
     """
     Q, K, V = as_floats(Q=Q, K=K, V=V)
+    if not convention.shares_one and Q.ndim > 2 and Q.shape[-3] > K.shape[-3] == 1:
+        return Answer(refused=NO_SINGLE_HEAD)
     if grouped(Q, K):
         if GROUPS not in convention.takes:
             return Answer(refused=NO_GROUPS)

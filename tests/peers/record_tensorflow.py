@@ -11,16 +11,7 @@ from functools import partial
 
 import numpy as np
 from peers.questions import Way, joined, save, split
-from peers.record import keras_attention, keras_mha
-
-
-def keras_ops(Q, K, V, mask, causal, groups=1, scale=None, bias=None, given=None):
-    import keras
-
-    made = mask if given is None else given
-    q, k, v = (M.swapaxes(1, 2) for M in (Q, K, V))
-    output = keras.ops.dot_product_attention(q, k, v, bias, made, scale, is_causal=causal)
-    return np.asarray(output).swapaxes(1, 2), None
+from peers.record import keras_attention, keras_mha, keras_ops
 
 
 def tf_keras_attention(Q, K, V, mask, causal):

@@ -164,6 +164,7 @@ class Convention:
     bias: str = NO_ARGUMENT
     groups: str = NO_ARGUMENT  # how fewer heads of keys and values are handed over
     group_order: str = NO_ARGUMENT  # "neighbours": heads 0, 0, 1, 1; "tiled": heads 0, 1, 0, 1
+    shares_one: bool = True  # one head of keys for several heads of queries is taken
     takes: frozenset[str] = frozenset()  # those of PARTS, and GROUPS, that it was handed
     refuses: Callable[[Handed], str] = takes_all  # → a sentence, or ""
     floats: str = "as given"  # "as given", "float32" or "softmax in float32"
@@ -172,6 +173,7 @@ class Convention:
     # ---- how a score is hidden ----
     filler: float | None = -math.inf  # None: the lowest number of the scores' type
     in_place: bool = False  # of the score; else added to it, and NaN stays NaN
+    bias_is_mask: bool = False  # one argument: a bias has −∞ where the mask hides; `beside` too
     hides_in_bias: bool = False  # hidden places get the lowest number in the place of the bias
     zeroes: bool = False  # after the softmax, hidden weights are set to 0
     zeroes_rows: bool = False  # the same of queries that see no key, whose scores may be NaN
@@ -244,12 +246,10 @@ class Convention:
     def answer(self, given: Handed) -> Answer:
         """Compute the answer, or say why it is refused."""
         given = self.as_called(given)
-        if given.mask is not None and given.causal and word(self.beside) == "refused":
-            refused = self.refuses(given) or refused_both("a mask", both=True)
-        else:
-            refused = self.refuses(given)
-        if refused:
+        if refused := self.refuses(given) or self._refused_beside(given):
             return Answer(refused=refused)
+        if given.causal and self.bias_is_mask and word(self.beside) == "mask dropped":
+            given = replace(given, parts=replace(given.parts, bias=None))
         Q, K, V, parts = given.Q, given.K, given.V, given.parts
         factor = self._factor(parts.scale, Q.shape[-1])
         before, after = (math.sqrt(factor), 1) if self.roots else (1, factor)
@@ -268,6 +268,12 @@ class Convention:
             weights = self._zeroed(_softmax(masked, sinks).astype(Q.dtype), masked, keep)
             return Answer(weights, weights @ V if self.leaks else weighted_sum(weights, V, keep))
 
+    def _refused_beside(self, given: Handed) -> str:
+        if not given.causal or word(self.beside) != "refused":
+            return ""
+        bias = self.bias_is_mask and given.parts.bias is not None
+        return refused_both("a mask", given.mask is not None) or refused_both("a bias", bias)
+
     def _factor(self, scale: float | None, d_k: int) -> float:
         default = 1 if self.default_scale == "1" else 1 / math.sqrt(d_k)
         if scale is None or "scale" not in self.takes:
@@ -281,6 +287,8 @@ class Convention:
             return scores + np.where(keep, bias, lowest).astype(scores.dtype)
         scores = scores if bias is None else scores + bias.astype(scores.dtype)
         filler = lowest if self.filler is None else self.filler
+        if bias is not None and self.bias_is_mask:
+            return scores + np.where(keep, 0, -math.inf).astype(scores.dtype)
         if self.in_place:
             return np.where(keep, scores, filler).astype(scores.dtype)
         return scores + np.where(keep, 0, filler).astype(scores.dtype)

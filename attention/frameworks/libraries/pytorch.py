@@ -9,6 +9,7 @@ from attention.frameworks.libraries.convention import (
     Convention,
     Handed,
     refused_both,
+    takes_all,
     wants_d_k,
 )
 
@@ -17,10 +18,6 @@ def _wants_mask_or_switch_if_narrow(given: Handed) -> str:
     if given.K.shape[-1] == given.V.shape[-1]:
         return ""  # the path that needs one width takes both, though the documentation forbids it
     return refused_both("a mask", given.mask is not None and given.causal)
-
-
-def _bias_or_switch(given: Handed) -> str:
-    return refused_both("a bias", given.parts.bias is not None and given.causal)
 
 
 def _one_attn_mask(given: Handed) -> str:
@@ -41,6 +38,7 @@ _SDPA = Convention(
     infinite_row="0",
     groups="enable_gqa=True",
     bias="attn_mask of numbers",
+    bias_is_mask=True,
     takes=frozenset({"groups", "bias", "scale"}),
     refuses=_wants_mask_or_switch_if_narrow,
     integers="refused",
@@ -84,7 +82,7 @@ PYTORCH = {
         mode="math",
         when="SDPBackend.MATH; torch chooses it for dropout_p > 0, d_v ≠ d_k, other than four axes",
         source="docstring; run on the CPU",
-        refuses=_bias_or_switch,
+        refuses=takes_all,
         roots=True,
         beside="refused",
     ),

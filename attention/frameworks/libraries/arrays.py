@@ -1,0 +1,145 @@
+"""MLX, Paddle and tinygrad: libraries with arrays of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from attention.core.masks import TUTORIAL_FILL
+from attention.frameworks.libraries.convention import (
+    AXES,
+    NO_ARGUMENT,
+    Convention,
+    Handed,
+    takes_all,
+    wants_d_k,
+)
+
+
+def _one_mask(given: Handed) -> str:
+    both = given.causal and (given.mask is not None or given.parts.bias is not None)
+    return 'Its mask is an array or "causal", not both.' if both else ""
+
+
+_MLX = Convention(
+    title="mx.fast.scaled_dot_product_attention",
+    version="mlx 0.32.4",
+    when='mask=array or mask="causal"; mx.array makes float32 of a NumPy array of float64',
+    source="docstring; run on the CPU",
+    layout="(B, H, L, D)",
+    integers="added",
+    numbers="added",
+    axes=AXES,
+    hidden_row="uniform",
+    infinite_row="NaN",
+    lowest_row="uniform",
+    beside="refused; mask= holds one of the two",
+    causal="lower right",
+    default_scale="1/√d_k; it has none: scale= must be given",
+    scale="scale=, which must be given",
+    scale_zero="0",
+    sinks="sinks=",
+    bias="mask of numbers",
+    bias_is_mask=True,
+    groups="fewer heads in k and v",
+    group_order="neighbours",
+    takes=frozenset({"groups", "scale", "sinks", "bias"}),
+    refuses=_one_mask,
+    floats="float32",
+    half="NaN",
+    filler=None,
+    in_place=True,
+)
+_PADDLE = Convention(
+    title="paddle.nn.functional.scaled_dot_product_attention",
+    version="paddlepaddle 3.3.1",
+    when="the CPU; flash_attention is the same function there, without a mask",
+    source="paddle/nn/functional/sdpa.py; run on the CPU, whose softmax leaves hidden keys exp(−64)"
+    " of the largest weight (not imitated)",
+    layout="(B, L, H, D)",
+    integers="refused",
+    numbers="added",
+    axes=AXES,
+    hidden_row="NaN",
+    infinite_row="NaN",
+    lowest_row="uniform",
+    beside="mask dropped; a bias too",
+    causal="upper left; it adds −10000, which larger scores outweigh",
+    scale="scale=",
+    scale_zero="not given",
+    bias="attn_mask of numbers",
+    bias_is_mask=True,
+    groups="fewer heads in key and value",
+    group_order="neighbours",
+    takes=frozenset({"groups", "scale", "bias"}),
+    half="refused; no float16 on the CPU",
+)
+
+ARRAYS = {
+    "mlx": _MLX,
+    "mlx_mha": replace(
+        _MLX,
+        title="mlx.nn.MultiHeadAttention",
+        when="its default; it calls mx.fast.scaled_dot_product_attention",
+        source="mlx/nn/layers/transformer.py; run with identity projections",
+        layout="(B, L, H·D)",
+        beside="no switch",
+        causal="the caller's mask",
+        default_scale="1/√d_k",
+        scale=NO_ARGUMENT,
+        scale_zero=NO_ARGUMENT,
+        sinks=NO_ARGUMENT,
+        groups=NO_ARGUMENT,
+        group_order=NO_ARGUMENT,
+        takes=frozenset({"bias"}),
+        refuses=takes_all,
+    ),
+    "paddle": _PADDLE,
+    "paddle_compat": replace(
+        _PADDLE,
+        title="paddle.compat scaled_dot_product_attention",
+        when="paddle.compat.nn.functional, the CPU",
+        source="paddle/compat/nn/functional/sdpa.py, which calls the other; run on the CPU",
+        layout="(B, H, L, D)",
+        beside="refused",
+        groups="enable_gqa=True",
+    ),
+    "paddle_mha": replace(
+        _PADDLE,
+        title="paddle.nn.MultiHeadAttention",
+        when="weights returned or not",
+        source="paddle/nn/layer/transformer.py; run with identity projections",
+        layout="(B, L, H·D)",
+        returns="weights, by need_weights=True",
+        integers="may look",
+        hidden_row="uniform; in float64 as if nothing were hidden",
+        beside="no switch",
+        causal="the caller's mask",
+        scale=NO_ARGUMENT,
+        scale_zero=NO_ARGUMENT,
+        groups=NO_ARGUMENT,
+        group_order=NO_ARGUMENT,
+        takes=frozenset({"bias"}),
+        refuses=wants_d_k,
+        filler=TUTORIAL_FILL,
+    ),
+    "tinygrad": Convention(
+        title="tinygrad Tensor.scaled_dot_product_attention",
+        version="tinygrad 0.14.0",
+        when="its default; dropout_p counts in training alone",
+        source="docstring and source; run on the Python device",
+        layout="(B, H, L, D)",
+        integers="added",
+        numbers="added",
+        axes=AXES,
+        hidden_row="NaN",
+        infinite_row="NaN",
+        lowest_row="uniform",
+        beside="refused",
+        bias="attn_mask of numbers",
+        bias_is_mask=True,
+        groups="enable_gqa=True",
+        group_order="neighbours",
+        takes=frozenset({"groups", "bias"}),
+        half="NaN",
+    ),
+}
