@@ -257,7 +257,8 @@ class _Trial:
         for side in (self.b, self.a):
             kind = word(side.beside)
             if kind.endswith("dropped"):
-                what = "mask next to its look-ahead" if "mask" in kind else "look-ahead"
+                held = "mask" if self.given.mask is not None else "bias"
+                what = f"{held} next to its look-ahead" if "mask" in kind else "look-ahead"
                 said.append(f"{self.of(side)} ignores the {what}")
         return f"{capital('; '.join(said))}."
 
@@ -405,8 +406,11 @@ def _lines(trial: _Trial) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
 def _inputs(trial: _Trial, seen: set[str]) -> Iterator[str]:
     """Yield what is done to Q, K, V and the parts."""
     root = "np.sqrt(Q.shape[-1])"
+    left_out = trial.b.takes - trial.a.takes - {"window"}
+    if trial.given.causal and word(trial.a.beside) == "mask dropped":
+        left_out |= {"bias"} & trial.b.takes
     for name in trial.given.parts.used:  # one may hide what another changes
-        if name in trial.b.takes - trial.a.takes and name != "window":
+        if name in left_out:
             yield f"{name} = None"
     if "scale" in seen and "scale" not in trial.b.takes:
         yield f"Q = Q * scale{'' if trial.b.default_scale == '1' else f' * {root}'}"

@@ -151,7 +151,8 @@ class Convention:
     hidden_row: str = "0"  # "0", "NaN" or "uniform": weights where a boolean mask hides all keys
     infinite_row: str = NO_ARGUMENT  # the same words: where a bias of −∞ does
     lowest_row: str = NO_ARGUMENT  # the same words: where a bias of float32's lowest number does
-    beside: str = "both"  # "both", "refused", "mask dropped", "switch dropped" or "no switch"
+    beside: str = "both"  # "both", "refused", "mask dropped", "switch dropped" or "no switch": a
+    # bias that is handed over as a mask is refused, or dropped, as one
     causal: str = "upper left"  # a key of CORNERS
 
     # ---- the scores ----
@@ -173,7 +174,7 @@ class Convention:
     # ---- how a score is hidden ----
     filler: float | None = -math.inf  # None: the lowest number of the scores' type
     in_place: bool = False  # of the score; else added to it, and NaN stays NaN
-    bias_is_mask: bool = False  # one argument: a bias has −∞ where the mask hides; `beside` too
+    bias_is_mask: bool = False  # one argument holds both: a bias, −∞ where the caller's mask hides
     hides_in_bias: bool = False  # hidden places get the lowest number in the place of the bias
     zeroes: bool = False  # after the softmax, hidden weights are set to 0
     zeroes_rows: bool = False  # the same of queries that see no key, whose scores may be NaN
@@ -248,7 +249,7 @@ class Convention:
         given = self.as_called(given)
         if refused := self.refuses(given) or self._refused_beside(given):
             return Answer(refused=refused)
-        if given.causal and self.bias_is_mask and word(self.beside) == "mask dropped":
+        if given.causal and word(self.beside) == "mask dropped":
             given = replace(given, parts=replace(given.parts, bias=None))
         Q, K, V, parts = given.Q, given.K, given.V, given.parts
         factor = self._factor(parts.scale, Q.shape[-1])
