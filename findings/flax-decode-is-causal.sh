@@ -33,11 +33,12 @@ def steps(**switch):
     return np.concatenate(found, axis=1)
 
 
-without, beside = steps(), steps(is_causal=True)
+without, switched = steps(), steps(is_causal=True)
 print("without the switch, off by step:", np.abs(without - whole).max((0, 2)))
-print("with is_causal=True, off by step:", np.abs(beside - whole).max((0, 2)))
-print("its steps differ from its first by", np.abs(beside - beside[:, :1]).max())
+print("with is_causal=True, off by step:", np.abs(switched - whole).max((0, 2)))
+print("its steps differ from its first by", np.abs(switched - switched[:, :1]).max())
 kept = np.allclose(without, whole, atol=1e-5)
-first = np.allclose(beside, beside[:, :1], atol=1e-6) and not np.allclose(beside, whole, atol=0.1)
-sys.exit(not (kept and first))
+first = np.allclose(switched, switched[:, :1], atol=1e-6)
+apart = not np.allclose(switched, whole, atol=0.1)
+sys.exit(not (kept and first and apart))
 PY
