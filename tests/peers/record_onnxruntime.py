@@ -116,13 +116,13 @@ def grouped(
     mask is a bias of 0 and −∞. A window wants causal=1, which is the default.
 
     A head is of 8 numbers or a multiple: so zeros make 4 numbers 16, and Q is twice as large, for
-    which the default scale of 1/√16 is 1/√4, to the bit.
+    which the default scale of 1/√16 is 1/√4, to the bit; a scale given is halved.
     """
     Q, K, V, bias, sinks = _float32(Q, K, V, bias, sinks)
     if V.shape[3] != K.shape[3]:
         raise NotAsked("V is as wide as K")
     Q, K, V = (np.pad(M, ((0, 0), (0, 0), (0, 0), (0, 12))) for M in (Q, K, V))
-    Q = Q * Q.dtype.type(2) if scale is None else Q
+    Q, scale = Q * Q.dtype.type(2), None if scale is None else scale / 2
     if mask is not None:
         bias = np.zeros(mask.shape, Q.dtype) if bias is None else bias
         bias = numbers(mask, bias)
@@ -159,13 +159,13 @@ LIBRARIES = {
     "ort_attention": _way("ort_attention", attention),
     "ort_attention, no weights": _way("ort_attention", attention, alone=True),
     "ort_attention, opset 24": _way("ort_attention", attention, opset=24),
-    "ort_attention, opset 25": _way("ort_attention", attention, opset=25),
+    "ort_attention_25": _way("ort_attention_25", attention, opset=25),
     "ort_attention_past": _way("ort_attention_past", attention, cache="past"),
     "ort_attention_past, opset 24": _way("ort_attention_past", attention, opset=24, cache="past"),
     "ort_attention_past, lengths": _way("ort_attention_past", attention, opset=24, cache="lengths"),
     "ort_mha": _way("ort_mha", multi_head),
     "ort_gqa": _way("ort_gqa", grouped),
-    "ort_gqa, weights": _way("ort_gqa", grouped, weights=True),
+    "ort_gqa_weights": _way("ort_gqa_weights", grouped, weights=True),
 }
 
 if __name__ == "__main__":
