@@ -36,11 +36,15 @@ WITHOUT_KEY = ("hidden_row", "infinite_row", "lowest_row")
 HIDING = (
     *WITHOUT_KEY,
     "filler",
+    "switch_filler",
     "in_place",
     "bias_is_mask",
     "hides_in_bias",
     "zeroes",
     "zeroes_rows",
+    "zeroes_ahead",
+    "zeroes_with_switch",
+    "zeroes_nan",
     "leaks",
     "floats",  # a filler that is finite in one type may be −∞ in another
 )
@@ -209,7 +213,7 @@ class _Trial:
         self._take(("true_means",), "true_means", self._polarity)
         for name in PARTS:
             self._part(name)
-        self._take(("roots",), "default_scale", self._roots, fine=True)
+        self._take(("roots", "scale"), "default_scale", self._roots, fine=True)
         self._take(("softcap",), "softcap", self._rounded_cap, fine=True)
 
     def _take(
@@ -366,6 +370,9 @@ class _Trial:
         return f"NaN or ∞ at a hidden key reaches the answer of {self.of(reached)}."
 
     def _roots(self, before: Answer, after: Answer) -> str:
+        if self.a.roots == self.b.roots:
+            side = self.b if self.b.scales_in_float32 else self.a
+            return f"The scale of {side.name} is a float32."
         side = self.b if self.b.roots else self.a
         return f"{self.of(side)} multiplies Q and K by √scale each: large scores round differently."
 

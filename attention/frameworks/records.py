@@ -30,10 +30,13 @@ from attention.frameworks.libraries.hugging_face import HUGGING_FACE
 from attention.frameworks.libraries.jax import JAX
 from attention.frameworks.libraries.keras import KERAS
 from attention.frameworks.libraries.onnx import ONNX
+from attention.frameworks.libraries.openvino import OPENVINO
 from attention.frameworks.libraries.ours import OURS
 from attention.frameworks.libraries.pytorch import PYTORCH
 
-CONVENTIONS: dict[str, Convention] = OURS | PYTORCH | KERAS | JAX | ONNX | HUGGING_FACE | ARRAYS
+CONVENTIONS: dict[str, Convention] = (
+    OURS | PYTORCH | KERAS | JAX | ONNX | OPENVINO | HUGGING_FACE | ARRAYS
+)
 NO_SINGLE_HEAD = "It raises an error for one head of keys and several of queries."
 NO_GROUPS = "It has no argument for fewer heads of keys and values."
 
@@ -116,7 +119,8 @@ def handed(
     where the library takes no fewer heads of keys.
     """
     Q, K, V = as_floats(Q=Q, K=K, V=V)
-    if not convention.shares_one and Q.ndim > 2 and Q.shape[-3] > K.shape[-3] == 1:
+    fewer = Q.ndim > 2 < K.ndim and K.shape[-3] < Q.shape[-3]
+    if fewer and not convention.shares_one and K.shape[-3] == 1:
         return Answer(refused=NO_SINGLE_HEAD)
     if grouped(Q, K):
         if GROUPS not in convention.takes:
@@ -131,6 +135,7 @@ def handed(
         checked_mask(mask, given.shape),
         causal,
         checked_parts(given.shape, Q.dtype, **parts),
+        fewer,
     )
 
 

@@ -89,6 +89,8 @@ def multi_head(Q, K, V, mask, causal, bias=None, scale=None, given=None):
         raise NotAsked(f"there is no kernel of {Q.dtype}")
     if mask is not None:
         given = mask[:, 0].astype(np.int32)
+    elif given is not None and given.ndim == 4:  # of one head
+        given = given[:, 0]
     inputs = {"Q": joined(Q), "K": joined(K), "V": joined(V), "biases": None}
     inputs |= {"key_padding_mask": given, "attention_bias": bias}
     attributes = {"num_heads": Q.shape[1], "unidirectional": int(causal)}

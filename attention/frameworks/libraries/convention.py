@@ -33,6 +33,9 @@ CORNERS: Mapping[str, Callable[[int, int], np.ndarray]] = {  # what the look-ahe
     "upper left": causal,
     "lower right": causal_lower_right,
     "the caller's mask": causal,  # no switch: made as the documentation makes it
+    "upper left, all for the last query": lambda n_q, n_k: (
+        causal(n_q, n_k) | (np.arange(n_q) == n_q - 1)[:, None]
+    ),
 }
 FACETS = {  # fields and properties of a Convention that a reader compares, with their headings
     "when": "how it is called",
@@ -94,6 +97,7 @@ class Handed:
     mask: np.ndarray | None = None  # (…, n_q, n_k) of bool, in the meaning of the one who hands it
     causal: bool = False
     parts: Parts = NO_PARTS
+    fewer_heads: bool = False  # of K and V were handed over than of Q
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -122,6 +126,11 @@ def wants_d_k(given: Handed) -> str:
     return "" if d_k == d_v else f"It wants V as wide as K; here d_v is {d_v} and d_k is {d_k}."
 
 
+def bias_or_switch(given: Handed) -> str:
+    """Refuse a bias beside the look-ahead."""
+    return refused_both("a bias", given.parts.bias is not None and given.causal)
+
+
 def refused_both(what: str, both: bool) -> str:
     """Say that it refuses a mask or a bias beside its look-ahead, where there are both."""
     return f"It raises an error for {what} and a look-ahead at once." if both else ""
@@ -148,11 +157,13 @@ class Convention:
     integers: str = NOT_KNOWN  # 1 in a mask of integers: "may look", "hide", "added", "refused"
     numbers: str = NOT_KNOWN  # 1.0 in a mask of floats: the same words
     axes: str = NOT_KNOWN  # "2: (n_q, n_k); 3: (H, n_q, n_k); 4: (B, H, n_q, n_k)"
-    hidden_row: str = "0"  # "0", "NaN" or "uniform": weights where a boolean mask hides all keys
+    # weights where a boolean mask hides all: "0", "NaN", "uniform" or "as if nothing were hidden"
+    hidden_row: str = "0"
     infinite_row: str = NO_ARGUMENT  # the same words: where a bias of −∞ does
     lowest_row: str = NO_ARGUMENT  # the same words: where a bias of float32's lowest number does
-    beside: str = "both"  # "both", "refused", "mask dropped", "switch dropped" or "no switch": a
-    # bias that is handed over as a mask is refused, or dropped, as one
+    # "both", "refused", "mask dropped", "switch dropped" or "no switch": a bias that is handed over
+    # as a mask is refused, or dropped, as one
+    beside: str = "both"
     causal: str = "upper left"  # a key of CORNERS
 
     # ---- the scores ----
@@ -168,7 +179,9 @@ class Convention:
     shares_one: bool = True  # one head of keys for several heads of queries is taken
     takes: frozenset[str] = frozenset()  # those of PARTS, and GROUPS, that it was handed
     refuses: Callable[[Handed], str] = takes_all  # → a sentence, or ""
-    floats: str = "as given"  # "as given", "float32" or "softmax in float32"
+    # "as given", "float32", "softmax in float32" or "float32 and back": the answer is as given, and
+    # a −∞ of float64 is float32's lowest number
+    floats: str = "as given"
     half: str = NOT_KNOWN  # "right", "NaN" or "refused": what float16 scores beyond 65504 give
 
     # ---- how a score is hidden ----
@@ -176,8 +189,12 @@ class Convention:
     in_place: bool = False  # of the score; else added to it, and NaN stays NaN
     bias_is_mask: bool = False  # one argument holds both: a bias, −∞ where the caller's mask hides
     hides_in_bias: bool = False  # hidden places get the lowest number in the place of the bias
+    switch_filler: float | None = None  # what the look-ahead adds, where it is another than filler
     zeroes: bool = False  # after the softmax, hidden weights are set to 0
     zeroes_rows: bool = False  # the same of queries that see no key, whose scores may be NaN
+    zeroes_ahead: bool = False  # the same of what the switch or the window hides, NaN as well
+    zeroes_with_switch: bool = False  # with either, without a soft cap: rows of −∞ or the lowest
+    zeroes_nan: bool = False  # with a mask, and without a bias, weights of NaN become 0
     leaks: bool = True  # a NaN in V at a hidden key reaches the output, as 0 × NaN
     roots: bool = False  # √scale on Q and on K, where the others multiply once
     lone_query_sees_all: bool = False  # without a mask, the switch hides nothing from one query
@@ -190,12 +207,19 @@ class Convention:
     @property
     def nan_key(self) -> str:
         """Return what a NaN in K at a hidden key does: it is hidden, or reaches the whole row."""
-        return "hidden" if self.in_place else "NaN"
+        if self.zeroes_ahead:
+            return "NaN; hidden where it is ahead"
+        return "0; all of the row" if self.zeroes_nan else "hidden" if self.in_place else "NaN"
 
     @property
     def caps_in_float32(self) -> bool:
         """Return whether the soft cap itself is rounded to a float32."""
         return "float32" in self.softcap
+
+    @property
+    def scales_in_float32(self) -> bool:
+        """Return whether the scale itself, and its root, is rounded to a float32."""
+        return "float32" in self.scale
 
     @property
     def corner(self) -> str:
@@ -247,15 +271,14 @@ class Convention:
     def answer(self, given: Handed) -> Answer:
         """Compute the answer, or say why it is refused."""
         given = self.as_called(given)
-        if refused := self.refuses(given) or self._refused_beside(given):
+        if refused := self._refused(given):
             return Answer(refused=refused)
         if given.causal and word(self.beside) == "mask dropped":
             given = replace(given, parts=replace(given.parts, bias=None))
         Q, K, V, parts = given.Q, given.K, given.V, given.parts
-        factor = self._factor(parts.scale, Q.shape[-1])
-        before, after = (math.sqrt(factor), 1) if self.roots else (1, factor)
+        before, after = self._factors(parts.scale, Q.shape[-1])
         with np.errstate(all="ignore"):
-            if self.floats == "float32":
+            if word(self.floats).startswith("float32"):
                 Q, K, V = (M.astype(np.float32) for M in (Q, K, V))
             scores = (Q * before) @ (K * before).swapaxes(-1, -2) * after
             taken = {name: getattr(parts, name) for name in parts.used if name in self.takes}
@@ -263,47 +286,76 @@ class Convention:
                 cap = taken["softcap"]
                 scores = soft_cap(scores, float(np.float32(cap) if self.caps_in_float32 else cap))
             keep, sinks = self.keep(given), taken.get("sinks")
-            masked = self._masked(scores, keep, taken.get("bias"))
+            masked = self._masked(scores, given, taken.get("bias"))
             if self.floats == "softmax in float32" and sinks is None:
                 masked = masked.astype(np.float32)
-            weights = self._zeroed(_softmax(masked, sinks).astype(Q.dtype), masked, keep)
-            return Answer(weights, weights @ V if self.leaks else weighted_sum(weights, V, keep))
+            weights = self._zeroed(_softmax(masked, sinks).astype(Q.dtype), masked, given)
+            output = weights @ V if self.leaks else weighted_sum(weights, V, keep)
+            if word(self.floats) == "float32 and back":
+                weights, output = (M.astype(given.Q.dtype) for M in (weights, output))
+            return Answer(weights, output)
 
-    def _refused_beside(self, given: Handed) -> str:
+    def _refused(self, given: Handed) -> str:
+        """Return why the inputs are refused, in a sentence, or ""."""
+        if refused := self.refuses(given):
+            return refused
+        if given.parts.scale == 0 and word(self.scale_zero) == "refused" and "scale" in self.takes:
+            return "It raises an error for a scale of 0."
         if not given.causal or word(self.beside) != "refused":
             return ""
         bias = self.bias_is_mask and given.parts.bias is not None
         return refused_both("a mask", given.mask is not None) or refused_both("a bias", bias)
 
-    def _factor(self, scale: float | None, d_k: int) -> float:
-        default = 1 if self.default_scale == "1" else 1 / math.sqrt(d_k)
-        if scale is None or "scale" not in self.takes:
-            return default
-        return default if scale == 0 and word(self.scale_zero) == "not given" else scale
+    def _factors(self, scale: float | None, d_k: int) -> tuple[float, float]:
+        """Return what multiplies Q and K each, and what multiplies their product."""
+        number = np.float32 if self.scales_in_float32 else np.float64
+        factor = number(1) if self.default_scale == "1" else number(1) / np.sqrt(number(d_k))
+        given = scale is not None and "scale" in self.takes
+        if given and not (scale == 0 and word(self.scale_zero) == "not given"):
+            factor = number(scale)
+        return (float(np.sqrt(factor)), 1.0) if self.roots else (1.0, float(factor))
 
-    def _masked(self, scores: np.ndarray, keep: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+    def _masked(self, scores: np.ndarray, given: Handed, bias: np.ndarray | None) -> np.ndarray:
         """Return the scores with the bias added and what is not kept hidden, in either of them."""
-        lowest = np.finfo(scores.dtype).min
-        if bias is not None and self.hides_in_bias:
-            return scores + np.where(keep, bias, lowest).astype(scores.dtype)
-        scores = scores if bias is None else scores + bias.astype(scores.dtype)
+        keep, kind = self.keep(given), scores.dtype
+        lowest = np.finfo(kind).min
         filler = lowest if self.filler is None else self.filler
+        if bias is not None and self.hides_in_bias:
+            return scores + np.where(keep, bias, lowest).astype(kind)
         if bias is not None and self.bias_is_mask:
-            return scores + np.where(keep, 0, -math.inf).astype(scores.dtype)
+            bias, keep = np.where(keep, bias, -np.inf), np.ones_like(keep)
+        if given.Q.dtype == np.float64 and word(self.floats) == "float32 and back":
+            bias, filler = None if bias is None else np.maximum(bias, lowest), max(filler, lowest)
+        scores = scores if bias is None else scores + bias.astype(kind)
+        if self.switch_filler is not None:
+            scores = scores + np.where(self._ahead(given), self.switch_filler, 0).astype(kind)
+            keep = self.keep(replace(given, causal=False))
         if self.in_place:
-            return np.where(keep, scores, filler).astype(scores.dtype)
-        return scores + np.where(keep, 0, filler).astype(scores.dtype)
+            return np.where(keep, scores, filler).astype(kind)
+        masked = scores + np.where(keep, 0, filler).astype(kind)
+        return np.where(self._ahead(given), -np.inf, masked) if self.zeroes_ahead else masked
 
-    def _zeroed(self, weights: np.ndarray, masked: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    def _ahead(self, given: Handed) -> np.ndarray:
+        """Return what the switch or the window hides, whatever the mask does."""
+        return ~self.keep(replace(given, mask=None))
+
+    def _zeroed(self, weights: np.ndarray, masked: np.ndarray, given: Handed) -> np.ndarray:
         """Return the weights with 0 where this library sets them to 0 after its softmax."""
+        keep = self.keep(given)
+        if self.zeroes_ahead:
+            weights = np.where(self._ahead(given), 0, weights)
+        if self.zeroes_nan and given.mask is not None and given.parts.bias is None:
+            weights = np.where(np.isnan(weights), 0, weights)
         if self.zeroes:
             weights = np.where(keep, weights, 0)
         elif self.zeroes_rows:
             weights = np.where(keep.any(axis=-1, keepdims=True), weights, 0)
         if word(self.infinite_row) == "0":
             weights = np.where(np.isneginf(masked).all(axis=-1, keepdims=True), 0, weights)
-        if word(self.lowest_row) == "0":
-            lowest = (masked <= np.finfo(np.float32).min).all(axis=-1, keepdims=True)
+        looks = given.causal or given.parts.window is not None
+        switched = self.zeroes_with_switch and looks and given.parts.softcap is None
+        if word(self.lowest_row) == "0" or switched:
+            lowest = (masked <= np.finfo(masked.dtype).min).all(axis=-1, keepdims=True)
             weights = np.where(lowest, 0, weights)
         return weights
 
