@@ -443,6 +443,10 @@ def _mask(trial: _Trial, seen: set[str]) -> tuple[list[str], bool]:
     parts = _looks(trial)
     by_hand = trial.given.parts.window is not None and "window" not in trial.b.takes
     if parts is not None and (by_hand or {"causal", "beside"} & seen):
+        keep = trial.a.keep(trial.given)
+        by_array = replace(trial.last, mask=~keep if b_hides else keep, causal=False)
+        if trial.b.refuses(by_array):
+            return [], False
         joined = " & ".join(parts)
         lines = [f"mask = {f'~({joined})' if b_hides and joined else joined or 'None'}"]
         lines += ["causal = False"] if trial.given.causal else []
@@ -458,7 +462,8 @@ def _looks(trial: _Trial) -> list[str] | None:
     """
     a, given = trial.a, trial.given
     mask, causal = given.mask is not None, given.causal
-    if mask and causal:
+    by_hand = given.parts.window is not None and "window" not in a.takes
+    if mask and causal and not by_hand:
         mask, causal = word(a.beside) != "mask dropped", word(a.beside) != "switch dropped"
     if a.lone_query_sees_all and given.mask is None and given.shape[-2] == 1:
         causal = False

@@ -246,7 +246,8 @@ class Convention:
         n_q, n_k = given.shape[-2:]
         past = n_k - n_q if self.from_the_end else 0
         looks = replace(given, parts=replace(given.parts, window=None))
-        keep = self.keep(looks) & window(n_q, n_k, given.parts.window, past)
+        by_hand = replace(self, beside="both")  # the caller's mask is one of all
+        keep = by_hand.keep(looks) & window(n_q, n_k, given.parts.window, past)
         mask = ~keep if self.true_means == "hide" else keep
         return replace(looks, mask=mask, causal=False)
 
