@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from attention.frameworks.facets import lines  # noqa: E402
-from attention.frameworks.libraries.convention import FACETS  # noqa: E402
+from attention.frameworks.facets import lines
+from attention.frameworks.libraries.convention import FACETS
 
 PAGE = Path(__file__).with_name("frameworks.md")
 TABLES = {  # each between two comments of the page that name it

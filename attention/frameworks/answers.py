@@ -86,7 +86,7 @@ class Target:
         return replace(self, values=self.values[index], size=self.size[index], room=room)
 
     def view(self, bench: Bench, stages: Stages, what: str = "") -> np.ndarray | None:
-        """The stage in the shape of these numbers; None where it has none."""
+        """Return the stage in the shape of these numbers; None where it has none."""
         views = bench.views(self.name, stages[self.name + what])
         return next((view for view in views if view.shape == self.values.shape), None)
 
@@ -120,7 +120,7 @@ class Verdict:
 def numbers_of(
     given: dict[str, Any], right: dict[str, list[tuple[int, ...]]], more: list[tuple[int, ...]]
 ) -> dict[str, np.ndarray]:
-    """The other code's numbers as they came, or one sentence about a shape that no set can give.
+    """Return the other code's numbers as they came, or refuse a shape that no set can give.
 
     ``right`` are the shapes that right attention may give, ``more`` those that some mistake gives
     the output.
@@ -146,7 +146,7 @@ def numbers_of(
 
 
 def floored(size: np.ndarray) -> np.ndarray:
-    """A row that sees no key has size 0; it is measured by the others of its column."""
+    """Return sizes where a row that sees no key, of size 0, is measured by others of its column."""
     size = np.where(np.isfinite(size), size, 0)
     size = np.maximum(size, (size / max(size.shape[-2], 1)).sum(axis=-2, keepdims=True))
     return np.where(size > 0, size, largest_finite(size) or 1.0)
@@ -166,7 +166,7 @@ def judge(bench: Bench, mistakes: Set, given: Iterable[Target]) -> Verdict | Non
 def judge_stages(
     bench: Bench, stages: Stages, target: Target, largest_score: float
 ) -> Verdict | None:
-    """The verdict on one answer; None where these stages give none of its shape."""
+    """Return the verdict on one answer; None where these stages give none of its shape."""
     view, size = target.view(bench, stages), target.view(bench, stages, " size")
     return None if view is None or size is None else compare(target, view, size, largest_score)
 
@@ -221,7 +221,7 @@ def compare(
 
 
 def _within_single(apart: Callable[[], Iterable[Apart]], largest_score: float) -> bool:
-    """An error of the scores moves a weight by as much; never so much as to excuse noise."""
+    """Return the share by which an error of the scores moves a weight; it excuses no noise."""
 
     def rounding(turn: float) -> float:
         return min((6 * (1 + largest_score) + 2 * largest_score * turn) * SINGLE, 0.01)
@@ -267,7 +267,7 @@ def _even(apart: Callable[[], Iterable[Apart]], half: str) -> bool:
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:
-    """The verdict on several arrays or blocks together."""
+    """Return the verdict on several arrays or blocks together."""
     halves = {v.half for v in verdicts} - {None}
     return Verdict(
         max(v.far for v in verdicts),

@@ -104,7 +104,7 @@ class Bench:
 
     @classmethod
     def order(cls, mistakes: Iterable[Mistake]) -> tuple[str, ...]:
-        """What to sort sets of mistakes by, so that neighbours share their first steps."""
+        """Return what to sort sets of mistakes by, so that neighbours share their first steps."""
         chosen = dict(choice for mistake in mistakes for choice in mistake.choices)
         return tuple(chosen.get(part, "") for part in cls.PARTS)
 
@@ -129,7 +129,7 @@ class Bench:
         mistakes: Iterable[Mistake],
         look: Callable[[tuple[int, ...], Stages], object],
     ) -> Stages | None:
-        """The output with these mistakes, in the memory that the scores of one head take.
+        """Return the output with these mistakes, in the memory that the scores of one head take.
 
         ``look(index, stages)`` is shown the stages of one item and head after the other.
         """
@@ -160,7 +160,7 @@ class Bench:
             return None
 
     def _one_head(self, stages: Stages, index: tuple[int, ...]) -> Given:
-        """What one item's head starts from: its Q, K, V and masks."""
+        """Return what one item's head starts from: its Q, K, V and masks."""
         g = self.given
         Q, K, V = (
             np.broadcast_to(stages[name], (*g.shape[:-2], *stages[name].shape[-2:]))[index]
@@ -180,7 +180,7 @@ class Bench:
         return Given(Q=Q, K=K, V=V, **of_head, shape=g.shape[-2:])
 
     def _once(self, step: str, options: tuple, stages: Stages, chosen: Options) -> Stages:
-        """What a step adds to the stages; taken over from right attention or the last run."""
+        """Return what a step adds to the stages, taken from right attention or the last run."""
         for kept in (self._right, self._last):
             if step in kept and kept[step][0] == options:
                 return kept[step][1]
@@ -189,7 +189,7 @@ class Bench:
         return added
 
     def views(self, name: str, values: np.ndarray) -> Iterator[np.ndarray]:
-        """The shapes in which a code may hand over its output or weights."""
+        """Return the shapes in which a code may hand over its output or weights."""
         yield values
         if self.given.heads == 1:
             return
@@ -199,7 +199,7 @@ class Bench:
             yield split_heads(values, self.given.heads)
 
     def first_difference(self, stages: Stages) -> str | None:
-        """The first stage that is another than in right attention."""
+        """Return the first stage that is another than in right attention."""
         names = list(OF_A_HEAD)
         if self.given.norm is not None and self.given.norm.after_rotary:
             first = names.index(PREPARED[0])
@@ -304,7 +304,7 @@ class Bench:
         return self.given.heads > 1
 
     def _norm(self, option: str | None) -> RMSNorm | None:
-        """The norm of Q and K under this option of it."""
+        """Return the norm of Q and K under this option of it."""
         g, norm = self.given, self.given.norm
         if option is None or norm is None:
             if option not in (None, "added"):
@@ -446,7 +446,7 @@ class Bench:
         return {"scores": scores}
 
     def _factor(self, option: str | None) -> float:
-        """What the scores are multiplied by."""
+        """Return what the scores are multiplied by."""
         g, n_k = self.whole, self.whole.shape[-1]
         d_k = (g.Q if g.X is None else g.W_Q).shape[-1] // g.heads
         right = d_k**-0.5 if g.scale is None else g.scale
@@ -490,7 +490,7 @@ class Bench:
         return {"capped": capped, "masked": masked, "allowed": allowed}
 
     def _bias(self, chosen: Options) -> np.ndarray | float:
-        """What is added to the scores, where it is finite: −∞ hides."""
+        """Return what is added to the scores, where it is finite: −∞ hides."""
         if chosen["bias"] == "ignored":
             return 0.0
         if chosen["bias"] == "added":
@@ -503,7 +503,7 @@ class Bench:
         return bias * by[chosen["bias"]] if chosen["bias"] else bias
 
     def _relative(self, chosen: Options) -> np.ndarray:
-        """What a table of distances adds to the scores, of one head or all."""
+        """Return what a table of distances adds to the scores, of one head or all."""
         right, option = self.given.relative, chosen["relative"]
         if right is None:
             raise NoRoom("there is no relative bias")
@@ -537,7 +537,7 @@ class Bench:
         return added[self.head or 0] if self.given.Q.ndim == 2 else added
 
     def _alibi(self) -> np.ndarray:
-        """What ALiBi adds to the scores, of one head or all."""
+        """Return what ALiBi adds to the scores, of one head or all."""
         n_q, n_k = self.given.shape[-2:]
         if n_q != n_k or n_k < 2:
             raise NoRoom("the distances between queries and keys are not given")
@@ -575,13 +575,13 @@ class Bench:
         return allowed & self._rows(g.bias != -np.inf) if hides else allowed
 
     def _rows(self, M: np.ndarray) -> np.ndarray:
-        """The chosen queries' rows of a mask, which may have a single one for all."""
+        """Return the chosen queries' rows of a mask, which may have a single one for all."""
         if self.queries is None or M.ndim < 2 or M.shape[-2] == 1:
             return M
         return M[..., self.queries, :]
 
     def _allowed(self, option: str | None) -> np.ndarray:
-        """The mask of all queries under this option of it."""
+        """Return the mask of all queries under this option of it."""
         if option not in self._masks:
             mask = self.given.allowed
             full = np.broadcast_to(mask, np.broadcast_shapes(mask.shape, self.given.shape[-2:]))
@@ -702,7 +702,7 @@ class Bench:
         return np.swapaxes(size, -1, -2) if option else size
 
     def _fitted(self, output: np.ndarray) -> np.ndarray:
-        """The row that brings these outputs to the other code's.
+        """Return the row that brings these outputs to the other code's.
 
         On average; where rounding may explain all that remains, so near to that that it does.
         """
@@ -804,7 +804,7 @@ def _softmax_of_all(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None
 
 
 def _softmax_twice(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
-    """The second one sees the hidden keys' weights of 0 as scores."""
+    """Take a second softmax, which sees the hidden keys' weights of 0 as scores."""
     return softmax_rows(softmax_rows(masked, visible, sinks=sinks), np.ones((), bool))
 
 
@@ -819,7 +819,7 @@ SOFTMAX: dict[str | None, Callable[..., np.ndarray]] = {
 
 
 def _look_ahead(allowed: np.ndarray) -> tuple[Callable, np.ndarray]:
-    """The corner of the look-ahead mask in this one, and the keys that padding leaves."""
+    """Return the corner of the look-ahead mask in this one, and the keys that padding leaves."""
     n_q, n_k = allowed.shape[-2:]
     for corner in (causal, causal_lower_right):
         if (allowed == corner(n_q, n_k)).all():
@@ -860,7 +860,7 @@ def _other_corner(allowed: np.ndarray) -> np.ndarray:
 
 
 def _windowed(more: int | None) -> Callable[[np.ndarray], np.ndarray]:
-    """A window that holds so many keys more; None: no window, all keys before the query."""
+    """Return a window that holds so many keys more; None: no window, all keys before the query."""
 
     def windowed(allowed: np.ndarray) -> np.ndarray:
         n_q, n_k = allowed.shape[-2:]
@@ -881,7 +881,7 @@ def _windowed(more: int | None) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _padding(*, both: bool) -> Callable[[np.ndarray], np.ndarray]:
-    """What hides whole keys hides the queries of the same tokens, instead or as well."""
+    """Hide the queries of the tokens whose keys are hidden, instead or as well."""
 
     def padded(allowed: np.ndarray) -> np.ndarray:
         n_q, n_k = allowed.shape[-2:]

@@ -21,7 +21,7 @@ QUERIES = "the softmax runs over the queries (0/0 for a key that no query sees),
 
 
 def nothing_to_compare(target: Target) -> str | None:
-    """What stands there instead of numbers; None where at least one is finite."""
+    """Return what stands there instead of numbers; None where at least one is finite."""
     values = target.values
     if np.isfinite(values).any():
         return None
@@ -230,7 +230,7 @@ def _wrong(target: Target, right: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _allowed(target: Target, size: np.ndarray) -> np.ndarray:
-    """What rounding may do to these numbers; of a float type, a few of its last places."""
+    """Return what rounding may do to these numbers; of a float type, a few of its last places."""
     roundoff = UNIT_ROUNDOFF[target.written.half] if target.written.half else 8 * SINGLE
     return target.half_unit + 2 * roundoff * np.nan_to_num(size, posinf=0)
 

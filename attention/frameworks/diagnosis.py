@@ -357,7 +357,7 @@ def _digits_of(found: Found, verdict: Verdict) -> int:
 
 
 def _closest(found: Found) -> Set | None:
-    """The fewest mistakes among those about as near as the nearest, where that is near.
+    """Return the fewest mistakes among those about as near as the nearest, where that is near.
 
     Near is what leaves less than a quarter of what right attention leaves, or of right attention
     itself, less than a tenth of the numbers; and less than a quarter of what 0 would leave, or,
@@ -397,7 +397,7 @@ class _Words:
         self.correct, self.answers = correct, answers
 
     def verdict(self) -> str:
-        """The answer."""
+        """Return the answer."""
         if not self.explanations:
             return self._unexplained()
         first = self.explanations[0]
@@ -451,7 +451,7 @@ class _Words:
         return " ".join([text, *dict.fromkeys(mistake.fix for mistake in first.mistakes)])
 
     def notes(self) -> list[str]:
-        """What else there is to say."""
+        """Return what else there is to say."""
         found = self.found
         said = [self._half(), self._unseen(), self._apart(), *self._rounded()]
         if not self.explanations:

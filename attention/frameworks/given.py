@@ -79,7 +79,7 @@ class Given:
 
 
 def checked(given: Given, most_scores: int | None = None) -> Given:
-    """The inputs as float64, or one sentence about what is missing, does not fit or is too much."""
+    """Return the inputs as float64, or refuse what is missing, does not fit or is too much."""
     g = given
     wanted = ("X", "W_Q", "W_K", "W_V") if g.X is not None else ("Q", "K", "V")
     missing = [name for name in wanted if getattr(g, name) is None]
@@ -119,7 +119,7 @@ def _refuse_stray(g: Given) -> None:
 
 
 def _vector(name: str, given: Any) -> np.ndarray:
-    """A bias as a row of numbers."""
+    """Return a bias as a row of numbers."""
     row = as_numbers(name, given)
     if row.ndim != 1:
         raise ValueError(f"{name} has shape {row.shape}; expected one number for each column.")
@@ -175,7 +175,7 @@ def _check_before(g: Given, Q: np.ndarray, K: np.ndarray) -> None:
 
 
 def _projected(X: np.ndarray, W: np.ndarray, b: np.ndarray | None, name: str) -> np.ndarray:
-    """The shape of X W + b alone: zeros that take no room."""
+    """Return the shape of X W + b alone: zeros that take no room."""
     project(X[..., :1, :], W, f"W_{name}")
     _check_bias(f"b_{name}", b, W.shape[-1])
     lead = np.broadcast_shapes(X.shape[:-2], W.shape[:-2])

@@ -62,7 +62,7 @@ class Written:
         return f"{value:.{self.decimals}f}"
 
     def half_unit(self, values: np.ndarray) -> np.ndarray:
-        """What rounding may have changed in each of these numbers."""
+        """Return what rounding may have changed in each of these numbers."""
         size = np.abs(np.where(np.isfinite(values), values, 0))
         with np.errstate(all="ignore"):
             unit = size * self.kept
@@ -153,7 +153,7 @@ def alike(each: list[Written]) -> list[Written]:
 
 
 def _declared(given: Any) -> str | None:
-    """The half precision type that an array of NumPy, torch or JAX says it has."""
+    """Return the half precision type that an array of NumPy, torch or JAX says it has."""
     name = str(getattr(given, "dtype", "")).rpartition(".")[-1]
     return name if name in UNIT_ROUNDOFF else None
 
@@ -183,7 +183,7 @@ def _tell_decimals(parts: Parts) -> bool:
 
 
 def _last_place(size: np.ndarray, digits: int) -> np.ndarray:
-    """The unit of the last of so many digits."""
+    """Return the unit of the last of so many digits."""
     places = np.floor(np.log10(np.where(size == 0, 1, size)))
     return 10.0 ** (places - digits + 1)
 
@@ -217,7 +217,7 @@ def _shows(name: str, parts: Parts, found: Written) -> bool:
 
 
 def _chance(values: np.ndarray, room: np.ndarray, roundoff: float) -> float:
-    """The logarithm of the chance that all of these lie so near to numbers of that precision."""
+    """Return the log of the chance that all of these lie so near to numbers of that precision."""
     size = np.abs(values)
     exponent = np.floor(np.log2(np.where(size == 0, 1, size)))
     telling = (size != 0) & (size * 8 / 2.0**exponent % 1 != 0)

@@ -148,7 +148,7 @@ class Search:
         ]
 
     def _turn(self) -> float:
-        """The largest angle that a query or a key is rotated by: it is rounded as well."""
+        """Return the largest angle that a query or a key is rotated by: it is rounded as well."""
         g, (n_q, n_k) = self.given, self.given.shape[-2:]
         if g.rotary is None:
             return 0.0
@@ -204,7 +204,7 @@ class Search:
         return [self.compared[k : k + step] for k in range(0, len(self.compared), step)]
 
     def _bench(self, queries: np.ndarray | None) -> Bench:
-        """A bench for these queries; the one for all of them is kept."""
+        """Return a bench for these queries; the one for all of them is kept."""
         if queries is not None:
             return Bench(self.given, queries, like=self.sample)
         if self.sample.queries is None:
@@ -216,7 +216,7 @@ class Search:
     def _shapes(
         self, output: bool
     ) -> tuple[dict[str, list[tuple[int, ...]]], list[tuple[int, ...]]]:
-        """The shapes of right attention's answers, and those that some mistake gives the output."""
+        """Return the shapes of right attention's answers, and those of outputs with a mistake."""
 
         def shapes(name: str, stages: Stages | None) -> list[tuple[int, ...]]:
             views = self.sample.views(name, stages[name]) if stages else ()
@@ -274,14 +274,14 @@ class Search:
                 return
 
     def _all_rows(self, size: np.ndarray) -> np.ndarray:
-        """A size for every query: of those that are not compared, that of the one before."""
+        """Return a size for every query: of those that are not compared, that of the one before."""
         if len(self.compared) == self.n_q:
             return size
         nearest = np.searchsorted(self.compared, np.arange(self.n_q), side="right") - 1
         return size[..., nearest, :]
 
     def compared_of(self, target: Target) -> Target:
-        """The numbers of the queries that are compared."""
+        """Return the numbers of the queries that are compared."""
         return target.rows(None if len(self.compared) == self.n_q else self.compared)
 
     # ---- trying ----------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ class Search:
         return verdict is not None and (verdict.as_written or bool(self.try_rounded([()])))
 
     def _judge_right(self) -> Verdict | None:
-        """The verdict on right attention, out of what was computed for all queries."""
+        """Return the verdict on right attention, out of what was computed for all queries."""
         if len(self.right) < len(self.targets):
             return None
         return worst([self._judge_answer(self.compared_of(target)) for target in self.targets])
@@ -327,7 +327,7 @@ class Search:
                 bench.answer_unit = self._joined(rows.half_unit)
 
     def _joined(self, output: np.ndarray) -> np.ndarray:
-        """The heads of an output side by side, where they came apart."""
+        """Return the heads of an output side by side, where they came apart."""
         apart = self.given.heads > 1 and output.ndim == len(self.given.shape)
         return join_heads(output) if apart else output
 
@@ -338,7 +338,7 @@ class Search:
         return self.sample.applicable + fitted
 
     def mixed(self) -> list[Set]:
-        """What mixes queries, where only some are searched: it is tried on all, and only alone."""
+        """Try what mixes queries on all of them, and only alone, where only some are searched."""
         return [] if self.small else [(mistake,) for mistake in MISTAKES if mixing((mistake,))]
 
     def try_all(self, sets: Iterable[Set], *, half: bool = False) -> list[Set]:
@@ -418,7 +418,7 @@ class Search:
         return [replace(rows, room=part) for rows, part in zip(self.rows, room, strict=True)]
 
     def _judge_mixing(self, each: Set) -> Verdict | None:
-        """What mixes queries is computed for all of them, where that is not too much."""
+        """Compute what mixes queries for all of them, where that is not too much."""
         n_q, n_k = self.given.shape[-2:]
         if self.scores_per_query * n_q > min(WHOLE, self.work_left) or n_q * n_k > HEAD:
             sentence = "Mistakes that mix queries were not tried: there are too many scores."
@@ -521,7 +521,7 @@ class Search:
         return list(islice(found, afford))
 
     def _outcomes(self, each: Set) -> list[Set]:
-        """The set, and with it what becomes of the rows that it leaves without keys."""
+        """Return the set, and with it what becomes of the rows that it leaves without keys."""
         options = {option for mistake in each for part, option in mistake.choices if part == "mask"}
         more: tuple[Mistake, ...] = ()
         if options:
@@ -540,7 +540,7 @@ class Search:
         return [each, *(_sorted((*each, m)) for m in more if not m.parts & taken)]
 
     def run(self) -> Found:
-        """The whole search."""
+        """Run the whole search."""
         right = self.prepare()
         explaining = self._explaining(right)
         vague = frozenset(each for each in explaining if not self._singled_out(each))
@@ -610,7 +610,7 @@ class Search:
         return all(half in way.may_be for way in ways)
 
     def _nearest(self, fitting: list[Set]) -> list[Set]:
-        """The nearest first, and those about as near: others fit by the tolerance alone."""
+        """Return the nearest first, and those about as near: others fit by the tolerance alone."""
         fitting = sorted(fitting, key=lambda each: self.verdicts[each].far)
         if not fitting:
             return []
@@ -644,7 +644,7 @@ class Search:
         return list(found.values())
 
     def _unseen(self, found: Set) -> list[Mistake]:
-        """What could be there beside ``found`` without showing."""
+        """Return what could be there beside ``found`` without showing."""
         taken = {part for mistake in found for part in mistake.parts}
         also = {
             _sorted((*found, m)): m for m in self.applicable if not m.parts & taken and not m.fitted

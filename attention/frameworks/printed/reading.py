@@ -135,7 +135,7 @@ def _as_printed(name: str, entry: ArrayEntry, values: np.ndarray) -> Printed:
 
 
 def _moved(relation: Relation, back: list[int]) -> Relation:
-    """The relation, with the places of its arrays among all."""
+    """Return the relation, with the places of its arrays among all."""
     mask = relation.mask_index
     return replace(
         relation,
