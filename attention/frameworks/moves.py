@@ -7,7 +7,7 @@ again. A group that changes the numbers is a cause.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from attention.arrays.checks import as_floats
 from attention.frameworks.given import grouped
 from attention.frameworks.libraries.convention import (
+    FACETS,
     NO_ARGUMENT,
     PARTS,
     Answer,
@@ -60,14 +61,7 @@ CHECK = {  # what to look at in one's own numbers, by the facet that changes
     "softcap": "the largest scores.",
     "sinks": "the sums of the rows of weights: below 1 with sinks.",
 }
-UNSEEN = {  # facets that these inputs, in float32 or float64 and checked, cannot show
-    "integers": "a mask of whole numbers",
-    "numbers": "a mask of floats",
-    "axes": "the axes of a mask",
-    "half": "float16 scores beyond 65504",
-    "returns": "the weights that come back",
-    "layout": "the layout of Q, K and V",
-}
+APART = ("when", "source")  # facets that differ between any two
 
 
 @dataclass(frozen=True)
@@ -89,7 +83,7 @@ class Move:
     before: tuple[str, ...]  # lines of NumPy before the call of B that make it answer as A does
     after: tuple[str, ...]  # and after it
     undone: bool  # whether these lines undo all that is seen
-    unseen: tuple[str, ...]  # facets that differ, which these inputs cannot show
+    unseen: tuple[str, ...]  # other facets that differ: these inputs do not show them
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -158,9 +152,8 @@ def between(
         side if isinstance(side, Answer) else convention.answer(side)
         for convention, side in zip(both, given, strict=True)
     )
-    unseen = tuple(name for name in UNSEEN if getattr(both[0], name) != getattr(both[1], name))
     if of_a.refused or of_b.refused:
-        return Move(of_a, of_b, (), (), (), False, unseen)
+        return Move(of_a, of_b, (), (), (), False, _apart(both, ()))
     first, second = given
     assert isinstance(first, Handed) and isinstance(second, Handed)
     trial = _Trial(both[0], both[1], first, second, of_a, rows)
@@ -169,7 +162,15 @@ def between(
     if not _rows_apart(of_a, of_b, FLOAT32).any():  # causes that undo each other are none
         trial.changes = [change for change in trial.changes if change.fine]
     before, after, undone = _lines(trial)
+    unseen = _apart(both, trial.changes)
     return Move(of_a, of_b, tuple(trial.changes), before, after, undone, unseen)
+
+
+def _apart(both: tuple[Convention, Convention], changes: Iterable[Change]) -> tuple[str, ...]:
+    """Return the facets in which two records differ, but for these changes."""
+    seen = {change.facet for change in changes}
+    differ = (name for name in FACETS if getattr(both[0], name) != getattr(both[1], name))
+    return tuple(name for name in differ if name not in seen and name not in APART)
 
 
 class _Trial:
@@ -489,7 +490,8 @@ def _seeing(trial: _Trial, looks: list[str]) -> str:
     """Return the line that says which queries see a key, by the mask and the bias as A has them."""
     added = trial.given.parts.bias is not None and "bias" in trial.a.takes & trial.b.takes
     bias = [f"(bias > {HIDES_BY:g})"] if added else []
-    return f"seen = ({' & '.join(looks + bias)}).any(axis=-1, keepdims=True)"
+    joined = " & ".join(looks + bias)
+    return f"seen = {joined if joined == 'mask' else f'({joined})'}.any(axis=-1, keepdims=True)"
 
 
 # ---- words ---------------------------------------------------------------------------------------

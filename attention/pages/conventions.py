@@ -10,7 +10,7 @@ from attention.figures.panes import comparison
 from attention.figures.panes.pane import Pane
 from attention.frameworks import table
 from attention.frameworks.libraries.convention import FACETS
-from attention.frameworks.moves import UNSEEN, Move, digits_alike
+from attention.frameworks.moves import Move, digits_alike
 from attention.frameworks.records import CONVENTIONS
 from attention.limits import MAX_COMPARED
 from attention.pages.components import board
@@ -71,7 +71,7 @@ def the_two(s: Settings) -> None:
 def the_inputs(s: Settings) -> None:
     """Say what the libraries get of what Explore shows."""
     head = ", " + which_of("head", [s.head], s.heads) if s.heads > 1 else ""
-    pieces.note(f"“{name_of(s)[0]}” from Explore{head}. Change it on Explore.")
+    pieces.note(f"“{name_of(s)[0]}” from Explore{head}, in float32. Change it on Explore.")
     if s.fill == PUSHED:
         pieces.message_box(
             "flag",
@@ -131,19 +131,15 @@ def in_text(sentence: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#+-!|$~:" else c for c in sentence)
 
 
-def what_these_numbers_do_not_show(s: Settings, move: Move) -> None:
-    """List the facets that differ and that no numbers of Explore can show."""
+def what_else_differs(s: Settings, move: Move) -> None:
+    """List the facets that differ and that these numbers do not show."""
     if not move.unseen:
         return
-    a, b = (CONVENTIONS[key] for key in (s.move_from, s.move_to))
     with st.expander("Also different, but not in these numbers"):
-        st.markdown(
-            "\n".join(
-                f"- {in_text(UNSEEN[facet])}: {in_text(getattr(a, facet))} →"
-                f" {in_text(getattr(b, facet))}"
-                for facet in move.unseen
-            )
-        )
+        both = table(dict.fromkeys((s.move_from, s.move_to)), move.unseen)
+        shown = both[list(move.unseen)].rename(columns=FACETS).T
+        shown.columns = [CONVENTIONS[name].name for name in both.index]
+        st.table(shown)
 
 
 def panes_of(s: Settings, move: Move) -> list[Pane]:
@@ -188,7 +184,7 @@ def the_results(s: Settings) -> None:
     board.show("conventions_board", panes, about=what_it_is(s))
     if panes:
         paper.offer(s, panes, "attention_conventions")
-    what_these_numbers_do_not_show(s, move)
+    what_else_differs(s, move)
 
 
 def the_table() -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from amount import some
 
-from attention.frameworks.moves import CHECK, UNSEEN, digits_alike, moved
+from attention.frameworks.libraries.convention import FACETS
+from attention.frameworks.moves import CHECK, digits_alike, moved
 from attention.frameworks.records import CONVENTIONS, answer
 
 SDPA, MHA = "F.scaled_dot_product_attention", "nn.MultiheadAttention"
@@ -169,8 +170,10 @@ def test_what_one_refuses_has_no_causes():
 
 
 def test_what_these_numbers_cannot_show_is_listed():
-    move = moved("torch_sdpa", "keras_mha", *numbers())
-    assert {"integers", "numbers", "axes", "layout"} <= set(move.unseen) <= set(UNSEEN)
+    mask = np.array([[True, False, True]] * 3)
+    move = moved("torch_sdpa", "torch_mha", *numbers(), mask=mask)
+    assert {"hidden_row", "axes", "layout"} <= set(move.unseen) <= set(FACETS)
+    assert "true_means" not in move.unseen  # it is seen
 
 
 def test_digits_alike_counts_decimal_digits():

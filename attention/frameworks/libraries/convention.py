@@ -38,20 +38,19 @@ CORNERS: Mapping[str, Callable[[int, int], np.ndarray]] = {  # what the look-ahe
     ),
 }
 FACETS = {  # fields and properties of a Convention that a reader compares, with their headings
-    "when": "how it is called",
     "true_means": "True in a mask means",
-    "integers": "a mask of whole numbers: 1 means",
-    "numbers": "a mask of floats: 1.0 means",
-    "axes": "axes of a mask",
     "hidden_row": "a query that sees no key, by a boolean mask",
     "infinite_row": "a query that sees no key, by −∞",
     "lowest_row": "a row filled with the lowest float32",
-    "nan_key": "NaN in K at a hidden key",
     "beside": "a mask beside the look-ahead switch",
     "causal": "look-ahead, where n_q ≠ n_k",
     "default_scale": "default scale",
     "scale": "scale",
     "scale_zero": "scale 0",
+    "integers": "a mask of whole numbers: 1 means",
+    "numbers": "a mask of floats: 1.0 means",
+    "axes": "axes of a mask",
+    "nan_key": "NaN in K at a hidden key",
     "groups": "fewer heads of keys and values",
     "group_order": "order of grouped heads",
     "softcap": "soft cap",
@@ -62,6 +61,7 @@ FACETS = {  # fields and properties of a Convention that a reader compares, with
     "half": "float16 scores beyond 65504",
     "returns": "weights that come back",
     "layout": "layout of Q, K and V",
+    "when": "how it is called",
     "source": "known from",
 }
 

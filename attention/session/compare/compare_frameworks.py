@@ -29,9 +29,10 @@ def between(s: Settings, handed: str) -> Move:
     A window goes over by the argument that a library has for it, else as a part of the mask.
     """
     ours = shown(s)
+    Q, K, V = (M.astype(np.float32) for M in (ours.Q, ours.K, ours.V))  # as libraries mostly run
     rows = tuple(f"“{token}”" for token in distinct(s.tokens))
     rest = _mask_arguments(s, handed) | _parts(s)
-    return moved(s.move_from, s.move_to, ours.Q, ours.K, ours.V, rows=rows, **rest)
+    return moved(s.move_from, s.move_to, Q, K, V, rows=rows, **rest)
 
 
 def shown(s: Settings) -> AttentionTrace:

@@ -27,7 +27,7 @@ def test_every_example_gets_an_answer_or_a_sentence_from_every_library(example, 
         move = between(settings, "ours", name, handed)
         assert all(change.sentence.endswith(".") for change in move.changes)
         assert not move.a.refused
-        np.testing.assert_allclose(move.a.weights, ours.weights, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(move.a.weights, ours.weights, rtol=0, atol=1e-5)
         if not move.b.refused:
             assert move.b.weights.shape == ours.weights.shape
             assert move.b.output.shape == ours.output.shape
@@ -57,5 +57,5 @@ def test_a_scale_a_cap_sinks_and_a_window_go_over():
     settings = replace(EXAMPLES["four-words"].build(), **parts)
     ours = inputs.shown(settings)
     move = between(settings, "ours", "hf_eager")
-    np.testing.assert_allclose(move.a.weights, ours.weights, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(move.a.weights, ours.weights, rtol=0, atol=1e-5)
     assert "softcap" in {c.facet for c in between(settings, "ours", "torch_sdpa").changes}
