@@ -211,6 +211,7 @@ class _Trial:
         self._groups()
         self._take(("beside",), "beside", self._beside)
         self._take(("causal", "lone_query_sees_all"), "causal", self._corner)
+        self._take(("least_is_zero",), "causal", self._least)
         self._take(("true_means",), "true_means", self._polarity)
         for name in PARTS:
             self._part(name)
@@ -276,6 +277,13 @@ class _Trial:
             return f"The look-ahead switch of {self.of(who)} hides nothing from a single query."
         a, b = (_aligned(side.corner) for side in (self.a, self.b))
         return f"The look-ahead of {self.of(self.b)} is aligned {b}, that of {self.of(self.a)} {a}."
+
+    def _least(self, before: Answer, after: Answer) -> str:
+        side = self.b if self.b.least_is_zero else self.a
+        return (
+            f"The look-ahead of {side.name} has a 0 for each score ahead when it looks for the"
+            " largest: a row whose own scores are far below 0 becomes NaN."
+        )
 
     def _scale(self, before: Answer, after: Answer) -> str:
         plain = self.b if self.b.default_scale == "1" else self.a

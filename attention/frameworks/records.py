@@ -25,6 +25,7 @@ from attention.arrays.conversion import as_numbers
 from attention.core.scores import check_sinks
 from attention.frameworks.given import grouped
 from attention.frameworks.libraries.arrays import ARRAYS
+from attention.frameworks.libraries.compiled import COMPILED
 from attention.frameworks.libraries.convention import GROUPS, Answer, Convention, Handed, Parts
 from attention.frameworks.libraries.hugging_face import HUGGING_FACE
 from attention.frameworks.libraries.jax import JAX
@@ -35,7 +36,7 @@ from attention.frameworks.libraries.ours import OURS
 from attention.frameworks.libraries.pytorch import PYTORCH
 
 CONVENTIONS: dict[str, Convention] = (
-    OURS | PYTORCH | KERAS | JAX | ONNX | OPENVINO | HUGGING_FACE | ARRAYS
+    OURS | PYTORCH | KERAS | JAX | ONNX | OPENVINO | HUGGING_FACE | ARRAYS | COMPILED
 )
 NO_SINGLE_HEAD = "It raises an error for one head of keys and several of queries."
 NO_GROUPS = "It has no argument for fewer heads of keys and values."

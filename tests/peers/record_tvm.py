@@ -5,8 +5,8 @@ In an environment that has apache-tvm and NumPy, from the top of the repository:
     PYTHONPATH=tests python tests/peers/record_tvm.py
 
 It is legalized and compiled for the CPU (llvm). Its mask is a bias of numbers: a boolean one is
-written as 0 and −∞. A window is asked by its argument window_size; fewer heads of keys its
-documentation does not have.
+written as 0 and −∞. Its window_size is refused by this path; fewer heads of keys its documentation
+does not have.
 """
 
 from functools import partial
@@ -15,15 +15,13 @@ import numpy as np
 from peers.questions import Way, numbers, save
 
 
-def tvm_attention(
-    Q, K, V, mask, causal, corner="TopLeft", window=None, bias=None, scale=None, given=None
-):
+def tvm_attention(Q, K, V, mask, causal, corner="TopLeft", bias=None, scale=None, given=None):
     if mask is not None and bias is None:
         bias = np.zeros((*Q.shape[:3], K.shape[2]), Q.dtype)
     given = numbers(mask, bias) if given is None else given
-    options = {"scale": scale, "causal_mask": corner if causal or window else None}
+    options = {"scale": scale, "causal_mask": corner if causal else None}
     arrays = [M.swapaxes(1, 2) for M in (Q, K, V)] + ([] if given is None else [given])
-    return _run(arrays, options | {"window_size": window}).swapaxes(1, 2), None
+    return _run(arrays, options).swapaxes(1, 2), None
 
 
 def _run(arrays: list, options: dict) -> np.ndarray:

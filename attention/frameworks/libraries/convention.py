@@ -29,10 +29,12 @@ PARTS = {  # what may be handed over beside Q, K, V and a mask, by the names of 
 }
 GROUPS = "groups"  # in `takes`: fewer heads of keys and values
 AXES = "2: (n_q, n_k); 3: (H, n_q, n_k); 4: (B, H, n_q, n_k)"  # as masks of most are read
+BY_DISTANCE = "lower right by |n_k − n_q|"  # past the end where n_q > n_k
 CORNERS: Mapping[str, Callable[[int, int], np.ndarray]] = {  # what the look-ahead switch lets see
     "upper left": causal,
     "lower right": causal_lower_right,
     "the caller's mask": causal,  # no switch: made as the documentation makes it
+    BY_DISTANCE: lambda n_q, n_k: np.tri(n_q, n_k, abs(n_k - n_q), dtype=bool),
     "upper left, all for the last query": lambda n_q, n_k: (
         causal(n_q, n_k) | (np.arange(n_q) == n_q - 1)[:, None]
     ),
@@ -193,6 +195,7 @@ class Convention:
     zeroes: bool = False  # after the softmax, hidden weights are set to 0
     zeroes_rows: bool = False  # the same of queries that see no key, whose scores may be NaN
     zeroes_ahead: bool = False  # the same of what the switch or the window hides, NaN as well
+    least_is_zero: bool = False  # the largest score is looked for with 0 for each score ahead
     zeroes_with_switch: bool = False  # with either, without a soft cap: rows of −∞ or the lowest
     zeroes_nan: bool = False  # with a mask, and without a bias, weights of NaN become 0
     leaks: bool = True  # a NaN in V at a hidden key reaches the output, as 0 × NaN
@@ -290,7 +293,8 @@ class Convention:
             masked = self._masked(scores, given, taken.get("bias"))
             if self.floats == "softmax in float32" and sinks is None:
                 masked = masked.astype(np.float32)
-            weights = self._zeroed(_softmax(masked, sinks).astype(Q.dtype), masked, given)
+            least = self._least(given)
+            weights = self._zeroed(_softmax(masked, sinks, least).astype(Q.dtype), masked, given)
             output = weights @ V if self.leaks else weighted_sum(weights, V, keep)
             if word(self.floats) == "float32 and back":
                 weights, output = (M.astype(given.Q.dtype) for M in (weights, output))
@@ -336,6 +340,12 @@ class Convention:
         masked = scores + np.where(keep, 0, filler).astype(kind)
         return np.where(self._ahead(given), -np.inf, masked) if self.zeroes_ahead else masked
 
+    def _least(self, given: Handed) -> np.ndarray | float:
+        """Return what the largest score of each row is taken for at the least."""
+        if not self.least_is_zero:
+            return -np.inf
+        return np.where(self._ahead(given).any(axis=-1, keepdims=True), 0, -np.inf)
+
     def _ahead(self, given: Handed) -> np.ndarray:
         """Return what the switch or the window hides, whatever the mask does."""
         return ~self.keep(replace(given, mask=None))
@@ -355,9 +365,9 @@ class Convention:
             weights = np.where(np.isneginf(masked).all(axis=-1, keepdims=True), 0, weights)
         looks = given.causal or given.parts.window is not None
         switched = self.zeroes_with_switch and looks and given.parts.softcap is None
-        if word(self.lowest_row) == "0" or switched:
+        if word(self.lowest_row) in ("0", "NaN") or switched:
             lowest = (masked <= np.finfo(masked.dtype).min).all(axis=-1, keepdims=True)
-            weights = np.where(lowest, 0, weights)
+            weights = np.where(lowest, np.nan if word(self.lowest_row) == "NaN" else 0, weights)
         return weights
 
 
@@ -370,9 +380,14 @@ def word(text: str) -> str:
     return text.split(";")[0]
 
 
-def _softmax(masked: np.ndarray, sinks: np.ndarray | None = None) -> np.ndarray:
-    """Return a softmax as it is in a book: a row of −∞ alone becomes NaN."""
-    highest = masked.max(axis=-1, keepdims=True, initial=-np.inf)
+def _softmax(
+    masked: np.ndarray, sinks: np.ndarray | None = None, least: np.ndarray | float = -np.inf
+) -> np.ndarray:
+    """Return a softmax as it is in a book: a row of −∞ alone becomes NaN. The largest score of a
+    row is taken for ``least`` if it is lower.
+    """
+    highest = np.maximum(masked.max(axis=-1, keepdims=True, initial=-np.inf), least)
+    highest = highest.astype(masked.dtype)
     if sinks is None:
         exponentials = np.exp(masked - highest)
         return exponentials / exponentials.sum(axis=-1, keepdims=True)

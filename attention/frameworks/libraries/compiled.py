@@ -1,0 +1,101 @@
+"""What runs a network away from the library that trained it: IREE, ncnn and TVM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from attention.frameworks.libraries.convention import (
+    BY_DISTANCE,
+    NO_ARGUMENT,
+    NOT_KNOWN,
+    Convention,
+)
+
+_NCNN = Convention(
+    title="ncnn SDPA",
+    version="ncnn 1.0.20261020",
+    when="a layer of a graph. What a NaN in K becomes hangs on the machine's instructions",
+    source="graphs written by hand, one item of a batch after the other; run on an x86 CPU",
+    layout="(H, L, D), without a batch axis",
+    true_means="no boolean mask",
+    causal="the caller's mask",
+    beside="no switch",
+    hidden_row="0",
+    infinite_row="0",
+    lowest_row="uniform",
+    floats="float32",
+    groups="fewer heads in K and V",
+    group_order="neighbours",
+    bias="the fourth input, 5=1",
+    scale="6=",
+    scale_zero="not given",
+    takes=frozenset({"groups", "bias", "scale"}),
+    integers=f"{NOT_KNOWN}; their bits are read as floats, and nothing is hidden",
+    numbers="added",
+    axes="2: (n_q, n_k); 3: (H, n_q, n_k)",
+)
+
+_TVM = Convention(
+    title="TVM relax.op.nn.attention",
+    mode='causal_mask="TopLeft"',
+    version="apache-tvm 0.27.0.post1",
+    when='legalized, tvm.compile(…, "llvm"); not its kernels for a GPU',
+    source="the operation alone in a function; run on the CPU",
+    layout="(B, L, H, D)",
+    true_means="no boolean mask",
+    hidden_row="NaN",
+    infinite_row="NaN",
+    lowest_row="uniform",
+    groups=f"{NO_ARGUMENT}; fewer heads are taken, and read across the items of a batch",
+    window="window_size=, which this path refuses",
+    bias="bias=",
+    scale="scale=",
+    scale_zero="0",
+    takes=frozenset({"bias", "scale"}),
+    integers="added",
+    numbers="added",
+    axes="4: (B, H, n_q, n_k)",
+    half="NaN",
+    zeroes_ahead=True,
+    least_is_zero=True,
+)
+
+COMPILED = {
+    "iree": Convention(
+        title="IREE iree_linalg_ext.attention",
+        version="iree-base-compiler 3.13.0",
+        when="compiled for llvm-cpu. A program of float64 is made one of float32 by default",
+        source="the operation alone in a function, its maps naming four axes; run on the CPU",
+        layout="as the caller's maps name it",
+        causal="the caller's mask",
+        beside="no switch",
+        hidden_row="NaN",
+        infinite_row="NaN",
+        lowest_row="NaN",
+        floats="float32",
+        softcap="the operation's region: its scores are times log2 e, and c caps them at c · ln 2",
+        bias="the operand of the mask",
+        scale="the operand of the scale",
+        scale_zero="0",
+        takes=frozenset({"bias", "scale"}),
+        integers="may look; of other numbers the odd ones",
+        numbers="added",
+        axes="as the caller's maps name them",
+        half="right",
+    ),
+    "ncnn_sdpa": _NCNN,
+    "ncnn_mha": replace(
+        _NCNN,
+        title="ncnn MultiHeadAttention",
+        source="graphs written by hand, with identity projections; run on an x86 CPU",
+        layout="(L, H·D), without a batch axis",
+        hidden_row="NaN",
+        infinite_row="NaN",
+        groups=NO_ARGUMENT,
+        group_order=NO_ARGUMENT,
+        scale_zero="0",
+        takes=frozenset({"bias", "scale"}),
+    ),
+    "tvm": _TVM,
+    "tvm_lower_right": replace(_TVM, mode='causal_mask="BottomRight"', causal=BY_DISTANCE),
+}
