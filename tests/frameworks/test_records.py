@@ -269,6 +269,8 @@ def test_the_recorded_libraries_do_differ():
         ("keras_mha", "keras_mha_scores", "a hidden row"),
         ("onnx_23", "onnx_cache", "causal, 2 queries and 4 keys"),
         ("hf_eager", "hf_sdpa", "causal, 1 query and 4 keys"),
+        ("ncnn_sdpa", "ncnn_mha", "a hidden row, float32"),
+        ("tvm", "tvm_lower_right", "causal, 4 queries and 2 keys"),
     ],
 )
 def test_two_modes_that_are_two_records_were_recorded_to_differ(one, other, question):
