@@ -155,13 +155,63 @@ def test_a_key_of_zeros_is_all_that_a_query_without_keys_sees(need_weights):
     assert not need_weights or weights[0].tolist() == [[0.0, 0.0, 0.0, 1.0]] * 3
 
 
-def test_a_transformer_encoder_of_nested_tensors_gives_padded_tokens_output_0():
+RIGHT, LEFT, HOLE = [False, True, True], [True, True, False], [False, True, False]
+
+
+@pytest.mark.parametrize("padded", [RIGHT, LEFT, HOLE], ids=["right", "left", "a hole"])
+@pytest.mark.parametrize("gradients", [False, True])
+def test_a_transformer_encoder_packs_right_padding_alone(padded, gradients):
+    """In eval without gradients padded tokens get output 0 if all items are padded on the right;
+    one item that is not, and those of the whole batch are computed.
+    """
     layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
-    encoder = torch.nn.TransformerEncoder(layer, 1).eval()
-    padded = torch.tensor([[False] * 3, [False, True, True]])
+    encoder = torch.nn.TransformerEncoder(layer, 2).eval()
+    hidden = torch.tensor([[False] * 3, RIGHT, padded])
+    with torch.set_grad_enabled(gradients):
+        output = encoder(torch.rand(3, 3, 8), src_key_padding_mask=hidden)
+    packed = padded == RIGHT and not gradients
+    assert output[~hidden].any(axis=-1).all()
+    assert bool((output[hidden] == 0).all()) is packed
+    assert bool(output[hidden].any(axis=-1).all()) is not packed
+
+
+@pytest.mark.parametrize(("other", "packed"), [(RIGHT, True), (LEFT, False)])
+def test_an_item_of_padding_alone_is_0_in_a_packed_batch_and_else_nan(other, packed):
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    encoder = torch.nn.TransformerEncoder(layer, 2).eval()
+    hidden = torch.tensor([other, [True] * 3])
     with torch.no_grad():
-        output = encoder(torch.rand(2, 3, 8), src_key_padding_mask=padded)
-    assert not output[padded].any() and output[~padded].any(axis=-1).all()
+        output = encoder(torch.rand(2, 3, 8), src_key_padding_mask=hidden)
+    assert bool((output[1] == 0).all() if packed else output[1].isnan().all())
+    assert not output[~hidden].isnan().any()
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("gradients", [False, True])
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_is_causal_with_another_mask_uses_one_of_the_two(need_weights, gradients, padded):
+    """Without a word: the look-ahead alone off the fast path, without weights and padding; else
+    the mask alone.
+    """
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    tokens, triangle = torch.rand(2, 4, 8), ~torch.ones(4, 4).tril().bool()
+    mask = torch.eye(4).bool().roll(1, 1)  # hides the next token from each, the first from the last
+    options = {"need_weights": need_weights}
+    if padded:
+        options["key_padding_mask"] = torch.tensor([[False] * 4, [False, True, False, False]])
+    with torch.set_grad_enabled(gradients), warnings.catch_warnings():
+        warnings.simplefilter("error")
+
+        def answers(hidden, **more):
+            return layer(tokens, tokens, tokens, attn_mask=hidden, **options, **more)[0]
+
+        found = answers(mask, is_causal=True)
+        same = [
+            name
+            for name, hidden in {"mask": mask, "switch": triangle, "both": mask | triangle}.items()
+            if torch.allclose(found, answers(hidden), atol=1e-6)
+        ]
+    assert same == (["switch"] if gradients and not need_weights and not padded else ["mask"])
 
 
 def test_some_of_the_drawn_rows_see_no_key():
