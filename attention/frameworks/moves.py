@@ -46,6 +46,7 @@ HIDING = (
     "zeroes_ahead",
     "zeroes_with_switch",
     "zeroes_nan",
+    "zeroes_queries",
     "leaks",
     "floats",  # a filler that is finite in one type may be −∞ in another
 )
@@ -215,6 +216,7 @@ class _Trial:
         self._take(("true_means",), "true_means", self._polarity)
         for name in PARTS:
             self._part(name)
+        self._take(("bias_first",), "softcap", self._capped_bias)
         self._take(("roots", "scale"), "default_scale", self._roots, fine=True)
         self._take(("softcap",), "softcap", self._rounded_cap, fine=True)
 
@@ -325,6 +327,8 @@ class _Trial:
             return
         if not (others & _rows_apart(before, after, FLOAT32)).any():
             self.changes.append(Change("floats", self._say_floats(), fine=True))
+        elif padded := self._say_padded(others, before, after):
+            self.changes.append(Change(ROW, padded))
         else:
             self.changes.append(Change("nan_key", self._say_hidden(others, keep, before, after)))
 
@@ -355,6 +359,12 @@ class _Trial:
         """Return in words what is in these rows, which see no key."""
         unmasked = self.now.answer(replace(self.given, mask=None, causal=False))
         return _kept(_weights(answer)[rows], _weights(unmasked)[rows])
+
+    def _say_padded(self, others: np.ndarray, before: Answer, after: Answer) -> str:
+        for side, answer in ((self.b, after), (self.a, before)):
+            if word(side.zeroes_queries) == "padded" and not _weights(answer)[others].any():
+                return f"{self.of(side)} sets the output of padded queries to 0."
+        return ""
 
     def _say_hidden(
         self, others: np.ndarray, keep: np.ndarray, before: Answer, after: Answer
@@ -389,6 +399,10 @@ class _Trial:
         side = self.b if self.b.caps_in_float32 else self.a
         return f"The soft cap of {self.of(side)} is a float32."
 
+    def _capped_bias(self, before: Answer, after: Answer) -> str:
+        side = self.b if self.b.bias_first else self.a
+        return f"The soft cap of {self.of(side)} is of scores and bias."
+
     def _say_floats(self) -> str:
         side = self.b if self.b.floats != "as given" else self.a
         what = "the softmax" if "softmax" in side.floats else "all"
@@ -410,6 +424,8 @@ def _lines(trial: _Trial) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
     can = {"true_means", "default_scale", "scale_zero", "group_order"}
     can |= {"causal", "beside"} if undoes else set()
     can |= {name for name in PARTS if name in trial.b.takes} | {"scale"}
+    can -= {"softcap"} if trial.a.bias_first != trial.b.bias_first else set()
+    can -= {"causal", "beside", "true_means"} if _unused_by_mask(trial) else set()
     if row := next((name for name in WITHOUT_KEY if name in seen), ""):
         fill, looks = _fill(trial), _looks(trial)
         if fill and looks is not None:
@@ -417,6 +433,14 @@ def _lines(trial: _Trial) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
             after.append(f"output = np.where(seen, output, {fill})")
             can.add(row)
     return tuple(before), tuple(after), seen <= can
+
+
+def _unused_by_mask(trial: _Trial) -> bool:
+    """Return whether B sets queries to 0 by what is in its mask, which lines would change."""
+    kind = word(trial.b.zeroes_queries)
+    if kind == "masked":
+        return not trial.a.keep(trial.given).any(axis=-1).all()
+    return kind == "padded" and trial.given.mask is not None
 
 
 def _inputs(trial: _Trial, seen: set[str]) -> Iterator[str]:

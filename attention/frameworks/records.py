@@ -33,10 +33,11 @@ from attention.frameworks.libraries.keras import KERAS
 from attention.frameworks.libraries.onnx import ONNX
 from attention.frameworks.libraries.openvino import OPENVINO
 from attention.frameworks.libraries.ours import OURS
+from attention.frameworks.libraries.over_torch import OVER_TORCH
 from attention.frameworks.libraries.pytorch import PYTORCH
 
 CONVENTIONS: dict[str, Convention] = (
-    OURS | PYTORCH | KERAS | JAX | ONNX | OPENVINO | HUGGING_FACE | ARRAYS | COMPILED
+    OURS | PYTORCH | OVER_TORCH | KERAS | JAX | ONNX | OPENVINO | HUGGING_FACE | ARRAYS | COMPILED
 )
 NO_SINGLE_HEAD = "It raises an error for one head of keys and several of queries."
 NO_GROUPS = "It has no argument for fewer heads of keys and values."

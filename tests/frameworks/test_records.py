@@ -29,6 +29,7 @@ ASKED = {family: said.pop("questions") for family, said in FAMILIES.items()}
 WAYS = {name: way for ways in FAMILIES.values() for name, way in ways.items()}
 FAMILY = {name: family for family, ways in FAMILIES.items() for name in ways}
 THEIRS = [name for name in CONVENTIONS if name != "ours"]
+NARROW = ("torch_nested", "curated_transformers_sdp")  # no mask, or as many queries as keys
 BLIND = np.array([[True, False, True], [False, False, False], [True, True, False]])
 
 
@@ -44,7 +45,7 @@ WORDS = {  # what a field begins with
     "true_means": ("may look", "hide", "no boolean mask"),
     "integers": ("may look", "hide", "added", "refused", NOT_KNOWN),
     "numbers": ("may look", "hide", "added", "refused", NOT_KNOWN),
-    "hidden_row": ("0", "NaN", "uniform", "as if nothing were hidden"),
+    "hidden_row": ("0", "NaN", "uniform", "as if nothing were hidden", "refused"),
     "infinite_row": ("0", "NaN", "uniform", NO_ARGUMENT),
     "lowest_row": ("0", "NaN", "uniform", NO_ARGUMENT),
     "beside": ("both", "refused", "mask dropped", "switch dropped", "no switch"),
@@ -174,7 +175,7 @@ def test_a_mask_of_other_axes_is_read_as_the_table_says(name, axes):
     keep = ~mask if CONVENTIONS[name].true_means == "hide" else mask
     added = {"added": mask} if CONVENTIONS[name].true_means == "no boolean mask" else {}
     if axes == 2:
-        readings = {"(n_q, n_k)": keep}
+        readings = {"(n_q, n_k)": keep, "(B, n_k)": keep[:, None, None]}
     else:
         readings = {"(H, n_q, n_k)": keep, "(B, n_q, n_k)": keep[:, None]}
     found = {
@@ -183,7 +184,8 @@ def test_a_mask_of_other_axes_is_read_as_the_table_says(name, axes):
     }
     assert said[str(axes)] in _fits(recorded, found) or (
         # as many items and heads as in the question do not fit one axis for both
-        said[str(axes)] == "(B·H, n_q, n_k)" and "refused" in recorded
+        # nor 2 queries of 3 keys a library that takes as many of both
+        said[str(axes)] in ("(B·H, n_q, n_k)", "(B, n_k)") and "refused" in recorded
     )
 
 
@@ -320,17 +322,17 @@ def test_the_hidden_row_is_what_the_table_says(name):
 
 @pytest.mark.parametrize("name", CONVENTIONS)
 def test_true_means_what_the_table_says(name):
-    weights = answer(name, *numbers(1, 2), mask=[[True, False]]).weights
-    expected = [[0, 1]] if CONVENTIONS[name].true_means == "hide" else [[1, 0]]
-    assert weights.tolist() == expected
+    given = answer(name, *numbers(2, 2), mask=[[True, False]])
+    expected = [0, 1] if CONVENTIONS[name].true_means == "hide" else [1, 0]
+    assert given.refused or given.weights[0].tolist() == expected
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
 @pytest.mark.parametrize(("n_q", "n_k"), [(3, 3), (2, 4)])
 def test_causal_is_aligned_as_the_table_says(name, n_q, n_k):
     corner = CORNERS[CONVENTIONS[name].corner]
-    weights = answer(name, *numbers(n_q, n_k), causal=True).weights
-    assert ((weights > 0) == corner(n_q, n_k)).all()
+    given = answer(name, *numbers(n_q, n_k), causal=True)
+    assert given.refused or ((given.weights > 0) == corner(n_q, n_k)).all()
 
 
 def test_a_window_is_an_argument_or_part_of_the_mask():
@@ -338,7 +340,7 @@ def test_a_window_is_an_argument_or_part_of_the_mask():
     for name, convention in CONVENTIONS.items():
         given = answer(name, Q, K, V, window=2)
         if given.refused:
-            assert given.refused == messages.KERAS_MASK_OVER_KEYS
+            assert given.refused == messages.KERAS_MASK_OVER_KEYS or name in NARROW
             continue
         past = 2 if convention.from_the_end else 0
         np.testing.assert_array_equal(given.weights > 0, window(2, 4, 2, past))

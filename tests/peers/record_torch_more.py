@@ -78,7 +78,11 @@ def x_transformers(
     scale=None,
     given=None,
 ):
-    """The layer's core; with sinks the weights have a column for each, which is left out."""
+    """The layer's core; with sinks the weights have a column more, which is left out.
+
+    Weights are kept where they are those of the output: a query whose mask hides all keys has
+    output 0, and the weights that its scores had.
+    """
     import torch
     from x_transformers.attend import Attend
 
@@ -93,7 +97,9 @@ def x_transformers(
     with torch.no_grad():
         output, found = layer(*map(torch.tensor, (Q, K, V)), **arguments)
     weights = found.post_softmax_attn
-    return output, weights if weights is None or sinks is None else weights[..., 1:]
+    if weights is None or (mask is not None and not mask.any(axis=-1).all()):
+        return output, None
+    return output, weights if sinks is None else weights[..., 1:]
 
 
 def curated_transformers(Q, K, V, mask, causal, torch_sdp=False, given=None):
@@ -116,6 +122,8 @@ def curated_transformers(Q, K, V, mask, causal, torch_sdp=False, given=None):
         output = layer(
             **named, attention_mask=AttentionMask(torch.tensor(allowed)), use_causal_mask=causal
         )
+    if output.shape[2] != Q.shape[2]:
+        raise NotAsked("the output of its one query has a row for each key")
     return output, None
 
 

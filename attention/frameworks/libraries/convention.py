@@ -30,6 +30,12 @@ PARTS = {  # what may be handed over beside Q, K, V and a mask, by the names of 
 GROUPS = "groups"  # in `takes`: fewer heads of keys and values
 AXES = "2: (n_q, n_k); 3: (H, n_q, n_k); 4: (B, H, n_q, n_k)"  # as masks of most are read
 BY_DISTANCE = "lower right by |n_k − n_q|"  # past the end where n_q > n_k
+
+
+def _lower_right_if_longer(n_q: int, n_k: int) -> np.ndarray:
+    return causal(n_q, n_k) if n_q > n_k else causal_lower_right(n_q, n_k)
+
+
 CORNERS: Mapping[str, Callable[[int, int], np.ndarray]] = {  # what the look-ahead switch lets see
     "upper left": causal,
     "lower right": causal_lower_right,
@@ -38,6 +44,7 @@ CORNERS: Mapping[str, Callable[[int, int], np.ndarray]] = {  # what the look-ahe
     "upper left, all for the last query": lambda n_q, n_k: (
         causal(n_q, n_k) | (np.arange(n_q) == n_q - 1)[:, None]
     ),
+    "lower right, upper left where n_q > n_k": _lower_right_if_longer,
 }
 FACETS = {  # fields and properties of a Convention that a reader compares, with their headings
     "true_means": "True in a mask means",
@@ -190,7 +197,7 @@ class Convention:
     filler: float | None = -math.inf  # None: the lowest number of the scores' type
     in_place: bool = False  # of the score; else added to it, and NaN stays NaN
     bias_is_mask: bool = False  # one argument holds both: a bias, −∞ where the caller's mask hides
-    hides_in_bias: bool = False  # hidden places get the lowest number in the place of the bias
+    hides_in_bias: float = 0.0  # so much of the lowest number in the place of the bias hides
     switch_filler: float | None = None  # what the look-ahead adds, where it is another than filler
     zeroes: bool = False  # after the softmax, hidden weights are set to 0
     zeroes_rows: bool = False  # the same of queries that see no key, whose scores may be NaN
@@ -198,7 +205,11 @@ class Convention:
     least_is_zero: bool = False  # the largest score is looked for with 0 for each score ahead
     zeroes_with_switch: bool = False  # with either, without a soft cap: rows of −∞ or the lowest
     zeroes_nan: bool = False  # with a mask, and without a bias, weights of NaN become 0
+    # "none", or "masked": the same of queries whose mask, without the look-ahead, hides all keys;
+    # or "padded": of those whose own key it hides
+    zeroes_queries: str = "none"
     leaks: bool = True  # a NaN in V at a hidden key reaches the output, as 0 × NaN
+    bias_first: bool = False  # the soft cap is of scores and bias
     roots: bool = False  # √scale on Q and on K, where the others multiply once
     lone_query_sees_all: bool = False  # without a mask, the switch hides nothing from one query
 
@@ -286,6 +297,8 @@ class Convention:
                 Q, K, V = (M.astype(np.float32) for M in (Q, K, V))
             scores = (Q * before) @ (K * before).swapaxes(-1, -2) * after
             taken = {name: getattr(parts, name) for name in parts.used if name in self.takes}
+            if self.bias_first and "bias" in taken:
+                scores = scores + taken.pop("bias").astype(scores.dtype)
             if "softcap" in taken:
                 cap = taken["softcap"]
                 scores = soft_cap(scores, float(np.float32(cap) if self.caps_in_float32 else cap))
@@ -326,7 +339,7 @@ class Convention:
         lowest = np.finfo(kind).min
         filler = lowest if self.filler is None else self.filler
         if bias is not None and self.hides_in_bias:
-            return scores + np.where(keep, bias, lowest).astype(kind)
+            return scores + np.where(keep, bias, lowest * self.hides_in_bias).astype(kind)
         if bias is not None and self.bias_is_mask:
             bias, keep = np.where(keep, bias, -np.inf), np.ones_like(keep)
         if given.Q.dtype == np.float64 and word(self.floats) == "float32 and back":
@@ -368,7 +381,17 @@ class Convention:
         if word(self.lowest_row) in ("0", "NaN") or switched:
             lowest = (masked <= np.finfo(masked.dtype).min).all(axis=-1, keepdims=True)
             weights = np.where(lowest, np.nan if word(self.lowest_row) == "NaN" else 0, weights)
-        return weights
+        return np.where(self._unused(given), 0, weights).astype(weights.dtype)
+
+    def _unused(self, given: Handed) -> np.ndarray:
+        """Return the queries that get weights of 0, whatever their scores: (…, n_q, 1)."""
+        kind = word(self.zeroes_queries)
+        if given.mask is None or kind == "none":
+            return np.array(False)
+        looks = ~given.mask if self.true_means == "hide" else given.mask
+        if kind == "padded":  # a mask over keys, which are as many as queries
+            return np.asarray(~looks[..., 0, :, None])
+        return np.asarray(~looks.any(axis=-1, keepdims=True))
 
 
 def word(text: str) -> str:

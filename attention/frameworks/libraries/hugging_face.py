@@ -65,7 +65,7 @@ HUGGING_FACE = {
         bias="position_bias=; then a query that sees no key: uniform",
         takes=frozenset({"groups", "window", "bias", "scale"}),
         refuses=_refuses_a_cap,
-        hides_in_bias=True,
+        hides_in_bias=1.0,
         lone_query_sees_all=True,
         integers="refused",
         numbers="added",
