@@ -500,6 +500,7 @@ ROOTS_OF_SCALE = "{library} multiplies Q and K by √scale each: large scores ro
 COMPUTES_IN_FLOAT32 = "{library} computes all in float32."
 SOFTMAX_IN_FLOAT32 = "{library} computes the softmax in float32."
 ROW_SEES_NO_KEY = "{rows} no key{some}: {there} in {b}, {here} in {a}."
+ONCE_THE_MASK_IS_READ = "Once it reads the same mask: row 1 sees no key"
 HEADS_SHARE_KEYS = "Heads of queries share keys {there} in {b}, {here} in {a}."
 LEAVES_A_PART_OUT = "{library} leaves the {part} out: it has no argument for it."
 NOT_A_FACET = "{facet} is no facet; the facets are {facets}."

@@ -26,7 +26,7 @@ from attention.frameworks.libraries.convention import (
     takes_all,
     word,
 )
-from attention.frameworks.records import handed, named
+from attention.frameworks.records import answered, handed, named
 from attention.vocabulary.numbers import number
 from attention.vocabulary.sentences import capital, in_words
 
@@ -162,7 +162,11 @@ def between(
     trial.run()
     if not _rows_apart(of_a, of_b, FLOAT32).any():  # causes that undo each other are none
         trial.changes = [change for change in trial.changes if change.fine]
-    before, after, undone = _lines(trial)
+    before, after = _lines(trial)
+    arguments = dict(zip("QKV", as_floats(Q=Q, K=K, V=V), strict=True)) | rest
+    run = _run(trial, before, after, arguments)
+    before, after = ((), ()) if run is None else (before, after)
+    undone = run is not None and bool(_close(_output(of_a), run, FLOAT32).all())
     unseen = _apart(both, trial.changes)
     return Move(of_a, of_b, tuple(trial.changes), before, after, undone, unseen)
 
@@ -192,6 +196,7 @@ class _Trial:
         self.changes: list[Change] = []
         self.shares = False  # heads of queries share keys
         self.kept = ""  # what A has in rows that see no key
+        self.wrong = np.array(False)  # those rows
 
     def of(self, side: Convention) -> str:
         """Return its title, with its mode where both have the same title."""
@@ -217,8 +222,10 @@ class _Trial:
         for name in PARTS:
             self._part(name)
         self._take(("bias_first",), "softcap", self._capped_bias)
+        self._take(("takes",), "window", self._window)
         self._take(("roots", "scale"), "default_scale", self._roots, fine=True)
         self._take(("softcap",), "softcap", self._rounded_cap, fine=True)
+        self._once_it_reads_the_mask()
 
     def _take(
         self,
@@ -321,6 +328,7 @@ class _Trial:
         blind, facet = self._blind(keep)
         apart = _rows_apart(before, after)
         if (wrong := blind & apart).any():
+            self.wrong = wrong
             self.kept = self._kept(blind, before)
             self.changes.append(Change(facet, self._say_blind(wrong, before, after)))
         if not (others := ~blind & apart).any():
@@ -331,6 +339,23 @@ class _Trial:
             self.changes.append(Change(ROW, padded))
         else:
             self.changes.append(Change("nan_key", self._say_hidden(others, keep, before, after)))
+
+    def _once_it_reads_the_mask(self) -> None:
+        """Say of rows that see a key in B alone that they need the same mask first, and say it
+        last.
+        """
+        for change in self.changes:
+            apart = self.b.keep(self.last) != self.a.keep(self.given)
+            if change.facet in WITHOUT_KEY and apart[self.wrong].any():
+                row, rest = change.sentence[0], change.sentence[1:]
+                text = f"Once it reads the same mask: {row.lower()}{rest}"
+                self.changes.remove(change)
+                self.changes.append(replace(change, sentence=text))
+                return
+
+    def _window(self, before: Answer, after: Answer) -> str:
+        takes = self.b if "window" in self.b.takes else self.a
+        return f"{self.of(takes)} takes the window by an argument, and reads it as a look-ahead."
 
     def _blind(self, keep: np.ndarray) -> tuple[np.ndarray, str]:
         """Return the rows that see no key, by the mask or by the bias, and the facet of it."""
@@ -412,35 +437,45 @@ class _Trial:
 # ---- the lines that make B answer as A does ------------------------------------------------------
 
 
-def _lines(trial: _Trial) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-    """Return lines of NumPy before and after the call of B, and whether they undo all changes."""
+def _lines(trial: _Trial) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return lines of NumPy, before and after the call of B, that make it answer as A does."""
     seen = {change.facet for change in trial.changes if not change.fine}
-    before, after = [], []
     if not seen:
-        return (), (), True
-    masks, undoes = _mask(trial, seen)
+        return (), ()
     shares = trial.shares and bool(seen & {"group_order", *WITHOUT_KEY})
-    before += [*masks, *_inputs(trial, seen), *([_for_each_head(trial)] if shares else [])]
-    can = {"true_means", "default_scale", "scale_zero", "group_order"}
-    can |= {"causal", "beside"} if undoes else set()
-    can |= {name for name in PARTS if name in trial.b.takes} | {"scale"}
-    can -= {"softcap"} if trial.a.bias_first != trial.b.bias_first else set()
-    can -= {"causal", "beside", "true_means"} if _unused_by_mask(trial) else set()
-    if row := next((name for name in WITHOUT_KEY if name in seen), ""):
-        fill, looks = _fill(trial), _looks(trial)
-        if fill and looks is not None:
-            before.insert(0, _seeing(trial, looks))
-            after.append(f"output = np.where(seen, output, {fill})")
-            can.add(row)
-    return tuple(before), tuple(after), seen <= can
+    before = [*_mask(trial, seen), *_inputs(trial, seen)]
+    before += [_for_each_head(trial)] if shares else []
+    fill, looks = _fill(trial), _looks(trial)
+    if not seen & {*WITHOUT_KEY} or not fill or looks is None:
+        return tuple(before), ()
+    return (
+        (_seeing(trial, looks), *before),
+        (f"output = np.where(seen, output, {fill})",),
+    )
 
 
-def _unused_by_mask(trial: _Trial) -> bool:
-    """Return whether B sets queries to 0 by what is in its mask, which lines would change."""
-    kind = word(trial.b.zeroes_queries)
-    if kind == "masked":
-        return not trial.a.keep(trial.given).any(axis=-1).all()
-    return kind == "padded" and trial.given.mask is not None
+def _run(
+    trial: _Trial, before: Iterable[str], after: Iterable[str], arguments: dict[str, Any]
+) -> np.ndarray | None:
+    """Return B's output with these lines around its call; None where it refuses the inputs.
+
+    The lines are this module's own, and nothing that a person typed is in them.
+    """
+    names: dict[str, Any] = dict.fromkeys(("mask", *PARTS))
+    names |= {"np": np, "causal": False} | arguments
+    if names["mask"] is not None:
+        names["mask"] = np.asarray(names["mask"])
+    for line in before:
+        exec(line, names)
+    handed_over: dict[str, Any] = {
+        name: names[name] for name in ("Q", "K", "V", "mask", "causal", *PARTS)
+    }
+    names["output"] = answered(trial.b, **handed_over).output
+    if names["output"] is None:
+        return None
+    for line in after:
+        exec(line, names)
+    return np.asarray(names["output"])
 
 
 def _inputs(trial: _Trial, seen: set[str]) -> Iterator[str]:
@@ -470,22 +505,18 @@ def _for_each_head(trial: _Trial) -> str:
     return "K, V = (np.repeat(M, len(Q) // len(M), axis=0) for M in (K, V))"
 
 
-def _mask(trial: _Trial, seen: set[str]) -> tuple[list[str], bool]:
-    """Return what is done to the mask, and whether it undoes how A and B look ahead."""
+def _mask(trial: _Trial, seen: set[str]) -> list[str]:
+    """Return what is done to the mask."""
     a_hides, b_hides = (side.true_means == "hide" for side in (trial.a, trial.b))
     parts = _looks(trial)
     by_hand = trial.given.parts.window is not None and "window" not in trial.b.takes
     if parts is not None and (by_hand or {"causal", "beside"} & seen):
-        keep = trial.a.keep(trial.given)
-        by_array = replace(trial.last, mask=~keep if b_hides else keep, causal=False)
-        if trial.b.refuses(by_array):
-            return [], False
         joined = " & ".join(parts)
         lines = [f"mask = {f'~({joined})' if b_hides and joined else joined or 'None'}"]
         lines += ["causal = False"] if trial.given.causal else []
-        return lines + (["window = None"] if trial.given.parts.window is not None else []), True
+        return lines + (["window = None"] if trial.given.parts.window is not None else [])
     turned = trial.given.mask is not None and a_hides != b_hides
-    return ["mask = ~mask"] if turned else [], parts is not None
+    return ["mask = ~mask"] if turned else []
 
 
 def _looks(trial: _Trial) -> list[str] | None:

@@ -147,6 +147,17 @@ def test_digits_are_told_apart_from_what_is_seen():
     assert change.fine and change.sentence == messages.SOFTMAX_IN_FLOAT32.format(library=library)
 
 
+def test_a_row_that_sees_keys_where_the_mask_is_dropped_is_said_last():
+    mask = np.array([[False, True, True]] * 3)
+    move = moved("torch_sdpa", "openvino", *numbers(), mask=mask, causal=True)
+    first, last = [change.sentence for change in move.changes]
+    assert first == messages.IGNORES_THE_MASK.format(
+        library="OpenVINO scaled_dot_product_attention"
+    )
+    assert last.startswith(messages.ONCE_THE_MASK_IS_READ) and "NaN" in last
+    assert np.isfinite(move.b.output).all() and move.undone
+
+
 def test_causes_that_undo_each_other_are_no_difference():
     """The row sees no key in both, by either reading of the mask's only place."""
     Q, K, V = numbers(1, 1)
@@ -219,6 +230,8 @@ def test_a_cause_is_named_just_where_numbers_differ_and_the_lines_undo_it(pair, 
     same = np.allclose(move.a.output, move.b.output, **near)
     same = same and np.allclose(move.a.weights, move.b.weights, **near)
     assert any(not change.fine for change in move.changes) is not same
+    facets = {change.facet for change in move.changes if not change.fine}
+    assert move.undone or not facets <= {"true_means", "default_scale", "beside", "scale"}
     if move.undone:
         names = dict(zip("QKV", arrays, strict=True)) | {"np": np, "causal": False}
         names |= dict.fromkeys(("mask", "scale", "softcap", "window", "bias")) | rest
