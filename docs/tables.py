@@ -34,8 +34,8 @@ def written(page: str) -> str:
     """Return the page with its tables as the records are."""
     for name in TABLES:
         begin, end = f"<!-- {name} -->\n\n", f"\n\n<!-- end of {name} -->"
-        before, _, rest = page.partition(begin)
-        _, _, after = rest.partition(end)
+        before, rest = page.split(begin)
+        _, after = rest.split(end)
         page = f"{before}{begin}{table(name)}{end}{after}"
     return page
 
