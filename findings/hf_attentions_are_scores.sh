@@ -7,8 +7,8 @@
 # Nothing in their names or shapes tells them from weights; a softmax of them gives the weights.
 #
 # Guess before the run: weights, whose rows sum to 1, as in BERT.
-# Seen: rows of BERT sum to 1, those of the two to −∞, their lowest number is float32's; a softmax of
-# them is 0 at padding.
+# Seen: rows of BERT sum to 1, those of the two to −∞; their lowest number is float32's. A softmax
+# of them is 0 at padding.
 set -eu
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
@@ -30,7 +30,8 @@ from transformers import (
 sizes = dict(
     vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
 )
-grouped = {f"{name}_groups": 1 for name in ("q", "k", "v", "post_attention", "intermediate", "output")}
+parts = ("q", "k", "v", "post_attention", "intermediate", "output")
+grouped = {f"{name}_groups": 1 for name in parts}
 layers = dict(
     num_encoder_layers=1, num_decoder_layers=1, num_encoder_attention_heads=2,
     num_decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32,

@@ -1,5 +1,6 @@
 #!/bin/sh
-# transformers 5.24.0 on torch 2.13.0, the CPU, float32: FalconModel with alibi=True, random weights.
+# transformers 5.24.0 on torch 2.13.0, the CPU, float32: FalconModel with alibi=True, random
+# weights.
 #
 # ALiBi is added twice in the eager attention, in the mask and again beside it, and once under sdpa.
 # A call with output_attentions=True takes the eager way: so asking for the weights changes the

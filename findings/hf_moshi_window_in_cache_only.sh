@@ -57,10 +57,8 @@ for name, (kind, config) in kinds.items():
         step = run(X[:, t : t + 1], past_key_values=cache)
         cache = step.past_key_values
         off.append((step[0][0, 0] - whole[0, t]).abs().max().item())
-    reads = [
-        t for t in range(10)
-        if not torch.allclose(run(X + torch.eye(10)[t][None, :, None])[0][0, 9], whole[0, 9], atol=1e-4)
-    ]
+    changed = [run(X + torch.eye(10)[t][None, :, None])[0][0, 9] for t in range(10)]
+    reads = [t for t in range(10) if not torch.allclose(changed[t], whole[0, 9], atol=1e-4)]
     print(name, "row 9 of a whole run reads tokens", reads)
     print("  step off whole run:", [float(f"{x:.1g}") for x in off])
     if name == "Mistral":

@@ -1,5 +1,5 @@
 #!/bin/sh
-# transformers 5.24.0 on torch 2.13.0, the CPU, float32: LlamaForCausalLM (and most of its kind) with
+# transformers 5.24.0 on torch 2.13.0, the CPU, float32: LlamaForCausalLM (and most like it) with
 # position_ids that start again at 0, as for two texts in one row, and no attention_mask.
 #
 # With use_cache=False the two texts do not see each other. With use_cache=True, the default, no

@@ -58,7 +58,8 @@ cap = """%cap = arith.constant 0.8 : f32
           %capped = arith.mulf %flat, %cap : f32"""
 found = attention(["tensor<4x4xf32>"] * 3, (Q, K, V), cap, "%capped")
 scores = Q @ K.T / 2
-off = {c: np.abs(softmax(c * np.tanh(scores / c)) @ V - found).max() for c in (0.8, 0.8 * np.log(2))}
+caps = (0.8, 0.8 * np.log(2))
+off = {c: np.abs(softmax(c * np.tanh(scores / c)) @ V - found).max() for c in caps}
 for c, found in off.items():
     print(f"off a soft cap of {c:.4f}: {found:.2g}")
 sys.exit(not (off[0.8] > 0.01 and off[0.8 * np.log(2)] < 1e-5))

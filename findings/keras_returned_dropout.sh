@@ -1,6 +1,6 @@
 #!/bin/sh
-# Keras 3.15.1 on JAX 0.10.2, the CPU, float32: return_attention_scores=True with training=True and a
-# dropout of 0.5, in two layers of the same library.
+# Keras 3.15.1 on JAX 0.10.2, the CPU, float32: return_attention_scores=True with training=True and
+# a dropout of 0.5, in two layers of the same library.
 #
 # keras.layers.MultiHeadAttention returns the weights before the dropout, which are not those that
 # made the output; keras.layers.Attention returns them after it (as torch's nn.MultiheadAttention
@@ -26,7 +26,8 @@ import numpy as np
 keras.utils.set_random_seed(0)
 X = np.random.RandomState(0).standard_normal((1, 8, 4)).astype("float32")
 options = {"training": True, "return_attention_scores": True}
-heads, plain = keras.layers.MultiHeadAttention(1, 4, dropout=0.5), keras.layers.Attention(dropout=0.5)
+heads = keras.layers.MultiHeadAttention(1, 4, dropout=0.5)
+plain = keras.layers.Attention(dropout=0.5)
 before = np.asarray(heads(X, X, **options)[1])[0, 0]
 output, after = (np.asarray(found)[0] for found in plain([X, X], **options))
 print("MultiHeadAttention: sums of rows", before.sum(-1).round(3), "zeros", (before == 0).sum())

@@ -7,8 +7,8 @@
 # flash its noise is drawn in eval() too, so that two calls differ.
 #
 # Guess before the run: what flash takes, it computes as the plain way does; no noise in eval().
-# Seen, d = 4: plain l2 equals softmax(−‖q − k‖² / √4), flash with √6 in its place (2e-7), the two are
-# 0.2 apart; flash with gumbel_softmax equals softmax(q·k / √4); two plain calls are 3.6 apart.
+# Seen, d = 4: plain l2 equals softmax(−‖q − k‖² / √4), flash with √6 in its place (2e-7), the two
+# are 0.2 apart; flash with gumbel_softmax equals softmax(q·k / √4); two plain calls are 3.6 apart.
 set -eu
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
