@@ -18,7 +18,8 @@ from attention.html import spread
 from attention.limits import BadInput
 from attention.session.compare import pair
 from attention.session.compare.check_yours import from_settings
-from attention.session.compare.compare_frameworks import compare, has_switch, left_out
+from attention.session.compare.compare_frameworks import between, has_switch, left_out
+from attention.session.compare.compare_frameworks import shown as shown_on_conventions
 from attention.session.edit import board_edits, changes
 from attention.session.edit import parts as prepared
 from attention.session.state import links
@@ -213,17 +214,15 @@ def test_a_worksheet_is_right_or_refused(s):
 def test_conventions_hands_the_parts_over():
     for name in ("all", "relative", "cross", "typed, relative", "relative, 0 and 1"):
         s = replace(USES[name], head=USES[name].heads - 1)
-        ours, compared = compare(s, "array")
-        right = view(s, run(s)).stages
-        np.testing.assert_allclose(ours.weights, right["weights"], rtol=1e-12)
-        for each in compared:
-            takes = CONVENTIONS[each.name].takes
-            if each.answer.refused or {"softcap", "sinks", "bias"} - takes:
-                continue
-            np.testing.assert_allclose(each.answer.weights, ours.weights, atol=1e-5)
-    _, compared = compare(USES["window"], "array")
-    said = {each.name: each.sentence for each in compared}
-    for name in (
+        right = view(s, run(s)).stages["weights"]
+        np.testing.assert_allclose(shown_on_conventions(s).weights, right, rtol=1e-12)
+        for library, record in CONVENTIONS.items():
+            move = between(replace(s, move_from="ours", move_to=library), "array")
+            np.testing.assert_allclose(move.a.weights, right, atol=1e-5)
+            takes = {"softcap", "sinks", "bias"} <= record.takes
+            if takes and not move.b.refused and not record.bias_first:
+                np.testing.assert_allclose(move.b.weights, right, atol=1e-5)
+    for library in (
         "torch_sdpa",
         "jax",
         "onnx_23",
@@ -232,8 +231,8 @@ def test_conventions_hands_the_parts_over():
         "keras_mha",
         "keras_ops",
     ):
-        assert said[name].startswith("Agrees to "), (name, said[name])
-    assert said["torch_sdpa_lower_right"].endswith("which takes neither a window nor another mask.")
+        windowed = replace(USES["window"], move_from="ours", move_to=library)
+        assert not [c for c in between(windowed, "array").changes if not c.fine], library
     assert left_out(USES["all"]) == () and left_out(USES["sigmoid"]) == ("sigmoid",)
     assert has_switch(CAT) and not has_switch(USES["window"])
 
