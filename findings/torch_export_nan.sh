@@ -16,8 +16,7 @@ set -e
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/env"
-"$folder/env/bin/pip" install -q --extra-index-url https://download.pytorch.org/whl/cpu \
-    torch==2.13.0 onnxscript==0.7.2 onnx==1.23.2 onnxruntime==1.32.0 numpy==2.4.6
+"$folder/env/bin/pip" install -q torch==2.13.0 onnxscript==0.7.2 onnx==1.23.2 onnxruntime==1.32.0 numpy==2.4.6
 "$folder/env/bin/python" - 2>"$folder/errors" <<'PYTHON'
 import io
 import logging

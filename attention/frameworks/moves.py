@@ -18,7 +18,6 @@ from attention.arrays.checks import as_floats
 from attention.frameworks.given import grouped
 from attention.frameworks.libraries.convention import (
     FACETS,
-    NO_ARGUMENT,
     PARTS,
     Answer,
     Convention,
@@ -31,6 +30,7 @@ from attention.vocabulary.numbers import number
 from attention.vocabulary.sentences import capital, in_words
 
 FLOAT32, FLOAT64 = 1e-5, 1e-10  # what rounding may change in each
+NONE = "no boolean mask"
 HIDES_BY = -1e30  # a bias below it leaves nothing of a score
 ROW = "hidden_row"
 WITHOUT_KEY = ("hidden_row", "infinite_row", "lowest_row")
@@ -165,10 +165,20 @@ def between(
     before, after = _lines(trial)
     arguments = dict(zip("QKV", as_floats(Q=Q, K=K, V=V), strict=True)) | rest
     run = _run(trial, before, after, arguments)
-    before, after = ((), ()) if run is None else (before, after)
     undone = run is not None and bool(_close(_output(of_a), run, FLOAT32).all())
+    if run is None or not (undone or _nearer(run, of_a, of_b)):
+        before, after = (), ()
     unseen = _apart(both, trial.changes)
     return Move(of_a, of_b, tuple(trial.changes), before, after, undone, unseen)
+
+
+def _nearer(run: np.ndarray, of_a: Answer, of_b: Answer) -> bool:
+    """Return whether fewer rows differ from A's after the lines than before."""
+    left, there = (
+        (~_close(_output(of_a), output, FLOAT32).all(axis=-1)).sum()
+        for output in (run, _output(of_b))
+    )
+    return bool(left < there)
 
 
 def _apart(both: tuple[Convention, Convention], changes: Iterable[Change]) -> tuple[str, ...]:
@@ -219,6 +229,9 @@ class _Trial:
         self._take(("causal", "lone_query_sees_all"), "causal", self._corner)
         self._take(("least_is_zero",), "causal", self._least)
         self._take(("true_means",), "true_means", self._polarity)
+        if self.given.mask is not None and self.b.true_means == NONE != self.a.true_means:
+            text = f"{self.of(self.b)} takes no boolean mask: its helper makes numbers of it."
+            self.changes.append(Change("true_means", text, fine=True))
         for name in PARTS:
             self._part(name)
         self._take(("bias_first",), "softcap", self._capped_bias)
@@ -243,6 +256,8 @@ class _Trial:
     def _changed(self, **fields: Any) -> tuple[Answer, Answer]:
         """Return the answers before and after the record takes these fields."""
         before = self.answer
+        if all(getattr(self.now, name) == value for name, value in fields.items()):
+            return before, before
         self.now = replace(self.now, **fields)
         self.answer = self.now.answer(self.given)
         return before, self.answer
@@ -257,7 +272,7 @@ class _Trial:
         if not _same(before, after):
             lacks = self.a if there else self.b
             how = getattr(lacks, name)
-            why = how if how != NO_ARGUMENT else "it has no argument for it"
+            why = how if how.startswith("none") else "it has no argument for it"
             self.changes.append(
                 Change(name, f"{self.of(lacks)} leaves the {PARTS[name]} out: {why}.")
             )
@@ -410,8 +425,16 @@ class _Trial:
                     f"The filler of {self.of(side)} is finite: up to {most} of a row's weight"
                     " is lost to hidden keys."
                 )
-        reached = self.b if not np.isfinite(_output(after)[others]).all() else self.a
-        return f"NaN or ∞ at a hidden key reaches the answer of {self.of(reached)}."
+        for side, answer in ((self.b, after), (self.a, before)):
+            if not (
+                np.isfinite(_output(answer)[others]).all()
+                and np.isfinite(_weights(answer)[others]).all()
+            ):
+                return f"NaN or ∞ at a hidden key reaches the answer of {self.of(side)}."
+        return (
+            f"{self.of(self.b)} and {self.of(self.a)} hide scores with other numbers, or in other"
+            " float types: rows that large numbers fill differ."
+        )
 
     def _roots(self, before: Answer, after: Answer) -> str:
         if self.a.roots == self.b.roots:
@@ -459,12 +482,13 @@ def _run(
 ) -> np.ndarray | None:
     """Return B's output with these lines around its call; None where it refuses the inputs.
 
-    The lines are this module's own, and nothing that a person typed is in them.
+    The lines are this module's own, and nothing that a person typed is in them: arrays are bound to
+    names, and :func:`handed` has refused any other argument.
     """
     names: dict[str, Any] = dict.fromkeys(("mask", *PARTS))
     names |= {"np": np, "causal": False} | arguments
-    if names["mask"] is not None:
-        names["mask"] = np.asarray(names["mask"])
+    for name in ("mask", "bias", "sinks"):
+        names[name] = None if names[name] is None else np.asarray(names[name])
     for line in before:
         exec(line, names)
     handed_over: dict[str, Any] = {
@@ -480,7 +504,7 @@ def _run(
 
 def _inputs(trial: _Trial, seen: set[str]) -> Iterator[str]:
     """Yield what is done to Q, K, V and the parts."""
-    root = "np.sqrt(Q.shape[-1])"
+    root = "Q.shape[-1] ** 0.5"  # a plain float keeps the float type of Q
     left_out = trial.b.takes - trial.a.takes - {"window"}
     if trial.given.causal and word(trial.a.beside) == "mask dropped":
         left_out |= {"bias"} & trial.b.takes
@@ -500,9 +524,10 @@ def _inputs(trial: _Trial, seen: set[str]) -> Iterator[str]:
 
 def _for_each_head(trial: _Trial) -> str:
     """Return the line that gives each head of queries its keys and values, in the order of A."""
+    times = "(Q.shape[-3] // M.shape[-3])"
     if word(trial.a.group_order) == "tiled":
-        return "K, V = (np.concatenate([M] * (len(Q) // len(M))) for M in (K, V))"
-    return "K, V = (np.repeat(M, len(Q) // len(M), axis=0) for M in (K, V))"
+        return f"K, V = (np.concatenate([M] * {times}, axis=-3) for M in (K, V))"
+    return f"K, V = (np.repeat(M, {times}, axis=-3) for M in (K, V))"
 
 
 def _mask(trial: _Trial, seen: set[str]) -> list[str]:
@@ -535,12 +560,12 @@ def _looks(trial: _Trial) -> list[str] | None:
     sizes = f"Q.shape[-2], K.shape[-2]{past}"
     if causal and a.corner not in ("upper left", "the caller's mask", "lower right"):
         return None
-    parts = ["~mask" if a.true_means == "hide" else "mask"] if mask else []
-    if given.parts.window is not None:
-        shift = " + K.shape[-2] - Q.shape[-2]" if a.from_the_end else ""
-        parts.append(f"np.tri({sizes}, dtype=bool)")
-        return [*parts, f"~np.tri(Q.shape[-2], K.shape[-2], -window{shift}, dtype=bool)"]
-    return parts + ([f"np.tri({sizes}, dtype=bool)"] if causal else [])
+    band = f"~np.tri(Q.shape[-2], K.shape[-2], -window{past and ' + K.shape[-2] - Q.shape[-2]'}"
+    looks = [f"np.tri({sizes}, dtype=bool)"] if causal or given.parts.window is not None else []
+    looks += [f"{band}, dtype=bool)"] if given.parts.window is not None else []
+    if by_hand and a.true_means == "hide":  # the array holds all of it, and is read as hidden
+        return [f"~({' & '.join((['mask'] if mask else []) + looks)})"]
+    return [*(["~mask" if a.true_means == "hide" else "mask"] if mask else []), *looks]
 
 
 def _fill(trial: _Trial) -> str:
@@ -570,7 +595,7 @@ ZERO, NAN, EVEN, AS_IF, OTHER = (
 
 def _kept(kept: np.ndarray, unmasked: np.ndarray) -> str:
     """Return what is in rows that see no key, (rows, n_k), beside those without a mask."""
-    if np.isnan(kept).all():
+    if np.isnan(kept).any(axis=-1).all():
         return NAN
     if not kept.any():
         return ZERO

@@ -75,6 +75,9 @@ def diagnose_library(
             found, answers=answers or found.answers, verdict=f"{verdict} {found.verdict}"
         )
     ours = replace(named("ours"), true_means=record.true_means)  # the mask is in its polarity
+    turned = ["It is handed the mask as it reads it: True means hide."] * (
+        handed["mask"] is not None and record.true_means == "hide"
+    )
     changes = [change.sentence for change in between(ours, record, **handed).changes]
     return Diagnosis(
         explanations=(),
@@ -85,7 +88,7 @@ def diagnose_library(
             f"These are the numbers of {record.name} ({record.version}), to"
             f" {amount(_digits(search, worst(told)), 'digit')}."
         ),
-        notes=tuple(changes) or ("With these inputs it answers as this package does.",),
+        notes=(*turned, *(changes or ["With these inputs it answers as this package does."])),
         correct=True,
         tried=1,
         plan=search.plan,
@@ -112,10 +115,11 @@ def _handed(search: Search, library: str) -> tuple[dict[str, Any], Stages]:
         by_distance = given.relative.of(given.shape, np.dtype(np.float64))
         bias = by_distance if bias is None else bias + by_distance
     allowed = None if given.allowed is None else np.broadcast_to(given.allowed, given.shape)
+    shared = (given.heads // given.kv_heads) if given.kv_heads else 1  # as repeat_heads has them
     handed: dict[str, Any] = {
         "Q": right["queries"],
-        "K": right["keys"],
-        "V": right["V"],
+        "K": right["keys"][..., ::shared, :, :] if shared > 1 else right["keys"],
+        "V": right["V"][..., ::shared, :, :] if shared > 1 else right["V"],
         "mask": allowed,
         "scale": given.scale,
         "softcap": given.softcap,

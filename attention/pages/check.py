@@ -314,6 +314,7 @@ def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
     boxes, example = answers(bench)
     if example:
         pieces.note(example)
+        library = inputs.OURS  # there is nothing of a library to compare yet
     diagnosis = inputs.explain(bench, boxes, library)
     verdict(diagnosis, source)
     heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1

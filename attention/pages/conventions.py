@@ -22,11 +22,12 @@ from attention.session.state.about import what_it_is
 from attention.session.state.run import labels
 from attention.session.state.settings import PUSHED, Settings
 from attention.vocabulary.parts import called
-from attention.vocabulary.sentences import amount, which_of
+from attention.vocabulary.sentences import amount, in_words, which_of
 
 Labels = tuple[str, ...]
 UNDOES = "These lines make the second library answer as the first. Names as in NumPy:"
-UNDOES_SOME = "These lines undo a part of the difference. Names as in NumPy:"
+UNDOES_SOME = "With these lines fewer rows differ. Names as in NumPy:"
+NO_LINE = "No line of NumPy around the call makes the second library answer as the first."
 
 
 def named(key: str) -> str:
@@ -116,6 +117,8 @@ def the_changes(s: Settings, move: Move) -> None:
         pieces.message_box(
             "understood", " ".join([f"Nothing changes here: both agree to {digits}.", *fine])
         )
+    if seen and not (move.before or move.after):
+        pieces.note(NO_LINE)
     if move.before or move.after:
         pieces.note(UNDOES if move.undone else UNDOES_SOME)
         call = f"output = …  # {CONVENTIONS[s.move_to].title}"
@@ -135,7 +138,8 @@ def what_else_differs(s: Settings, move: Move) -> None:
     """List the facets that differ and that these numbers do not show."""
     if not move.unseen:
         return
-    with st.expander("Also different, but not in these numbers"):
+    quiet = not [change for change in move.changes if not change.fine]
+    with st.expander("Other differences", expanded=quiet):
         both = table(dict.fromkeys((s.move_from, s.move_to)), move.unseen)
         shown = both[list(move.unseen)].rename(columns=FACETS).T
         shown.columns = [CONVENTIONS[name].name for name in both.index]
@@ -179,6 +183,12 @@ def the_results(s: Settings) -> None:
         )
         return
     move = inputs.between(s, how_the_mask_is_passed(s))
+    if neither := inputs.in_neither(s):
+        pieces.message_box(
+            "flag",
+            f"Neither library has an argument for the {in_words(neither)} on Explore: both results"
+            " are without.",
+        )
     the_changes(s, move)
     panes = panes_of(s, move)
     board.show("conventions_board", panes, about=what_it_is(s))

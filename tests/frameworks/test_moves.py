@@ -102,7 +102,7 @@ def test_a_missing_scale_is_named_and_no_scale_of_ones_own_removes_it():
     said = messages.DOES_NOT_DIVIDE.format(a=SDPA, b="keras.layers.Attention")
     move = moved("torch_sdpa", "keras_attention", *numbers())
     assert [change.sentence for change in move.changes] == [said]
-    assert move.before == ("Q = Q / np.sqrt(Q.shape[-1])",)
+    assert move.before == ("Q = Q / Q.shape[-1] ** 0.5",)
     assert not seen("torch_sdpa", "keras_attention", *numbers(), scale=1.0)
 
 
@@ -203,9 +203,10 @@ def inputs(seed):
     rng = np.random.default_rng(seed)
     n_q, n_k = rng.integers(1, 5, 2).tolist()
     n_k = n_q if seed % 3 == 0 else n_k
-    lead = [(), (2,), (4,)][seed % 3]
+    lead = [(), (2,), (4,), (2, 4)][seed % 4 if seed > 15 else seed % 3]
     arrays = numbers(n_q, n_k, lead, ("float32", "float64")[seed % 2], seed)
-    arrays[1:] = [M[:2] for M in arrays[1:]] if seed % 3 == 2 and seed % 2 else arrays[1:]
+    if lead[-1:] == (4,) and seed % 2:
+        arrays[1:] = [M[..., :2, :, :] for M in arrays[1:]]
     rest = {}
     if seed % 4:
         mask = rng.random((n_q, n_k) if seed % 5 else (1, n_k)) > 0.5
@@ -245,3 +246,35 @@ def test_a_cause_is_named_just_where_numbers_differ_and_the_lines_undo_it(pair, 
         for line in move.after:
             exec(line, names)
         np.testing.assert_allclose(names["output"], move.a.output, **near)
+
+
+def test_most_differences_are_undone_and_nan_is_blamed_where_there_is_one():
+    told = undone = refused = cases = 0
+    for pair, seed in list(itertools.product(PAIRS, range(24)))[::97]:
+        arrays, rest = inputs(seed)
+        move = moved(*pair, *arrays, **rest)
+        cases, refused = cases + 1, refused + bool(move.a.refused or move.b.refused)
+        seen_ = [change for change in move.changes if not change.fine]
+        told, undone = told + bool(seen_), undone + bool(seen_ and move.undone)
+        blamed = any("NaN or ∞ at a hidden key" in change.sentence for change in seen_)
+        assert not blamed or not all(np.isfinite(a.output).all() for a in (move.a, move.b))
+    assert refused < 0.5 * cases and undone > 0.6 * told and told > 0.2 * cases
+
+
+def test_lists_are_taken_as_arrays():
+    Q, K, V = (M.tolist() for M in numbers())
+    bias = [[0.0, 0.0, 0.0], [-np.inf] * 3, [0.0, 0.0, 0.0]]
+    move = moved("torch_sdpa", "jax", Q, K, V, bias=bias)
+    assert move.undone and move.after
+
+
+def test_a_window_in_the_mask_is_read_as_the_mask_is():
+    move = moved("torch_sdpa", "torch_mha", *numbers(), window=2)
+    assert [change.sentence for change in move.changes] == [messages.TRUE_MEANS_HIDE]
+    assert move.undone and move.before[0].startswith("mask = ~(np.tri(")
+
+
+def test_a_library_without_boolean_masks_is_named():
+    mask = np.tri(3, dtype=bool)
+    (change,) = moved("torch_sdpa", "hf_eager", *numbers(), mask=mask).changes
+    assert change.fine and change.facet == "true_means"

@@ -62,7 +62,10 @@ def test_no_text_of_an_entry_is_empty_and_its_words_are_those_of_the_table(name)
     entry = CONVENTIONS[name]
     texts = {field.name: getattr(entry, field.name) for field in fields(entry)}
     texts = {key: text for key, text in texts.items() if isinstance(text, str)}
-    assert all(text == text.strip() and (text or key == "mode") for key, text in texts.items())
+    assert all(
+        text == text.strip() and (text or key in ("mode", "nan_note"))
+        for key, text in texts.items()
+    )
     for field, words in WORDS.items():
         assert word(texts[field]) in words, field
     assert all(isinstance(getattr(entry, facet), str) for facet in FACETS)
@@ -251,7 +254,7 @@ def test_a_row_that_a_bias_fills_is_what_the_table_says(name):
         question = f"a bias of {fill} for a row, float32"
         recorded, said = WAYS[name]["answers"][question], word(getattr(CONVENTIONS[name], field))
         if "output" not in recorded:
-            assert said == NO_ARGUMENT or "bias" in CONVENTIONS[name].takes
+            assert said == NO_ARGUMENT or "refused" in recorded
             continue
         Q, K, V, _ = (M if M is None else M[0, 0] for M in drawn(QUESTIONS[question]))
         row = np.array(recorded["output"][0][0][1], float)
@@ -348,6 +351,8 @@ def test_causal_is_aligned_as_the_table_says(name, n_q, n_k):
 def test_a_window_is_an_argument_or_part_of_the_mask():
     Q, K, V = numbers(2, 4, dtype="float32")
     for name, convention in CONVENTIONS.items():
+        if convention.true_means == "hide":  # the array is handed over as it is
+            continue
         given = answer(name, Q, K, V, window=2)
         if given.refused:
             assert given.refused == messages.KERAS_MASK_OVER_KEYS or name in NARROW

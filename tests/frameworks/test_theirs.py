@@ -59,3 +59,17 @@ def test_what_the_library_cannot_be_handed_is_refused_in_a_sentence():
     with pytest.raises(BadInput, match="keras.layers.Attention") as refused:
         diagnose_library(given(), "keras_attention", output=Q)
     assert messages.KERAS_MASK_OVER_KEYS in str(refused.value)
+
+
+def test_heads_that_share_keys_are_handed_over_as_they_are():
+    rng = np.random.default_rng(3)
+    Q, K, V = rng.standard_normal((4, 4, 4)), *rng.standard_normal((2, 2, 4, 4))
+    joined = [np.moveaxis(M, 0, 1).reshape(4, -1) for M in (Q, K, V)]
+    shared = checked(Given(Q=joined[0], K=joined[1], V=joined[2], heads=4, kv_heads=2))
+    theirs = answer("x_transformers", Q, K, V).output
+    output = np.moveaxis(theirs, 0, 1).reshape(4, -1)
+    assert diagnose_library(shared, "x_transformers", output=output).correct
+    assert not diagnose_library(shared, "torch_sdpa", output=output).correct
+    with pytest.raises(BadInput) as refused:
+        diagnose_library(shared, "torch_mha", output=output)
+    assert messages.NO_FEWER_HEADS in str(refused.value)

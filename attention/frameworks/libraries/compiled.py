@@ -14,6 +14,7 @@ from attention.frameworks.libraries.convention import (
 _NCNN = Convention(
     title="ncnn SDPA",
     version="ncnn 1.0.20261020",
+    nan_note="not tried; it depends on the CPU",
     when="a layer of a graph. What a NaN in K becomes hangs on the machine's instructions",
     source="graphs written by hand, one item of a batch after the other; run on an x86 CPU",
     layout="(H, L, D), without a batch axis",

@@ -208,6 +208,7 @@ class Convention:
     # "none", or "masked": the same of queries whose mask, without the look-ahead, hides all keys;
     # or "padded": of those whose own key it hides
     zeroes_queries: str = "none"
+    nan_note: str = ""  # in the place of what follows for a NaN in K at a hidden key
     leaks: bool = True  # a NaN in V at a hidden key reaches the output, as 0 × NaN
     bias_first: bool = False  # the soft cap is of scores and bias
     roots: bool = False  # √scale on Q and on K, where the others multiply once
@@ -221,6 +222,8 @@ class Convention:
     @property
     def nan_key(self) -> str:
         """Return what a NaN in K at a hidden key does: it is hidden, or reaches the whole row."""
+        if self.nan_note:
+            return self.nan_note
         if self.zeroes_ahead:
             return "NaN; hidden where it is ahead"
         return "0; all of the row" if self.zeroes_nan else "hidden" if self.in_place else "NaN"
@@ -253,17 +256,17 @@ class Convention:
 
     def as_called(self, given: Handed) -> Handed:
         """Return what a caller hands over who makes a window part of the mask, where there is no
-        argument for it: then the look-ahead is part of the mask as well.
+        argument for it: then the look-ahead is part of the mask as well, and the array is handed
+        over as it is, True for what may be seen.
         """
         if given.parts.window is None or "window" in self.takes:
             return given
         n_q, n_k = given.shape[-2:]
         past = n_k - n_q if self.from_the_end else 0
-        looks = replace(given, parts=replace(given.parts, window=None))
-        by_hand = replace(self, beside="both")  # the caller's mask is one of all
-        keep = by_hand.keep(looks) & window(n_q, n_k, given.parts.window, past)
-        mask = ~keep if self.true_means == "hide" else keep
-        return replace(looks, mask=mask, causal=False)
+        looks = window(n_q, n_k, given.parts.window, past)
+        looks = np.broadcast_to(looks if given.mask is None else given.mask & looks, given.shape)
+        parts = replace(given.parts, window=None)
+        return replace(given, mask=looks, causal=False, parts=parts)
 
     def keep(self, given: Handed) -> np.ndarray:
         """Return which scores count, the mask read as this library reads it: (…, n_q, n_k)."""

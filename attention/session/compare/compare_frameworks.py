@@ -10,7 +10,9 @@ import numpy as np
 from attention.core.scores import SIGMOID
 from attention.core.trace import AttentionTrace
 from attention.explain.view import distinct
+from attention.frameworks.libraries.convention import GROUPS, PARTS
 from attention.frameworks.moves import Move, moved
+from attention.frameworks.records import CONVENTIONS
 from attention.session.state.run import one, run
 from attention.session.state.settings import Settings, added, allowed, real_keys
 
@@ -33,6 +35,14 @@ def between(s: Settings, handed: str) -> Move:
     rows = tuple(f"“{token}”" for token in distinct(s.tokens))
     rest = _mask_arguments(s, handed) | _parts(s)
     return moved(s.move_from, s.move_to, Q, K, V, rows=rows, **rest)
+
+
+def in_neither(s: Settings) -> tuple[str, ...]:
+    """The parts in use, in words, that both libraries leave out; grouped heads too."""
+    takes = CONVENTIONS[s.move_from].takes | CONVENTIONS[s.move_to].takes
+    parts = [PARTS[name] for name in _parts(s) if name not in takes | {"window"}]
+    groups = s.kv_heads < s.heads and GROUPS not in takes
+    return (*parts, *(["fewer heads of keys and values"] if groups else []))
 
 
 def shown(s: Settings) -> AttentionTrace:
