@@ -131,4 +131,8 @@ def _handed(search: Search, library: str) -> tuple[dict[str, Any], Stages]:
     answer = answered(record, **handed)
     if answer.weights is None:
         raise BadInput(f"{record.name} cannot be handed these inputs: {answer.refused}")
-    return handed, bench.output_of(answer.weights.astype(np.float64))
+    weights = answer.weights.astype(np.float64)
+    added: np.ndarray | float = 0.0
+    if shared > 1 and answer.output is not None:  # its heads may share other values than ours
+        added = answer.output - weights @ right["V"]
+    return handed, bench.output_of(weights, added)
