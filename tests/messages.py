@@ -500,6 +500,9 @@ ROOTS_OF_SCALE = "{library} multiplies Q and K by √scale each: large scores ro
 COMPUTES_IN_FLOAT32 = "{library} computes all in float32."
 SOFTMAX_IN_FLOAT32 = "{library} computes the softmax in float32."
 ROW_SEES_NO_KEY = "{rows} no key{some}: {there} in {b}, {here} in {a}."
+NEITHER_HAS = (
+    "Neither library has an argument for the {parts} on Explore: both results are without."
+)
 ONCE_THE_MASK_IS_READ = "Once it reads the same mask: row 1 sees no key"
 HEADS_SHARE_KEYS = "Heads of queries share keys {there} in {b}, {here} in {a}."
 LEAVES_A_PART_OUT = "{library} leaves the {part} out: it has no argument for it."
@@ -746,7 +749,7 @@ FOR_A_CLASS = "Each student enters a number and gets their own exercise."
 WHICH_MISTAKE = "Which of these mistakes did the code make?"
 PROGRESS_IS_KEPT = "The link keeps your progress."
 FRAMEWORKS_NEED_INPUTS = (
-    "Explore shows only finished weights; frameworks need Q, K and V. Choose an example there, or"
+    "Explore shows only finished weights; libraries need Q, K and V. Choose an example there, or"
     " upload other data."
 )
 GIVES_NO_ANSWER = "{title} gives no result: {why}"

@@ -304,8 +304,8 @@ def numbers_come_from() -> str:
 def called_in_menu(name: str) -> str:
     """Return a library as the menu has it."""
     if name == inputs.OURS:
-        return "my own code, or a library that is not listed"
-    return f"{CONVENTIONS[name].name} ({CONVENTIONS[name].version})"
+        return "my own code, or another library"
+    return CONVENTIONS[name].name
 
 
 def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:

@@ -32,8 +32,7 @@ NO_LINE = "No line of NumPy around the call makes the second library answer as t
 
 def named(key: str) -> str:
     """Return a library as a menu has it."""
-    record = CONVENTIONS[key]
-    return f"{record.name} ({record.version})"
+    return CONVENTIONS[key].name
 
 
 def swapped(s: Settings) -> Settings:

@@ -50,7 +50,7 @@ def test_a_file_is_gone_once_its_place_was_left(visit, subtests):
                 dashboard.tab("Your data")
             else:
                 dashboard.choose_page("Conventions")
-                until(dashboard.page.locator(".st-key-title h1", has_text="in each framework"))
+                until(dashboard.page.locator(".st-key-title h1", has_text="From one library"))
                 dashboard.idle()  # a page that is left before it was drawn was never there
                 dashboard.choose_page("Explore")
             until(dashboard.page.get_by_text(messages.NOTHING_CHANGES_YET))

@@ -20,8 +20,8 @@ FIELDS |= {"check_softcap": typed.count(1e-6, 1e6, None)}
 
 
 NAMES = ["check_source", *(f"check_{name}" for name in ("Q", "K", "V", "X", "W_Q", "W_K", "W_V"))]
-NAMES += ["check_mask", "check_output", "check_weights", "check_mask_kind", "check_true"]
-NAMES += ["check_heads", "check_kv_heads", "check_scale", "check_softcap"]
+NAMES += ["check_mask", "check_output", "check_weights", "check_library", "check_mask_kind"]
+NAMES += ["check_true", "check_heads", "check_kv_heads", "check_scale", "check_softcap"]
 
 
 def told(at, key: str) -> dict:
