@@ -1,9 +1,10 @@
 """Conventions: what changes for the example of Explore from one library to another."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from attention.figures.panes import comparison
@@ -139,10 +140,11 @@ def what_else_differs(s: Settings, move: Move) -> None:
         return
     quiet = not [change for change in move.changes if not change.fine]
     with st.expander("Other differences", expanded=quiet):
-        both = table(dict.fromkeys((s.move_from, s.move_to)), move.unseen)
-        shown = both[list(move.unseen)].rename(columns=FACETS).T
-        shown.columns = [CONVENTIONS[name].name for name in both.index]
-        st.table(shown)
+        a, b = (CONVENTIONS[key] for key in (s.move_from, s.move_to))
+        rows = [("", a.name, b.name), ("---",) * 3]
+        rows += [(FACETS[name], getattr(a, name), getattr(b, name)) for name in move.unseen]
+        lines = [row if row[1] == "---" else map(in_text, row) for row in rows]
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 def panes_of(s: Settings, move: Move) -> list[Pane]:
@@ -196,12 +198,17 @@ def the_results(s: Settings) -> None:
     what_else_differs(s, move)
 
 
+@cache
+def whole_table() -> pd.DataFrame:
+    """Return the table with its headings; it is the same for everybody."""
+    return table().rename(columns=FACETS | {"library": "library and mode"})
+
+
 def the_table() -> None:
     """What each library does, whatever the numbers are."""
     st.subheader("What each library does", anchor=False)
     pieces.note("Each row was run and recorded; sort by a column, or search with the lens.")
-    shown = table().rename(columns=FACETS | {"library": "library and mode"})
-    st.dataframe(shown, key="libraries", hide_index=True, width="stretch", height=420)
+    st.dataframe(whole_table(), key="libraries", hide_index=True, width="stretch", height=420)
 
 
 def page(s: Settings) -> None:

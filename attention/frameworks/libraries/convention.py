@@ -150,7 +150,7 @@ class Convention:
     """One library's choices in one mode. Its defaults are meant wherever it offers more.
 
     A field whose comment lists words in quotes begins with one of them, and may go on after a
-    semicolon with what the arithmetic does not imitate, such as another float type or version.
+    semicolon with a note. The first words are held to the recorded answers by a test.
     """
 
     title: str
