@@ -141,10 +141,11 @@ def what_else_differs(s: Settings, move: Move) -> None:
     quiet = not [change for change in move.changes if not change.fine]
     with st.expander("Other differences", expanded=quiet):
         a, b = (CONVENTIONS[key] for key in (s.move_from, s.move_to))
-        rows = [("", a.name, b.name), ("---",) * 3]
-        rows += [(FACETS[name], getattr(a, name), getattr(b, name)) for name in move.unseen]
-        lines = [row if row[1] == "---" else map(in_text, row) for row in rows]
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        lines = [f"From {in_text(a.name)} to {in_text(b.name)}:", ""]
+        for name in move.unseen:
+            of_a, of_b = in_text(getattr(a, name)), in_text(getattr(b, name))
+            lines.append(f"- {in_text(FACETS[name])}: {of_a} → {of_b}")
+        st.markdown("\n".join(lines))
 
 
 def panes_of(s: Settings, move: Move) -> list[Pane]:
