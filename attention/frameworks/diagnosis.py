@@ -18,7 +18,7 @@ from attention.core.biases import RelativeBias
 from attention.core.masks import MASKS
 from attention.core.norms import RMSNorm
 from attention.core.rotary import Rotary
-from attention.frameworks.answers import Set, Verdict
+from attention.frameworks.answers import Set, Target, Verdict
 from attention.frameworks.causes import (
     damaged,
     likely_cause,
@@ -329,7 +329,7 @@ def _explanation(found: Found, mistakes: Set) -> Explanation:
     return Explanation(
         mistakes=mistakes,
         error=verdict.error,
-        digits=_digits_of(found, verdict),
+        digits=digits_of(found.targets, verdict),
         half=verdict.half,
         stage=stage,
         ours=ours,
@@ -349,9 +349,9 @@ def _titles(found: Found, mistakes: Set) -> list[str]:
     return named
 
 
-def _digits_of(found: Found, verdict: Verdict) -> int:
-    """How many digits agree: as many as differ by nothing, and as were written."""
-    units = [target.unit for target in found.targets if target.unit > 1e-12]
+def digits_of(targets: Sequence[Target], verdict: Verdict) -> int:
+    """Return how many digits agree: as many as differ by nothing, and as were written."""
+    units = [target.unit for target in targets if target.unit > 1e-12]
     uncertain = max(verdict.far, *units, 1e-16)
     return max(0, round(-math.log10(uncertain))) if uncertain < math.inf else 0
 

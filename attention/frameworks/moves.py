@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attention.arrays.checks import as_floats
+from attention.arrays.distance import furthest, largest_finite
 from attention.frameworks.given import grouped
 from attention.frameworks.libraries.convention import (
     FACETS,
@@ -35,7 +36,8 @@ HIDES_BY = -1e30  # a bias below it leaves nothing of a score
 ROW = "hidden_row"
 WITHOUT_KEY = ("hidden_row", "infinite_row", "lowest_row")
 HIDING = (
-    *WITHOUT_KEY,
+    "infinite_row",
+    "lowest_row",
     "filler",
     "switch_filler",
     "in_place",
@@ -665,14 +667,7 @@ def digits_alike(move: Move) -> int:
     >>> digits_alike(moved("ours", "torch_sdpa", [[1.0]], [[1.0]], [[1.0]]))
     16
     """
-    error = 0.0
-    for one, other in ((_weights(move.a), _weights(move.b)), (_output(move.a), _output(move.b))):
-        alike = (one == other) | (np.isnan(one) & np.isnan(other))
-        size = np.abs(one[np.isfinite(one)]).max(initial=1)
-        with np.errstate(all="ignore"):
-            apart = np.abs(one.astype(float) - other.astype(float)) / size
-        error = max(error, float(np.where(alike, 0, apart).max(initial=0)))
+    pairs = ((_weights(move.a), _weights(move.b)), (_output(move.a), _output(move.b)))
+    error = max(furthest(one, other) / max(largest_finite(one), 1) for one, other in pairs)
     most = 16 if _output(move.a).dtype == _output(move.b).dtype == np.float64 else 7
-    if math.isnan(error):
-        return 0
     return most if error == 0 else max(0, min(most, math.floor(-math.log10(min(error, 1)))))

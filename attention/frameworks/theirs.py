@@ -10,9 +10,9 @@ import numpy as np
 
 from attention.arrays.blocks import one_blas_thread
 from attention.arrays.distance import difference, largest_finite
-from attention.frameworks.answers import Verdict, judge_stages, worst
+from attention.frameworks.answers import judge_stages, worst
 from attention.frameworks.bench import Stages
-from attention.frameworks.diagnosis import diagnose_given
+from attention.frameworks.diagnosis import diagnose_given, digits_of
 from attention.frameworks.given import Given
 from attention.frameworks.moves import between
 from attention.frameworks.records import answered, named
@@ -86,19 +86,13 @@ def diagnose_library(
         answers=answers,
         verdict=(
             f"These are the numbers of {record.name} ({record.version}), to"
-            f" {amount(_digits(search, worst(told)), 'digit')}."
+            f" {amount(digits_of(search.targets, worst(told)), 'digit')}."
         ),
         notes=(*turned, *(changes or ["With these inputs it answers as this package does."])),
         correct=True,
         tried=1,
         plan=search.plan,
     )
-
-
-def _digits(search: Search, verdict: Verdict) -> int:
-    """Return how many digits agree: as many as differ by nothing, and as were written."""
-    uncertain = max([verdict.far, 1e-16, *(target.unit for target in search.targets)])
-    return max(0, round(-np.log10(uncertain))) if np.isfinite(uncertain) else 0
 
 
 def _handed(search: Search, library: str) -> tuple[dict[str, Any], Stages]:
