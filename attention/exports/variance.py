@@ -1,19 +1,15 @@
-"""The numbers behind the charts on √d_k: as an HTML table, and as CSV."""
+"""The numbers behind the charts on √d_k: as tables of pandas, and as CSV."""
 
 from __future__ import annotations
 
-import csv
-import io
-from dataclasses import fields
+from dataclasses import asdict
+
+import pandas as pd
 
 from attention import program
-from attention.html.variance import rows_of
-from attention.samples.variance import DISTRIBUTIONS, Measured, Point
+from attention.samples.variance import DISTRIBUTIONS, Point
 from attention.session.state.about import UNKNOWN, About
 from attention.session.state.settings import Settings
-from attention.vocabulary.numbers import exact
-
-_MEASURES = [f.name for f in fields(Measured)]
 
 
 def what_was_drawn(s: Settings) -> About:
@@ -23,15 +19,28 @@ def what_was_drawn(s: Settings) -> About:
     return About({"samples": words})
 
 
-def to_csv(points: tuple[Point, ...], about: About = UNKNOWN) -> bytes:
-    """The same rows; every number reads back as the same float64.
+def points_table(points: tuple[Point, ...]) -> pd.DataFrame:
+    """Two rows for each d_k: the measures of the scores, and of the scaled scores."""
+    return pd.DataFrame(
+        {"d_k": point.d_k, "kind": kind, **asdict(measured)}
+        for point in points
+        for kind, measured in (("scores", point.raw), ("scaled", point.scaled))
+    )
 
-    What it is stands in columns, so that no line comes before the header.
+
+def explored_table(
+    means: dict[str, float], measured: dict[str, float], predicted: dict[str, float]
+) -> pd.DataFrame:
+    """A row for each stage: mean, variance, and what theory predicts, NaN where it does not."""
+    columns = {"mean": means, "variance": measured, "theory if means are 0": predicted}
+    return pd.DataFrame(columns, index=list(measured))
+
+
+def to_csv(points: tuple[Point, ...], about: About = UNKNOWN) -> bytes:
+    """The table of the points; every number reads back as the same float64.
+
+    What it is stands in a column, so that no line comes before the header.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["d_k", "kind", *_MEASURES, "origin"])
     origin = "; ".join([*about.inputs.values(), program.made_by()])
-    for d_k, kind, values in rows_of(points):
-        writer.writerow([d_k, kind, *map(exact, values), origin])
-    return text.getvalue().encode()
+    table = points_table(points).assign(origin=origin)
+    return table.to_csv(index=False, lineterminator="\n").encode()

@@ -12,14 +12,13 @@ import streamlit as st
 from attention.exports import long as exports
 from attention.figures.plotly import long_cells
 from attention.limits import MAX_LONG_TOKENS
-from attention.pages.components import board, zoom
+from attention.pages.components import charts, zoom
 from attention.pages.frame import pieces, state
 from attention.pages.panels import long_source
 from attention.pages.panels.long_source import WORK, changed, control
 from attention.session.long.job import Job, sentence_of
 from attention.session.long.long_inputs import LongInputs, computed_part, settled
 from attention.session.long.long_work import AT_ONCE, BEYOND, LongWork, Look
-from attention.session.state.about import About
 from attention.session.state.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
 from attention.session.state.settings import Settings
 from attention.vocabulary.numbers import megabytes, number
@@ -193,12 +192,6 @@ def the_map(work: LongWork, look: Look, inputs: LongInputs, c: LongContext, head
     zoom.show("long_map", drawn, c.query, looked, about)
 
 
-def about(inputs: LongInputs, head: int) -> About:
-    """What a picture of one head says of itself."""
-    one = inputs.of_head(head) if inputs.heads > 1 else inputs
-    return About({"Q, K": one.source, "queries and keys": "counted from 1"})
-
-
 def of_head(inputs: LongInputs, head: int) -> str:
     """Return what the names of the files of one head begin with."""
     named = inputs.heads > 1
@@ -224,7 +217,7 @@ def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> 
     words = inputs.query_words, inputs.key_words
     pane = long_cells.row_pane(weights[left:right], left, c.query, words)
     pane = replace(pane, file=f"{of_head(work.inputs, head)}_query{c.query + 1}")
-    board.show("long_row", [pane], about=about(work.inputs, head))
+    charts.show([pane])
     best = np.argsort(-weights, kind="stable")[:TOP]
     said = []
     for key in best[weights[best] > 0]:
@@ -244,7 +237,7 @@ def the_lines(work: LongWork, c: LongContext, head: int) -> None:
         for pane in long_cells.panes_along(work.record, head, past, numbers)
     ]
     if panes:
-        board.show("long_lines", panes, about=about(work.inputs, head))
+        charts.show(panes, across=2)
 
 
 def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:

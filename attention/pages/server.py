@@ -1,5 +1,5 @@
-"""What the server adds to Streamlit: our scripts and plotly.js at their addresses, pages that wait
-for their style, and warm imports.
+"""What the server adds to Streamlit: our scripts at their addresses, pages that wait for style, and
+warm imports.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 
 import segno
 import streamlit as st
-from plotly.offline import get_plotlyjs
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
@@ -25,16 +24,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.limits import MAX_LONG_FILE, MAX_LONG_HELD, MAX_QR
-from attention.pages.components.board import BOARD, PLOTLY_URL
+from attention.pages.components.board import BOARD
 from attention.pages.frame import internals, scripts
 from attention.pages.frame.navigation import PAGES
 from attention.pages.frame.pieces import dress
 from attention.pages.frame.share import QR_URL
-
-
-@cache
-def _plotly() -> bytes:
-    return get_plotlyjs().encode()
 
 
 @cache
@@ -54,11 +48,6 @@ def _javascript(request: Request, script: bytes, kept: str) -> Response:
         headers["Content-Encoding"] = "gzip"
     content = _packed(script) if compressed else script
     return Response(content, media_type="text/javascript", headers=headers)
-
-
-def plotly_js(request: Request) -> Response:
-    """plotly.js: 1.4 MB, or 4.7 where it is not packed."""
-    return _javascript(request, _plotly(), "public, max-age=86400")
 
 
 async def component_js(request: Request) -> Response:
@@ -205,7 +194,6 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     import attention.pages.panels.controls
     import attention.pages.panels.initialise  # noqa: F401
 
-    _packed(_plotly())
     for script in scripts.files().values():
         _packed(script)
     internals.look_up_alone()
@@ -220,7 +208,6 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
 def _routes(base: str) -> list[Route]:
     """What is served under the path that all pages of this server stand under, "" for none."""
     answers = {
-        PLOTLY_URL: plotly_js,
         "scripts/{digest}/{file:path}": component_js,
         QR_URL: qr_svg,
         **dict.fromkeys(PAGES if _index() else (), index_html),

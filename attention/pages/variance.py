@@ -1,5 +1,6 @@
 """Why √d_k: how far the scores of sampled queries and keys spread, and what softmax makes of it."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,19 +10,25 @@ from attention.exports import variance as exports
 from attention.figures.plotly import variance as figures
 from attention.figures.plotly.charts import Chart
 from attention.html import lesson as lessons
-from attention.html import variance as tables
-from attention.pages.components import board
+from attention.pages.components import charts, tables
 from attention.pages.frame import pieces, state
 from attention.pages.panels import paper
 from attention.pages.panels.controls import field
 from attention.samples import variance as maths
-from attention.session.state.about import what_it_is
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings
 from attention.session.teach.guesses import GUESSED_D_K, Guess, guesses
+from attention.vocabulary.numbers import number
 from attention.vocabulary.stages import STAGES
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
+HEADS = {
+    "d_k": "dₖ",
+    "margin": "± (2 standard errors)",
+    "largest": "largest weight",
+    "entropy": "entropy (nats)",
+    "slope": "Σ w(1 − w)",
+}
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 
 
@@ -91,7 +98,7 @@ def the_spread(s: Settings, points: tuple[maths.Point, ...]) -> list[Chart]:
         " long the vectors.</p>"
     )
     spread = figures.spread_panes(points, *maths.sampled_histogram(*sample(s)))
-    board.show("spread", spread, about=exports.what_was_drawn(s))
+    charts.show(spread, across=2)
     return spread
 
 
@@ -105,7 +112,7 @@ def the_softmax(s: Settings, points: tuple[maths.Point, ...]) -> list[Chart]:
         " stalls.</p>"
     )
     softmax = figures.softmax_panes(points, maths.middle_row(*sample(s)))
-    board.show("softmax", softmax, about=exports.what_was_drawn(s))
+    charts.show(softmax, across=2)
     return softmax
 
 
@@ -131,9 +138,10 @@ def the_matrices(s: Settings) -> list[Chart]:
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
         explored = figures.explored_pane(measured, predicted, sentence)
-        board.show("explored", [explored], about=what_it_is(s))
+        charts.show([explored])
     with right:
-        st.html(tables.explored_table(means, measured, predicted, max(s.digits, 2)))
+        table = exports.explored_table(means, measured, predicted)
+        tables.show(table, "explored_table", partial(number, digits=max(s.digits, 2)))
         st.caption(
             "Population variance, the mean squared distance from the mean (NumPy’s ddof=0), over"
             " every entry; change the matrices on Explore and come back."
@@ -143,7 +151,8 @@ def the_matrices(s: Settings) -> list[Chart]:
 
 def the_numbers(s: Settings, points: tuple[maths.Point, ...]) -> None:
     with st.expander("Numbers in these charts"):
-        st.html(tables.points_table(points))
+        table = exports.points_table(points).rename(columns=HEADS)
+        tables.show(table, "points_table", partial(number, digits=4), hide_index=True)
         st.caption(
             f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed"
             f" {s.sample_seed}. Each variance (NumPy’s ddof=0) is that of {s.samples:,} scores; the"
@@ -177,14 +186,14 @@ def sections(s: Settings) -> None:
     if state.page_control(st.toggle, "Guess first", "guess_first", False):
         point = maths.measure(s.distribution, GUESSED_D_K, s.sample_seed, s.samples)
         questions = guesses(point)
-    points, charts = maths.measure_all(*sample(s)), list[Chart]()
+    points, drawn = maths.measure_all(*sample(s)), list[Chart]()
     for k, (asked, show) in enumerate(zip(questions, (the_spread, the_softmax), strict=True)):
         if asked and not guessed(k, asked):
             return
-        charts += show(s, points)
-    charts += the_matrices(s)
+        drawn += show(s, points)
+    drawn += the_matrices(s)
     the_numbers(s, points)
-    paper.offer(s, charts, "attention_why", exports.what_was_drawn(s))
+    paper.offer(s, drawn, "attention_why", exports.what_was_drawn(s))
 
 
 def page(s: Settings) -> None:

@@ -1,6 +1,7 @@
-"""What every chart has: a title and a sentence, quiet axes, a legend above.
+"""What every chart has: a title and a sentence, titled axes, a legend below.
 
-A figure is Plotly's own JSON as a dict, and ``go.Figure(…)`` opens it.
+A figure is Plotly's own JSON as a dict, and ``go.Figure(…)`` opens it. It has the colours of its
+lines alone: letters, grid and paper are those of the page's theme.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from attention.explain.colours import LIGHT
-from attention.figures.plotly.theme import layout
 from attention.vocabulary.notation import subscripts
 from attention.vocabulary.numbers import number
 
 DIGITS = 4  # of the numbers of a point
+HEIGHT = 372  # px
+CORNER = {"x": 0, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 8}}  # of a title
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,40 +41,23 @@ class Chart:
 
 def chart(name: str, title: str, sentence: str, figure: dict) -> Chart:
     """A chart with its words, its title written into it."""
-    frame = figure["layout"]
-    heading = {
-        "text": subscripts(title),
-        "font": {"size": 17},
-        "x": 0,
-        "xref": "paper",
-        "y": 1,
-        "yref": "container",
-        "yanchor": "top",
-        "pad": {"t": 14},
-    }
-    titled = frame | {"title": heading, "margin": frame["margin"] | {"t": 84}}
+    titled = figure["layout"] | {"title": {"text": subscripts(title), **CORNER}}
     return Chart(name, title, sentence, figure | {"layout": titled})
 
 
 def axis(title: str, **options: Any) -> dict:
-    """A titled axis with a quiet grid."""
-    return {
-        "title": {"text": title, "standoff": 6},
-        "gridcolor": LIGHT["grid"],
-        "linecolor": LIGHT["grid"],
-        "zerolinecolor": LIGHT["grid"],
-        "automargin": True,
-        "fixedrange": True,
-        **options,
-    }
+    """A titled axis."""
+    return {"title": {"text": title, "standoff": 6}, **options}
 
 
 def chart_layout(xaxis: dict, yaxis: dict, **options: Any) -> dict:
-    """The frame of a chart, its legend above it."""
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
-    margin = {"l": 52, "r": 14, "t": 12, "b": 44}
-    frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340}
-    return layout(**(frame | options))
+    """The frame of a chart, its legend below it."""
+    legend = {"orientation": "h", "x": 0, "traceorder": "normal"}
+    legend |= {"y": 0, "yref": "container", "yanchor": "bottom"}
+    # with room for four lines of a legend; Plotly would draw twice to find how many there are
+    margin = {"l": 56, "r": 24, "t": 44, "b": 120, "autoexpand": False}
+    frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": HEIGHT}
+    return frame | options
 
 
 def pointed_at(values: Iterable[float]) -> list[str]:

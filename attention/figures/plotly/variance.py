@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from attention.explain.colours import LIGHT
 from attention.figures.plotly.charts import Chart, axis, chart, chart_layout, pointed_at
 from attention.figures.plotly.theme import LINES
 from attention.samples.variance import N_KEYS, Point, Prediction
@@ -196,9 +195,7 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
     }
     xaxis = axis("variance", **_log_ticks([*measured.values(), *predicted.values()]))
     yaxis = axis("", type="category", categoryorder="array", categoryarray=names[::-1])
-    figure = chart_layout(xaxis, yaxis, height=270)
-    figure["margin"]["l"] = 64
-    return {"data": [dots, theory], "layout": figure}
+    return {"data": [dots, theory], "layout": chart_layout(xaxis, yaxis)}
 
 
 def _both(points: tuple[Point, ...], measure: str, unscaled: str = "unscaled") -> tuple[dict, dict]:
@@ -248,10 +245,9 @@ def _against_d_k(lines: list[dict], points: tuple[Point, ...], title: str, **yax
         range=[-0.06, math.log10(FURTHEST) + 0.06],
     )
     chosen = points[-1].d_k
-    line = {"color": LIGHT["ink"], "width": 1, "dash": "dot"}
+    line = {"color": REFERENCE, "width": 1.5, "dash": "dot"}
     upright = {
         "type": "line",
-        "name": "ink",
         "x0": chosen,
         "x1": chosen,
         "y0": 0,

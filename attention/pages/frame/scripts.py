@@ -25,8 +25,11 @@ for (const pause of [300, 1200]) {{
   found = await import(at(`-${{pause}}`)).catch(() => null)
 }}
 const {{ pathname }} = at('')
-const failed = ({{ parentElement }}) => {{
+const failed = ({{ parentElement, setTriggerValue }}) => {{
+  if (parentElement.dataset.lost) return // it was told
+  parentElement.dataset.lost = 'true'
   parentElement.textContent = `This part could not be fetched (${{pathname}}); reload the page.`
+  if ({tells}) setTriggerValue('lost', true)
 }}
 export default found?.default ?? failed
 """
@@ -53,9 +56,12 @@ def address(file: str) -> str:
     return f"scripts/{digest()}/{file}"
 
 
-def importing(file: str) -> str:
-    """Return what a component is given in place of its module."""
-    return _IMPORT.format(digest=digest(), file=file)
+def importing(file: str, tells: bool = False) -> str:
+    """Return what a component is given in place of its module.
+
+    One that ``tells`` sends the trigger ``lost``, once, where the module cannot be fetched.
+    """
+    return _IMPORT.format(digest=digest(), file=file, tells="true" if tells else "false")
 
 
 def needed(file: str) -> list[str]:

@@ -28,8 +28,7 @@ type Cell = [row: number, column: number]
 /** A drawn part of a pane: from where to where, in cells; the first begins at -0.5. */
 type Part = [left: number, right: number, top: number, bottom: number]
 
-/** A pane as Python sends it: `to_board` of attention/figures/panes/board.py; a chart has a
-figure. */
+/** A pane as Python sends it: `to_board` of attention/figures/panes/board.py. */
 interface Spec {
   name: string
   group: string
@@ -39,11 +38,10 @@ interface Spec {
   shape: string
   alt: string
   digest: string
-  figure?: any
   sources: [stage: string, what: string][]
   digits: number
-  rows?: string[]
-  columns?: string[]
+  rows: string[]
+  columns: string[]
   large?: boolean
   title?: string
   role?: 'share' | 'diverging'
@@ -52,7 +50,7 @@ interface Spec {
   ticks?: string[] | null
   marks?: [role: string, row: number, column: number | null][]
   texts?: string[][] | null
-  codes?: Uint8Array
+  codes: Uint8Array
   values?: Float64Array
   chosen?: [row: number, column: number, shown: string, exact: string]
   edit?: '' | 'cells' | 'mask' | 'blanks'
@@ -135,7 +133,7 @@ interface Places {
   bar?: boolean
 }
 
-/** A pane on the board; the fields of its numbers are those of a heatmap. */
+/** A pane on the board. */
 interface Pane {
   spec: Spec
   n: number
@@ -172,8 +170,6 @@ interface Answer {
 }
 
 interface Window {
-  Plotly?: any
-  __attentionPlotly?: Promise<any>
   __attentionOpened?: number
   attentionMenu?: boolean
   navigation?: any

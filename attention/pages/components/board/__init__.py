@@ -20,7 +20,6 @@ from attention.explain.play import PlayStep
 from attention.explain.strip import Strip
 from attention.figures.panes.board import to_board
 from attention.figures.panes.pane import Pane
-from attention.figures.plotly.charts import Chart
 from attention.limits import MAX_EDITED
 from attention.pages.frame import scripts, share, state
 from attention.session.edit import board_edits
@@ -30,8 +29,6 @@ from attention.vocabulary.stages import LOWER, STAGES
 
 _HERE = Path(__file__).parent
 TRUE = "_inf"  # ends the name of a stage under a true mask, next to one that adds −1e9
-OF_CHARTS = "name", "group", "symbol", "sentence", "alt", "filename"
-PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 BOARD = "board/board.js"
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
@@ -39,14 +36,14 @@ _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
     css="".join((_HERE / name).read_text() for name in ("board.css", "card.css", "strip.css")),
-    js=scripts.importing(BOARD),
+    js=scripts.importing(BOARD, tells=True),
     isolate_styles=False,
 )
 
 
 def show(
     key: str,
-    panes: Sequence[Pane] | Sequence[Chart],
+    panes: Sequence[Pane],
     *,
     formula: Sequence[tuple[str, str | None]] | None = None,
     remark: str = "",
@@ -64,7 +61,9 @@ def show(
     play: Sequence[PlayStep] = (),
     on_picked: Callable[[object], None] | None = None,
     on_asked: Callable[[object], None] | None = None,
+    on_opened: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
+    on_lost: Callable[[object], None] | None = None,
 ) -> None:
     """Draw the panes in place. Stages that are not ``spoken_of`` are dimmed, where some are; of
     those that share a place, the last one is in front. A ``steady`` board has the same places with
@@ -72,24 +71,29 @@ def show(
     spoken of. With ``only`` a stage, that and what it is made of are drawn as a product.
 
     ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
-    ``strip`` that is to be the query; ``play`` are the steps of that which is. ``on_edited`` gets
+    ``strip`` that is to be the query; ``play`` are the steps of that which is. ``on_opened`` gets
+    the name of a stage whose heatmap is asked for. ``on_edited`` gets
     the operations that were not counted yet, and whether a stroke goes on that will be one step of
     Back; it returns what it refuses; each operation says what was ``edited`` when it was made. Each
     pane carries a digest of what is drawn, and only those that changed are drawn anew. When all are
     painted, the board's ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it
-    say what they are by ``about``.
+    say what they are by ``about``. ``on_lost`` is called where the browser cannot fetch the scripts
+    of the board, so that nothing is drawn.
     """
     moves: dict[str, Any] = {}
     if on_picked:
         moves["picked"] = partial(state.heard, key, "picked", on_picked)
     if on_asked:
         moves["asked"] = partial(state.heard, key, "asked", on_asked)
+    if on_opened:
+        moves["opened"] = partial(state.heard, key, "opened", on_opened)
+    if on_lost:
+        moves["lost"] = partial(state.heard, key, "lost", on_lost)
     if on_edited:
         moves["edited"] = partial(_edited, key, on_edited)
     sent = [_sent(pane) for pane in panes]
     digests = [_digest(drawn.encode() + raw) for _, drawn, raw in sent]
     head = {
-        "plotly": PLOTLY_URL,
         "palettes": PALETTES,
         "formula": formula,
         "remark": remark,
@@ -99,6 +103,7 @@ def show(
         "steady": steady,
         "only": only,
         "order": LOWER,
+        "opens": bool(on_opened),
         "card": asdict(card) if card else None,
         "strip": asdict(strip) if strip else None,
         "play": [asdict(step) for step in play],
@@ -119,11 +124,8 @@ def show(
     state.catch_up(key, moves)
 
 
-def _sent(pane: Pane | Chart) -> tuple[dict[str, Any], str, bytes]:
+def _sent(pane: Pane) -> tuple[dict[str, Any], str, bytes]:
     """The words around a pane, what is drawn as JSON, and the bytes of its cells."""
-    if isinstance(pane, Chart):
-        words = {name: getattr(pane, name) for name in OF_CHARTS}
-        return words, _json({"figure": pane.figure}), b""
     words, drawn, raw = to_board(pane)
     if of := STAGES.get(pane.name.removesuffix(TRUE)):
         place = {name: value for name, value in asdict(of.place).items() if value not in ("", None)}

@@ -1,6 +1,5 @@
 // The board: panes that stay where they are. Python sends stages; they are painted on canvases at
-// once, charts are drawn by Plotly, which is fetched for the first of them. Hovers are linked, and
-// Python is told what was clicked, typed, dragged and turned.
+// once. Hovers are linked, and Python is told what was clicked, typed, dragged and turned.
 
 import {
   UNTAKEN,
@@ -14,18 +13,16 @@ import {
   px,
   watchThemes
 } from '../elements.js'
-import { plotly } from '../plotly.js'
 import { flowed, flowedInRoom, isMaskless, measureIn, placed, planned, roomOf } from './arrange.js'
 import { Editor } from './edit/editor.js'
 import { Edits, PATIENCE } from './edit/edits.js'
 import { Files } from './files.js'
-import { chart } from './paint/chart.js'
 import { Strip } from './card/draw_strip.js'
 import { ALL, Around } from './card/formula.js'
 import { Linking } from './edit/linking.js'
 import { glow, paint } from './paint/paint.js'
 import { read, readMarks, waitingOn } from './text/pane.js'
-import { MENU, create, describe, head, toolsWidth } from './panes.js'
+import { create, describe, head, toolsWidth } from './panes.js'
 import { areaOf, isSeen } from './paint/part.js'
 import { Player } from './play/player.js'
 import { Presenter } from './present.js'
@@ -163,18 +160,6 @@ class Board {
     this.arrange()
     this.draw(false, true)
     this.player.arrived()
-    if (this.Plotly || head.panes.every(({ rows }) => rows)) return
-    plotly(head.plotly)
-      .then(Plotly => {
-        // one that ended meanwhile may have another in its place, whose tag it must not take
-        if (!this.root.isConnected || this.Plotly || this.ended.signal.aborted) return
-        this.Plotly = Plotly
-        this.draw(false)
-      })
-      .catch(error => {
-        this.root.dataset.error = String(error)
-        this.live.textContent = String(error)
-      })
   }
 
   // Tell Python, and whether it could be. Streamlit drops what a component sends while the
@@ -281,7 +266,6 @@ class Board {
     const wanted = new Set(this.head.panes.map(({ name }) => name))
     for (const [name, pane] of this.panes) {
       if (wanted.has(name)) continue
-      this.purge(pane)
       pane.element.remove()
       this.panes.delete(name)
     }
@@ -378,7 +362,7 @@ class Board {
       const place = this.isPlanned ? this.presenter.placeOf(pane) : null
       const isSame = pane.inPlan === !!place && pane.turned === !!place?.turned
       pane.place = place
-      if (pane.digest === pane.spec.digest && (isSame || !pane.spec.rows)) continue
+      if (pane.digest === pane.spec.digest && isSame) continue
       if (pane.digest && pane.digest !== pane.spec.digest) changed.add(name)
       pane.digest = pane.spec.digest
       before.set(name, pane.z)
@@ -395,22 +379,14 @@ class Board {
     if (answered) this.showChanged(changed)
     if (answered) this.showChosen()
     this.place()
-    const charts = []
     for (const [name, pane] of this.panes) {
-      if (pane.element.hidden || pane.table) continue
-      if (!pane.spec.rows) charts.push(this.drawChart(pane, all || before.has(name)))
-      else if (pane.next) this.drawHeatmap(pane, all, before.has(name), before.get(name))
+      if (pane.element.hidden || pane.table || !pane.next) continue
+      this.drawHeatmap(pane, all, before.has(name), before.get(name))
     }
     this.linking.remark()
     if (answered) this.accompany()
     this.player.draw()
-    const { tag } = this // of what is painted now; by the end another state may have come
-    const done = () => {
-      if (tag === this.tag && this.root.isConnected) this.root.dataset.tag = tag
-    }
-    if (charts.length && !this.Plotly) return
-    if (charts.length) Promise.all(charts).then(done)
-    else done()
+    this.root.dataset.tag = this.tag
   }
 
   // A place that several stages share shows one that has changed: a mask leaves the scores as
@@ -453,10 +429,10 @@ class Board {
   }
 
   place() {
-    const heatmaps = [...this.panes.values()].filter(pane => pane.spec.rows)
+    const panes = [...this.panes.values()]
     this.root.classList.toggle('planned', this.isPlanned)
-    if (this.isPlanned) this.placePlan(heatmaps)
-    else this.placeLines(heatmaps)
+    if (this.isPlanned) this.placePlan(panes)
+    else this.placeLines(panes)
   }
 
   placePlan(panes) {
@@ -595,28 +571,6 @@ class Board {
     paint(pane, look)
   }
 
-  drawChart(pane, changed) {
-    const width = pane.frame.clientWidth
-    if (!changed && pane.width === width && pane.drawn) return null
-    const layout = structuredClone(pane.spec.figure.layout)
-    layout.font = { ...layout.font, color: this.palette.ink }
-    delete layout.title
-    Object.assign(layout, { width, uirevision: `${pane.spec.shape}` })
-    const figure = chart(pane, layout, this.palette, this.presenter.tallest)
-    pane.frame.style.height = `${layout.height}px` // also before Plotly has come
-    head(pane, { room: width - MENU, px: HEADING, measure: this.measure })
-    if (!this.Plotly) return null
-    Object.assign(pane, { width, drawn: true })
-    pane.drawing = this.Plotly.react(pane.plot, figure.data, figure.layout, CONFIG)
-    return pane.drawing
-  }
-
-  // Once Plotly, which does not expect it meanwhile, has drawn a chart.
-  purge(pane) {
-    const drawn = Promise.resolve(pane.drawing).catch(() => {})
-    drawn.then(() => pane.drawing && this.Plotly.purge(pane.plot))
-  }
-
   // See a part of a pane closer, or all of it by null; where the same stage of other states stands
   // beside it in the same shape, the same part of these.
   see(pane, view) {
@@ -700,7 +654,6 @@ class Board {
     this.edits.close()
     cancelAnimationFrame(this.pending)
     this.player.leave(false)
-    for (const pane of this.panes.values()) this.purge(pane)
     this.root.replaceChildren()
     this.tag = null
     delete this.root.dataset.tag // nothing is painted any more
@@ -728,15 +681,13 @@ const received = bytes => {
   const end = bytes.indexOf(0)
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)))
   let at = end + 1
-  for (const spec of head.panes.filter(({ rows }) => rows)) {
+  for (const spec of head.panes) {
     const count = spec.rows.length * spec.columns.length
     spec.codes = bytes.slice(at, (at += count))
     if (!spec.large) spec.values = new Float64Array(bytes.slice(at, (at += 8 * count)).buffer)
   }
   return head
 }
-
-const CONFIG = { displayModeBar: false, responsive: false, doubleClick: 'reset', showTips: false }
 
 const REPAINT = 'attention: repaint' // what the browser's tools and benchmarks call it
 

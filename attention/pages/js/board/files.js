@@ -46,7 +46,7 @@ export class Files {
     if (saved) this.board.say(`${filename} was saved.`, true)
   }
 
-  // Say of a picture that takes long, as the first does that waits for Plotly, that it is made.
+  // Say of a picture that takes long that it is made.
   making(promised, name) {
     const timer = setTimeout(() => this.board.say(`${name} is being made …`), SOON)
     const over = () => clearTimeout(timer)

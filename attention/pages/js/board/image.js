@@ -2,9 +2,7 @@
 // the colours of a light page.
 
 import { make } from '../elements.js'
-import { plotly } from '../plotly.js'
 import { sizedOf } from './arrange.js'
-import { chart } from './paint/chart.js'
 import { pictured } from './layout/flow.js'
 import { labelsOf } from './paint/labels.js'
 import { mathParts } from './text/notation.js'
@@ -22,7 +20,6 @@ const SHARP = 3 // its pixels for each of these
 const ABOVE = 44 // px: for its heading
 const HEADING = 14 // px: the letters of that, smaller where it has no room
 
-const blobOf = url => fetch(url).then(answer => answer.blob())
 const pngOf = canvas => new Promise(resolve => canvas.toBlob(resolve, 'image/png'))
 
 // How a pane is painted in a picture.
@@ -94,24 +91,9 @@ const heatmapSvg = (board, pane) => {
   return new Blob([toSvg(copy, how)], { type: 'image/svg+xml' })
 }
 
-// What Plotly is given for a picture of a chart.
-const plotted = (pane, palette, width, height) => {
-  const layout = structuredClone(pane.spec.figure.layout)
-  Object.assign(layout, { width, paper_bgcolor: palette.paper })
-  layout.font = { ...layout.font, color: palette.ink }
-  return { ...chart(pane, layout, palette, height), config: { staticPlot: true } }
-}
-
 export const panePicture = async (board, pane, format = 'png') => {
-  const { light } = board.head.palettes
-  if (pane.spec.rows) {
-    const draw = format === 'png' ? heatmapPng : heatmapSvg
-    return saying(board, await draw(board, pane))
-  }
-  const [width, height, scale] = [WIDE, 520, format === 'png' ? SHARP : 1]
-  const spec = plotted(pane, light, width, height)
-  const Plotly = await plotly(board.head.plotly)
-  return saying(board, await blobOf(await Plotly.toImage(spec, { format, width, height, scale })))
+  const draw = format === 'png' ? heatmapPng : heatmapSvg
+  return saying(board, await draw(board, pane))
 }
 
 export const boardPicture = async board => {
@@ -131,8 +113,7 @@ export const boardPicture = async board => {
   for (const pane of board.panes.values()) {
     const { left, top } = pane.frame.getBoundingClientRect()
     if (pane.table || pane.element.hidden || pane.box && !pane.front) continue
-    const picture = pane.spec.rows ? repainted : drawnChart
-    const image = await picture(board, pane, light)
+    const image = repainted(board, pane, light)
     context.drawImage(image, left, top, image.width / FINE, image.height / FINE)
   }
   Object.assign(context, { strokeStyle: light.query, lineWidth: 2 })
@@ -179,16 +160,6 @@ const repainted = (board, pane, palette) => {
   const copy = { ...pane, canvas: make('canvas'), fine: FINE }
   paint(copy, { ...board.look(pane), palette })
   return copy.canvas
-}
-
-const drawnChart = async (board, pane, palette) => {
-  const { clientWidth: width, clientHeight: height } = pane.frame
-  const spec = plotted(pane, palette, width, height)
-  const Plotly = await plotly(board.head.plotly)
-  const image = new Image()
-  image.src = await Plotly.toImage(spec, { format: 'png', width, height, scale: FINE })
-  await image.decode()
-  return image
 }
 
 // Write the words of a part of the page where they stand; what the page cuts off ends in “…”.

@@ -5,7 +5,7 @@ import { Grid } from './edit/grid.js'
 import { headingOf, named, namesWidth } from './text/heading.js'
 import { mathText } from './text/text.js'
 
-export const MENU = 40 // px: the menu at the end of a heading, with its gaps
+const MENU = 40 // px: the menu at the end of a heading, with its gaps
 const TOOL = 12.5 // px: the letters of a button before it
 const AROUND_TOOL = 12 // px: what a button takes beside its letters
 const TOOLS = 110 // px: the buttons of a heading, which are above it where they have no room
@@ -29,11 +29,7 @@ export const create = (board, spec) => {
   addTools(board, pane)
   pane.frame = make('div', 'board-plot', element)
   pane.frame.tabIndex = 0
-  if (spec.rows) addCells(board, pane)
-  else {
-    pane.plot = make('div', '', pane.frame)
-    pane.frame.setAttribute('role', 'img')
-  }
+  addCells(board, pane)
   element.onmouseenter = () => board.light(spec.name)
   element.onmouseleave = () => board.light(null)
   return pane
@@ -117,13 +113,16 @@ const addMenu = (board, pane, tools, button) => {
       open.focus({ preventScroll: true })
     })
   const { files } = board
-  if (pane.spec.rows) pane.tableButton = item('Show as table', () => board.toggleTable(pane))
+  pane.tableButton = item('Show as table', () => board.toggleTable(pane))
   button(menu, 'Present', () => {
     toggle(false)
     open.focus({ preventScroll: true })
     board.presenter.enter(pane)
   }).title = PRESENTS
-  if (pane.spec.rows) item('Copy numbers', () => files.copyNumbers(pane))
+  if (board.head.opens && pane.spec.picks) {
+    item('Plotly heatmap', () => board.emit('opened', pane.spec.name))
+  }
+  item('Copy numbers', () => files.copyNumbers(pane))
   item('Copy picture', () => files.copyPane(pane))
   item('Copy board as picture', () => files.copyBoard())
   item('Download PNG', () => files.download(pane, 'png'))
@@ -143,7 +142,6 @@ export const describe = pane => {
   const name = [symbol, words, shape].filter(Boolean).join(' ').replace(' ,', ',')
   pane.element.setAttribute('aria-label', name)
   mathText(pane.sentence, spec.sentence ?? '')
-  if (!spec.rows) return pane.frame.setAttribute('aria-label', spec.alt)
   pane.more.hidden = !pane.tokens
   pane.more.setAttribute('aria-label', `Add a token to ${symbol}`)
   pane.draw.hidden = spec.edit !== 'mask'

@@ -15,7 +15,6 @@ const KEYS = '→ ← stages · ↓ ↑ queries · Esc leaves'
 const CODE = 'q' // the key that shows the link as a QR code
 const WHOLE = 'all' // not one stage, but the whole formula
 const NARROW = 620 // px of the window
-const CHART_WORDS = 110 // px: above a chart
 const LISTED = 8 // numbers of a row that are written once more
 
 const ROLE = { role: 'dialog', ariaModal: 'true', ariaLabel: 'Presentation', tabIndex: -1 }
@@ -289,10 +288,5 @@ export class Presenter {
     const { groups } = this.board
     const height = top(this.foot) - top(groups)
     return { width: groups.clientWidth, height, presenting: true, phone: false }
-  }
-
-  // The height of a chart that is presented.
-  get tallest() {
-    return this.stage ? this.room.height - CHART_WORDS : 0
   }
 }

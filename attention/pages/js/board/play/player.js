@@ -200,7 +200,7 @@ export class Player {
   matrices() {
     const { plan, panes } = this.board
     if (this.read?.plan !== plan) {
-      const heatmaps = [...panes.values()].filter(pane => pane.spec.rows && pane.box)
+      const heatmaps = [...panes.values()].filter(pane => pane.box)
       const made = heatmaps.map(pane => [pane.spec.name, matrixOf(pane, this.board.look(pane))])
       this.read = { plan, matrices: Object.fromEntries(made) }
     }

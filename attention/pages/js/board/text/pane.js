@@ -14,7 +14,6 @@ import { short } from './text.js'
  */
 export const read = (pane, place) => {
   const { spec } = pane
-  if (!spec.rows) return
   const [n, m] = [spec.rows.length, spec.columns.length]
   const turned = !!place?.turned
   const swap = place => (turned ? [place[1], place[0], ...place.slice(2)] : place)
@@ -48,7 +47,6 @@ export const read = (pane, place) => {
  */
 export const readMarks = pane => {
   const { spec, swap, turned } = pane
-  if (!spec.rows) return
   pane.blanks = spec.blanks?.map(swap)
   pane.chosen = spec.chosen && swap(spec.chosen)
   pane.tokens = turned ? undefined : spec.tokens

@@ -1,0 +1,32 @@
+"""Charts by Plotly, each with its sentence below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from attention.figures.plotly.charts import Chart
+from attention.pages.frame import pieces
+
+SHARP = 3  # pixels of a picture for each of the screen
+
+
+def show(charts: Sequence[Chart], across: int = 1) -> None:
+    """Draw charts, so many beside each other.
+
+    One whose figure is the same as before is neither sent nor drawn again.
+    """
+    for k in range(0, len(charts), across):
+        row = charts[k : k + across]
+        for column, chart in zip(st.columns(across, gap="medium"), row, strict=False):
+            with column:
+                plotly(chart.figure, chart.name, chart.filename, chart.alt)
+                pieces.note(chart.sentence)
+
+
+def plotly(figure: Any, key: str, filename: str, alt: str) -> None:
+    """Draw a figure as wide as there is room, in the theme of the page; its picture is a file."""
+    config = {"toImageButtonOptions": {"filename": filename, "scale": SHARP}}
+    st.plotly_chart(figure, key=f"plotly_{key}", width="stretch", alt=alt, config=config)

@@ -1,0 +1,31 @@
+"""Tables by pandas, with Streamlit's own sorting, search and download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attention.readers.texts.tables import disarmed
+
+
+def show(
+    table: pd.DataFrame, key: str, written: Callable[[Any], str] | None = None, **looks: Any
+) -> None:
+    """Draw a table, its numbers ``written`` as elsewhere on the page.
+
+    What is typed gets an apostrophe in front where a spreadsheet would take it for a formula, as
+    anybody may download the table.
+    """
+    guarded = table.rename(index=_guarded, columns=_guarded)
+    shown = guarded
+    if written is not None:
+        numbers = guarded.select_dtypes("number").columns
+        shown = guarded.style.format(written, subset=numbers, na_rep="–")
+    st.dataframe(shown, key=key, **looks)
+
+
+def _guarded(label: object) -> object:
+    return disarmed(label) if isinstance(label, str) else label
