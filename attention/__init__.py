@@ -37,6 +37,7 @@ from attention.paper import Paper
 from attention.samples.weights import initialise
 
 if TYPE_CHECKING:
+    from attention.explain.frame import frame
     from attention.exports.across import across_layers
     from attention.exports.save import report, save
     from attention.figures.paper.figure import paper_figure
@@ -67,6 +68,7 @@ __all__ = [
     "diagnose",
     "extend",
     "figure",
+    "frame",
     "heads_first",
     "initialise",
     "join_heads",
@@ -104,6 +106,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "capture": "attention.models.recording.capture",
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.plotly.whole",
+    "frame": "attention.explain.frame",
     "paper_figure": "attention.figures.paper.figure",
     "read_printed": "attention.frameworks.printed.reading",
     "report": "attention.exports.save",

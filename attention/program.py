@@ -1,8 +1,10 @@
-"""What everything that is written says of its making: this program, its version and the date."""
+"""What everything that is written says of its making, and which package a function lacks."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 
 NAME = "attention-stages"
@@ -20,3 +22,20 @@ def today() -> date:
         return datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC).date()
     except (KeyError, ValueError, OverflowError, OSError):  # it is not set, or is no such number
         return datetime.now(UTC).date()
+
+
+@contextmanager
+def needing(package: str, name: str) -> Iterator[None]:
+    """Raise one sentence where a package that the public function ``name`` imports is missing.
+
+    >>> with needing("ribbons", "f"):
+    ...     import ribbons
+    Traceback (most recent call last):
+    ModuleNotFoundError: f needs the package ribbons, which is not installed: pip install ribbons.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"{name} needs the package {package}, which is not installed: pip install {package}."
+        ) from None

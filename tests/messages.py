@@ -321,6 +321,17 @@ WORDS_WITHOUT_ROOM = (
 NO_MAP_IN_RECORD = 'this record has no mean_map; name it in results=["mean_map", …].'
 UNKNOWN_STAGE = "stages names {name}; there is no such stage: {known} are there."
 STAGE_NOT_IN_TRACE = "stages names {name}; this trace does not have it: {known} are there."
+UNKNOWN_STAGE_OF_FRAME = "stage is {name}; there is no such stage: {known} are there."
+STAGE_OF_FRAME_NOT_IN_TRACE = "stage is {name}; this trace does not have it: {known} are there."
+STAGE_EXPECTED = "stage is {given}; expected the name of a stage, such as 'weights'."
+NO_WIDE_FRAME_OF_ALL = (
+    "tidy is False and no stage is named; stages of different shapes make no wide table. Give "
+    "stage=, such as stage='weights', or tidy=True."
+)
+FRAME_TOO_LARGE = (
+    "{what} {count} numbers; {form} has at most {most}. Choose {choose}, or save all of them: "
+    "attention.save(trace, 'trace.npz')."
+)
 EXTREME_AT = "{which} {number} at row {row}, column {column}"
 CELLS_ARE_HIDDEN = "{cells} hidden."
 CELLS_TO_FILL_IN = "{cells} to be filled in."
@@ -507,10 +518,7 @@ ONCE_THE_MASK_IS_READ = "Once it reads the same mask: row 1 sees no key"
 HEADS_SHARE_KEYS = "Heads of queries share keys {there} in {b}, {here} in {a}."
 LEAVES_A_PART_OUT = "{library} leaves the {part} out: it has no argument for it."
 NOT_A_FACET = "{facet} is no facet; the facets are {facets}."
-TABLE_NEEDS_PANDAS = (
-    "attention.frameworks.table needs the package pandas, which is not installed:"
-    " pip install pandas."
-)
+NEEDS_PANDAS = "{name} needs the package pandas, which is not installed: pip install pandas."
 NUMBERS_OF_LIBRARY = "These are the numbers of {library}, to {digits} digits."
 NOT_NUMBERS_OF_LIBRARY = "These are not the numbers of {library}"
 BIAS_WITHOUT_MATRIX = "{name} is given without {matrix}; it belongs to it."

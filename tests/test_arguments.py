@@ -32,6 +32,7 @@ CALLS = {  # each public function, and arguments that it takes
     attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
     attention.self_attention: PROJECTIONS | {"memory": None} | HEADS | ALIKE,
     View.of: {"trace": TRACE, "names": None, "context": False} | SHOWN,
+    attention.frame: {"trace": TRACE, "stage": "weights", "tidy": True} | SHOWN,
     attention.long_attention: {"Q": E, "K": E, "V": E, "allowed": None, "bias": None}
     | {"scale": None, "softcap": None, "score_mod": None, "mask_mod": None, "sinks": None}
     | {"norm": None, "rotary": None, "results": ["output"], "pool": 2, "block": 2}

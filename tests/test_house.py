@@ -61,6 +61,7 @@ SCRIPTS = "layout · paint · text · edit, card, play · "  # the same of pages
 # imported where their model runs, and PIL, which Matplotlib needs, writes the PNG of its figures.
 OUTSIDE = {
     "arrays": {"threadpoolctl"},
+    "explain": {"pandas"},
     "frameworks": {"pandas"},
     "models": {"torch", "transformers"},
     "figures": {"plotly", "matplotlib", "PIL"},

@@ -108,31 +108,23 @@ class View:
         >>> View.of(trace, tokens=("the", "the")).labels["queries"]
         ('the (1)', 'the (2)')
         """
-        if not isinstance(trace, AttentionTrace):
-            raise TypeError(
-                "expected a trace, such as attention.scaled_dot_product_attention gives;"
-                f" got {type(trace).__name__}."
-            )
+        check_trace(trace)
         if not isinstance(context, (bool, np.bool_)):
             raise TypeError(f"context is {shown(context)}; expected True or False.")
         items, heads = axes_of(trace)
         of_model = () if trace.recorded is None else trace.recorded.heads
         item, head = place_of("item", item, items), place_of("head", head, heads, of_model)
-        pick = _Pick(trace, item, head, heads)
-        allowed = pick(trace.allowed)
-        bias = None if trace.bias is None else pick(np.broadcast_to(trace.bias, trace.scores.shape))
-        added = _added(allowed, bias, trace.scores.dtype)
+        pick = Pick(trace, item, head, heads)
         stages = {}
         for name in reading_order(trace):
-            matrix = added if name == "mask" else pick.stage(name, context)
+            matrix = pick.stage(name, context)
             if matrix is not None:
                 stages[name] = matrix
-        named, buckets = _named(names), None
+        buckets = None
         if trace.relative is not None:
             buckets = trace.relative.rows(*stages["scores"].shape)
-            named = {"buckets": trace.relative.names()} | named
-        crossed = trace.memory is not None or key_tokens is not None
-        labels = _stage_labels(stages, tokens, key_tokens, named, crossed=crossed)
+        shapes = {name: matrix.shape for name, matrix in stages.items()}
+        labels = labels_of(trace, shapes, tokens, key_tokens, names)
         zeros = {
             name: pick.of_item(where) if name in WITHOUT_HEADS else pick(where)
             for name, where in zeros_of(trace).items()
@@ -142,9 +134,9 @@ class View:
         return cls(
             stages=stages,
             labels=labels,
-            allowed=allowed,
+            allowed=pick(trace.allowed),
             scale=trace.scale,
-            bias=bias,
+            bias=pick.bias,
             softmax=trace.softmax,
             head=head,
             heads=heads,
@@ -157,7 +149,7 @@ class View:
             root_mean_squares={name: pick(rms)[:, 0] for name, rms in roots.items()},
             zeros=zeros,
             recorded=trace.recorded and trace.recorded.of_item(item, items),
-            crossed=crossed or labels["queries"] != labels["keys"],
+            crossed=_is_crossed(trace, key_tokens) or labels["queries"] != labels["keys"],
         )
 
     def printed(self, name: str) -> np.ndarray:
@@ -261,7 +253,7 @@ def as_view(shown: View | AttentionTrace) -> View:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pick:
+class Pick:
     """Takes one item and one head out of the arrays of a trace."""
 
     trace: AttentionTrace
@@ -278,8 +270,30 @@ class _Pick:
         lead = self.trace.output.shape[:-2]
         return _one(values, lead if self.heads == 1 else lead[:-1], self.item)
 
-    def stage(self, name: str, context: bool) -> np.ndarray | None:
+    @property
+    def bias(self) -> np.ndarray | None:
+        """Return what is added to the scaled scores, (n_q, n_k)."""
+        if self.trace.bias is None:
+            return None
+        return self(np.broadcast_to(self.trace.bias, self.trace.scores.shape))
+
+    @property
+    def is_masked(self) -> bool:
+        """Return whether M is something other than 0 in any cell."""
+        bias = self.bias
+        return not self(self.trace.allowed).all() or bool(bias is not None and bias.any())
+
+    def mask(self) -> np.ndarray:
+        """Return M as it is added to the scaled scores, (n_q, n_k)."""
+        number = self.trace.scores.dtype.type
+        bias = self.bias
+        added = number(0) if bias is None else bias
+        return np.where(self(self.trace.allowed), added, number(-np.inf))
+
+    def stage(self, name: str, context: bool = False) -> np.ndarray | None:
         """Return the stage of that name with two axes; None if there is none."""
+        if name == "mask":
+            return self.mask() if self.is_masked else None
         if name == "context":
             return self(self.trace.context[..., None, :]) if context else None
         if name == "joined" and self.heads == 1 and self.trace.projected is None:
@@ -329,12 +343,22 @@ def _root_mean_squares(trace: AttentionTrace) -> dict[str, np.ndarray]:
     }
 
 
-def axes_of(trace: AttentionTrace) -> tuple[int, int]:
-    """Return the number of items and the number of heads of a trace."""
+def leading_axes(trace: AttentionTrace) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the lengths of the batch axes of a trace, and that of its axis of heads, or ().
+
+    >>> from attention import scaled_dot_product_attention
+    >>> leading_axes(scaled_dot_product_attention(*np.ones((3, 2, 4, 5, 6))))
+    ((2,), (4,))
+    """
     lead, joined = trace.output.shape[:-2], trace.joined
     has_heads = len(lead) > 1 if joined is None else trace.output.ndim > joined.ndim
-    heads = lead[-1] if has_heads else 1
-    return math.prod(lead[:-1] if has_heads else lead), heads
+    return (lead[:-1], lead[-1:]) if has_heads else (lead, ())
+
+
+def axes_of(trace: AttentionTrace) -> tuple[int, int]:
+    """Return the number of items and the number of heads of a trace."""
+    items, heads = leading_axes(trace)
+    return math.prod(items), math.prod(heads)
 
 
 def place_of(word: str, given: Any, count: int, of_model: Sequence[int] = ()) -> int:
@@ -362,31 +386,43 @@ def whole_number(argument: str, given: Any) -> int:
         raise TypeError(f"{argument} is {shown(given)}; expected a whole number.") from None
 
 
-def _added(allowed: np.ndarray, bias: np.ndarray | None, dtype: np.dtype) -> np.ndarray | None:
-    """Return M as it is added to the scaled scores; None if it is 0 everywhere."""
-    if allowed.all() and (bias is None or not bias.any()):
-        return None
-    return np.where(allowed, dtype.type(0) if bias is None else bias, dtype.type(-np.inf))
+def check_trace(given: Any) -> None:
+    """Raise one sentence if something else was given than a trace."""
+    if not isinstance(given, AttentionTrace):
+        raise TypeError(
+            "expected a trace, such as attention.scaled_dot_product_attention gives;"
+            f" got {type(given).__name__}."
+        )
 
 
-def _stage_labels(
-    stages: Mapping[str, np.ndarray],
+def _is_crossed(trace: AttentionTrace, key_tokens: Iterable[str] | None) -> bool:
+    """Return whether it is said that the keys are other tokens than the queries."""
+    return trace.memory is not None or key_tokens is not None
+
+
+def labels_of(
+    trace: AttentionTrace,
+    shapes: Mapping[str, tuple[int, ...]],
     tokens: Iterable[str] | None,
     key_tokens: Iterable[str] | None,
-    names: Mapping[str, Iterable[str]],
-    *,
-    crossed: bool,
+    names: Mapping[str, Iterable[str]] | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """Return the labels of each axis: words for queries and keys, names or numbers for others."""
-    n_q, n_k = stages["scores"].shape
+    """Return the labels of each axis: words for queries and keys, names or numbers for others.
+
+    ``shapes``: (rows, columns) of one item and head, by stage, the scores among them.
+    """
+    named = _named(names)
+    if trace.relative is not None:
+        named = {"buckets": trace.relative.names()} | named
+    n_q, n_k = shapes["scores"]
     labels = {"queries": words_of("tokens", tokens, n_q)}
-    if n_q == n_k and not crossed:
+    if n_q == n_k and not _is_crossed(trace, key_tokens):
         labels["keys"] = labels["queries"]
     else:
         labels["keys"] = words_of("key_tokens", key_tokens, n_k)
-    for name, matrix in stages.items():
-        for axis, size in zip((STAGES[name].rows, STAGES[name].columns), matrix.shape, strict=True):
-            labels.setdefault(axis, dimension(names.get(axis, ()), size))
+    for name, shape in shapes.items():
+        for axis, size in zip((STAGES[name].rows, STAGES[name].columns), shape, strict=True):
+            labels.setdefault(axis, dimension(named.get(axis, ()), size))
     return labels | {"sum": ("Σ",), "bias": ("b",)}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from attention.frameworks.libraries.convention import FACETS
 from attention.frameworks.records import CONVENTIONS, named
+from attention.program import needing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,12 +60,7 @@ def table(
     {'torch_sdpa': '0', 'torch_mha': 'NaN'}
     """
     rows = lines(libraries, facets)
-    try:
+    with needing("pandas", "attention.frameworks.table"):
         import pandas as pd
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "attention.frameworks.table needs the package pandas, which is not installed:"
-            " pip install pandas."
-        ) from None
     columns = [*FIRST, *(FACETS if facets is None else facets)]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

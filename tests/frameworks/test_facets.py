@@ -42,4 +42,4 @@ def test_without_pandas_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError) as missing:
         frameworks.table()
-    assert str(missing.value) == messages.TABLE_NEEDS_PANDAS
+    assert str(missing.value) == messages.NEEDS_PANDAS.format(name="attention.frameworks.table")
