@@ -329,7 +329,7 @@ NO_WIDE_FRAME_OF_ALL = (
     "stage=, such as stage='weights', or tidy=True."
 )
 FRAME_TOO_LARGE = (
-    "{what} {count} numbers; {form} has at most {most}. Choose {choose}, or save all of them: "
+    "{what} {count} numbers; a {form} table has at most {most}. {do} all of them: "
     "attention.save(trace, 'trace.npz')."
 )
 EXTREME_AT = "{which} {number} at row {row}, column {column}"

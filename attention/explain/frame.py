@@ -72,7 +72,10 @@ def frame(
         Tidy, of one stage: ``item`` and ``head``, where the stage has them, the names of its rows
         and columns, and ``value``. Of all stages: ``stage``, ``item``, ``head``, ``row``,
         ``column`` and ``value``; ``item`` and ``head`` are Int64, missing where a stage belongs to
-        all of them. Labels are categories, in the order of the trace, so that a pivot keeps it.
+        all of them.
+
+        In tidy tables, and in an index of several levels, labels are categories in the order of the
+        trace, which pivots, groups and sorted rows then keep.
 
         Items and heads count from 0; those recorded in a real model have their numbers there.
 
@@ -106,7 +109,7 @@ def frame(
     chosen = _Chosen.of(trace, item, head)
     names = [_checked_stage(stage, chosen)] if stage is not None else list(chosen.shapes)
     tidy = stage is None or bool(tidy)
-    _check_size(sum(map(chosen.size, names)), tidy, stage)
+    _check_size(sum(map(chosen.size, names)), chosen, tidy, stage)
     labels = labels_of(trace, chosen.shapes, tokens, key_tokens)
     tables = [_Table.of(chosen, name, labels) for name in names]
     if stage is None:
@@ -153,13 +156,20 @@ class _Chosen:
             if name == "context":  # no stage of a trace: a sum of one
                 continue
             if name == "mask":  # not made yet
-                there = any(self.pick(i, h).is_masked for i in self.items for h in self.heads)
-                matrix = first(self.trace.scores) if there else None
+                matrix = first(self.trace.scores) if self.is_masked else None
             else:
                 matrix = first.stage(name)
             if matrix is not None:
                 found[name] = matrix.shape
         return found
+
+    @property
+    def is_masked(self) -> bool:
+        """Return whether M is something other than 0 for any item and head."""
+        allowed, bias = self.trace.allowed, self.trace.bias
+        if allowed.all() and (bias is None or not bias.any()):
+            return False
+        return any(self.pick(i, h).is_masked for i in self.items for h in self.heads)
 
     def axes(self, name: str) -> dict[str, tuple[int, ...]]:
         """Return the indices of the items and heads that a stage has, by the name of the axis."""
@@ -225,7 +235,7 @@ class _Table:
         """Return for each number its item and head, and the index of its row and its column."""
         *of_axes, rows, columns = self.places(self.rows, self.columns)
         axes = zip(self.numbers.items(), of_axes, strict=True)
-        return {axis: np.array(of)[places] for (axis, of), places in axes}, rows, columns
+        return {axis: np.array(of, np.int64)[places] for (axis, of), places in axes}, rows, columns
 
 
 def _checked_stage(stage: Any, chosen: _Chosen) -> str:
@@ -239,16 +249,19 @@ def _checked_stage(stage: Any, chosen: _Chosen) -> str:
     return stage
 
 
-def _check_size(cells: int, tidy: bool, stage: str | None) -> None:
+def _check_size(cells: int, chosen: _Chosen, tidy: bool, stage: str | None) -> None:
     most = MAX_LISTED if tidy else MAX_CELLS
     if cells > most:
+        axes = {"item": chosen.items, "head": chosen.heads}
+        axes = axes if stage is None else chosen.axes(stage)
+        ways = [] if stage else ["stage="]
+        ways += [f"{axis}=" for axis, indices in axes.items() if len(indices) > 1]
+        ways += ["tidy=False"] if stage and tidy else []
         what = "all stages hold" if stage is None else f"{stage} holds"
-        form = "a tidy table" if tidy else "a table"
-        choose = "a stage, an item or a head" if stage is None else "an item or a head"
-        choose += "" if stage is None or not tidy else ", or give tidy=False"
+        do = f"Give {', '.join(ways)}, or save" if ways else "Save"
         raise BadInput(
-            f"{what} {cells:,} numbers; {form} has at most {most:,}. Choose {choose}, or save all"
-            " of them: attention.save(trace, 'trace.npz')."
+            f"{what} {cells:,} numbers; a {'tidy' if tidy else 'wide'} table has at most {most:,}."
+            f" {do} all of them: attention.save(trace, 'trace.npz')."
         )
 
 
@@ -257,11 +270,14 @@ def _wide(pd: Any, table: _Table) -> pd.DataFrame:
     row, column = table.called
     index = pd.Index(table.rows, name=row)
     if table.levels:
-        places = table.places(table.rows)
-        kept = [k for k, axis in enumerate(table.numbers) if axis in table.levels]
+        *of_axes, rows = table.places(table.rows)
+        axes = zip(table.numbers.items(), of_axes, strict=True)
+        kept = [(of, codes) for (axis, of), codes in axes if axis in table.levels]
+        # categories, so that rows keep their order where they are grouped or sorted
+        words = pd.CategoricalIndex(table.rows, categories=table.rows)
         index = pd.MultiIndex(
-            levels=[*(list(table.numbers.values())[k] for k in kept), table.rows],
-            codes=[*(places[k] for k in kept), places[-1]],
+            levels=[*(of for of, _ in kept), words],
+            codes=[*(codes for _, codes in kept), rows],
             names=[*table.levels, row],
         )
     return pd.DataFrame(
@@ -290,7 +306,7 @@ def _all_stages(pd: Any, tables: Sequence[_Table]) -> pd.DataFrame:
     parts = []
     for k, table in enumerate(tables):
         numbers, rows, columns = table.lines()
-        none = np.full(rows.shape, NO_NUMBER)
+        none = np.full(rows.shape, NO_NUMBER, np.int64)
         row_codes = np.array([code_of[label] for label in table.rows], np.int32)
         column_codes = np.array([code_of[label] for label in table.columns], np.int32)
         parts.append(

@@ -85,6 +85,7 @@ CASES = {  # traces with labels of their queries and of their keys
         None,
     ),
     "like others": (layer(n=len(LIKE_OTHERS)), LIKE_OTHERS, None),
+    "no query in a batch": (attend(draw(2, 0, 3), draw(2, 2, 3), draw(2, 2, 2)), None, None),
     "no query": (attend(draw(0, 3), draw(2, 3), draw(2, 2)), None, ("a", "b")),
     "a head of a model": (bert(item=0, head=1), None, None),
     "all of a model": (bert(), None, None),
@@ -315,6 +316,15 @@ def test_grouped_lines_are_those_of_the_labels_in_their_order():
     assert same.tolist() == np.diag(trace.weights).tolist()
 
 
+def test_means_over_heads_keep_the_order_of_the_words():
+    trace = CASES["a batch and heads"][0]
+    found = framed("a batch and heads", "weights")
+    means = found.groupby(["item", "query"], observed=True).mean()
+    assert [*means.index][:4] == [(0, "the (1)"), (0, "cat"), (0, "the (2)"), (0, "mat")]
+    np.testing.assert_allclose(means, trace.weights.mean(1).reshape(8, 4))
+    assert [*found.sort_index().index] == [*found.index]
+
+
 def test_unstacked_heads_keep_the_order_of_the_words():
     found = framed("a batch and heads", "weights").unstack("head")
     assert [*found.index][:4] == [(0, "the (1)"), (0, "cat"), (0, "the (2)"), (0, "mat")]
@@ -430,35 +440,35 @@ class Unmade:
 
 
 @pytest.mark.parametrize(
-    ("bound", "given", "what", "form", "choose"),
+    ("given", "what", "count", "form", "do"),
     [
-        ("MAX_LISTED", {}, "all stages hold 62", "a tidy table", "a stage, an item or a head"),
+        ({}, "all stages hold", 780, "tidy", "Give stage=, item=, head=, or save"),
+        ({"item": 0}, "all stages hold", 444, "tidy", "Give stage=, head=, or save"),
         (
-            "MAX_LISTED",
             {"stage": "K", "tidy": True},
-            "K holds 12",
-            "a tidy table",
-            "an item or a head, or give tidy=False",
+            "K holds",
+            48,
+            "tidy",
+            "Give item=, head=, tidy=False, or save",
         ),
-        ("MAX_CELLS", {"stage": "K"}, "K holds 12", "a table", "an item or a head"),
+        ({"stage": "K", "head": 1}, "K holds", 16, "wide", "Give item=, or save"),
+        ({"stage": "W_Q"}, "W_Q holds", 36, "wide", "Give head=, or save"),
+        ({"stage": "X", "item": 1, "head": 1}, "X holds", 24, "wide", "Save"),
     ],
 )
 def test_too_many_numbers_are_refused_before_any_is_copied(
-    monkeypatch, bound, given, what, form, choose
+    monkeypatch, given, what, count, form, do
 ):
-    *_, count = what.split()
-    monkeypatch.setattr(module, bound, int(count))
-    assert frame(TRACE, **given).size
-    monkeypatch.setattr(module, bound, int(count) - 1)
+    trace = layer(2, heads=3)
+    bound = {"tidy": "MAX_LISTED", "wide": "MAX_CELLS"}[form]
+    monkeypatch.setattr(module, bound, count)
+    assert frame(trace, **given).size
+    monkeypatch.setattr(module, bound, count - 1)
     monkeypatch.setattr(module, "np", Unmade())
     with pytest.raises(BadInput) as refused:
-        frame(TRACE, **given)
+        frame(trace, **given)
     assert str(refused.value) == messages.FRAME_TOO_LARGE.format(
-        what=what.removesuffix(f" {count}"),
-        count=count,
-        form=form,
-        most=int(count) - 1,
-        choose=choose,
+        what=what, count=count, form=form, most=count - 1, do=do
     )
 
 
