@@ -57,6 +57,16 @@ class Stage:
         """Return whether all items of a batch share it: weights, a bias, or a table by position."""
         return self.name in ("P", "R") or self.name.startswith(("W_", "b_"))
 
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Return what a row and a column are: "query", "key", "token", "d_k" …; "" for a sum."""
+        words = {"buckets": "key − query", "sum": ""}
+        if self.group == "inputs":
+            words |= {"queries": "token", "keys": "token"}
+        else:
+            words |= {"queries": "query", "keys": "key"}
+        return words.get(self.rows, self.rows), words.get(self.columns, self.columns)
+
 
 _ABOVE_SCORES = Place("upper", "K", over="scores", turned=True)
 _SCALED = Place("lower", "scaled", shares=2)

@@ -80,10 +80,8 @@ def _titles(name: str, paper: Paper) -> tuple[str, str]:
     """What the rows and the columns of a stage are."""
     if name not in STAGES or not paper.axis_titles:
         return "", ""
-    stage, words = STAGES[name], {"queries": "token", "keys": "token"}  # of the inputs
-    if stage.group != "inputs":
-        words = {"queries": clean(paper.query), "keys": clean(paper.key), "sum": ""}
-    rows, columns = (words.get(axis, subscripted(axis)) for axis in (stage.rows, stage.columns))
+    words = {"query": clean(paper.query), "key": clean(paper.key)}
+    rows, columns = (words.get(side, subscripted(side)) for side in STAGES[name].sides)
     return rows, columns
 
 

@@ -6,36 +6,76 @@ Plain dicts, because building nine ``go.Figure`` costs twenty times what a slide
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
 from attention.explain.colours import LIGHT
+from attention.explain.view import distinct
 from attention.figures.panes.pane import CellKind, Pane
-from attention.figures.plotly.theme import layout
+from attention.figures.plotly.theme import FONT, TEMPLATE
 from attention.vocabulary.notation import subscripts
 from attention.vocabulary.sentences import shortened
+from attention.vocabulary.stages import STAGES
 
-MOST_LABELS = 24
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST_TICKS = 32  # of an axis
+MOST_PRINTED = 24  # cells of a side; Plotly needs seconds for the numbers of a few thousand cells
+MOST_APART = 64  # cells of a side with a gap between them, which would hide smaller ones
+CELL, LARGEST = 80, 640  # px: a cell, and the longest side of all of them
+DIGIT = 5.8  # px: width of a digit in a cell
+CHARACTER = {11: 6.2, 13: 7.6, 14: 8.2}  # px: width of a letter by its size, the last ones bold
+EDGE, LINE, BAR = 12, 24, 56  # px: around a figure; a line of words; the scale of the colours
+# Plotly keeps the places of categories in an object of JavaScript, where these names are taken: a
+# label of such a name would be without a place, and its cells would not be drawn.
+TAKEN = frozenset(
+    [
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+        "__proto__",
+        "constructor",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "toLocaleString",
+        "toString",
+        "valueOf",
+    ]
+)
+
+
+def stage_figure(pane: Pane) -> go.Figure:
+    """One pane as a figure: in a notebook of this size, on a page as wide as there is room."""
+    import plotly.graph_objects as go
+
+    return go.Figure(to_plotly(pane))
 
 
 def to_plotly(pane: Pane) -> dict[str, Any]:
     """A heatmap, and one more for the cells of each kind that has no colour of the scale.
 
     The first has the numbers to the bit, NaN where a cell is of another kind. The ``z`` of the
-    others are those of their cells, 0 where these are not finite. Each prints its own texts.
+    others are those of their cells, 0 where these are not finite. Up to MOST_PRINTED rows and
+    columns each prints its own texts, but hidden cells have none; what is pointed at says its text
+    where the pane has texts. Ink and paper are in the template, so that a page may have others.
 
     >>> pane = Pane(
     ...     name="", values=np.eye(2), rows=("a", "b"), columns=("c", "d"), limits=(0, 1)
     ... )
     >>> figure = to_plotly(pane)
-    >>> figure["data"][0]["text"]
-    [['1', '0'], ['0', '1']]
+    >>> figure["data"][0]["text"], figure["data"][0]["x"]
+    ([['1', '0'], ['0', '1']], ['c', 'd'])
     """
-    texts, kinds = pane.texts, pane.kinds
-    values = np.asarray(pane.values, float)
+    kinds, values = pane.kinds, np.asarray(pane.values, float)
     there = np.where(np.isfinite(values) & (kinds < CellKind.BLANK), values, 0.0)
+    gap = 1 if max(pane.shape) <= MOST_APART else 0
     data = []
     for kind in CellKind:
         here = kinds == kind
@@ -43,17 +83,20 @@ def to_plotly(pane: Pane) -> dict[str, Any]:
             continue
         trace = {
             "type": "heatmap",
+            "x": list(_categories(pane.columns)),
+            "y": list(_categories(pane.rows)),
             "z": np.where(here, there, np.nan),
-            "xgap": 1,
-            "ygap": 1,
+            "xgap": gap,
+            "ygap": gap,
             "hoverongaps": False,
         }
         trace |= _grey(kind.name.lower()) if kind else _scale(pane)
-        if texts is not None:
-            shown = texts if here.all() else _only(texts, here)
-            trace |= {"text": shown, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
-            if not kind and pane.single_texts != texts:
-                trace["hovertext"] = pane.single_texts
+        if pane.texts and pane.single_texts and kind != CellKind.HIDDEN:
+            if max(pane.shape) <= MOST_PRINTED:
+                trace |= _printed(_only(pane.texts, here))
+            if kind in (CellKind.SHOWN, CellKind.BROKEN):
+                trace["hovertext"] = _only(pane.single_texts, here)
+                trace["hovertemplate"] = _hover("%{hovertext}")
         data.append(trace)
     return {"data": data, "layout": _around(pane)}
 
@@ -64,13 +107,12 @@ def _grey(name: str) -> dict[str, Any]:
         "meta": name,
         "colorscale": LIGHT[name],
         "showscale": False,
-        "hovertemplate": f"%{{y}} · %{{x}}<br><b>{name}</b><extra></extra>",
+        "hovertemplate": _hover(name),
     }
 
 
 def _scale(pane: Pane) -> dict[str, Any]:
     """The colours of the numbers, and what they stand for."""
-    own = "text" if pane.single_texts == pane.texts else "hovertext"
     return {
         "meta": pane.role,
         "zmin": pane.limits[0],
@@ -78,49 +120,47 @@ def _scale(pane: Pane) -> dict[str, Any]:
         "colorscale": LIGHT[pane.role],
         "showscale": pane.has_bar,
         "colorbar": {
-            "thickness": 5,
+            "thickness": 8,
             "x": 1,
-            "xpad": 4,
+            "xpad": 10,
             "outlinewidth": 0,
-            "tickfont": {"size": 9},
+            "tickfont": {"size": 11},
             "nticks": 5,
         },
-        "hovertemplate": f"%{{y}} · %{{x}}<br>{hover_of(pane.single_texts, 'z', pane.digits, own)}",
+        "hovertemplate": _hover(formatted("z", pane.digits)),
     }
 
 
-def _around(pane: Pane) -> dict[str, Any]:
-    """Plotly's layout: title, labels and frames."""
-    return layout(
-        title={
-            "text": subscripts(escape(pane.title_line)),
-            "font": {"size": 14},
-            "x": 0,
-            "xref": "paper",
-        },
-        xaxis=_axis(pane.columns, side="top"),
-        yaxis=_axis(pane.rows, autorange="reversed"),
-        shapes=[_frame(*mark, len(pane.columns)) for mark in pane.marks],
-    )
+def _printed(texts: list[list[str]]) -> dict[str, Any]:
+    """The texts in the cells, in the ink that can be read on the colours of any page."""
+    return {"text": texts, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
 
 
-def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:
+def _only(texts: list[list[str]], where: np.ndarray) -> list[list[str]]:
     """The texts of these cells alone: each trace prints its own, so that none stands twice."""
+    if where.all():
+        return texts
     return [
-        [t if w else "" for t, w in zip(*row, strict=True)]
-        for row in zip(text, where.tolist(), strict=True)
+        [text if here else "" for text, here in zip(*row, strict=True)]
+        for row in zip(texts, where.tolist(), strict=True)
     ]
 
 
-def hover_of(text: list[list[str]] | None, numbers: str, digits: int, name: str = "text") -> str:
-    """Return the end of the template of a cell that is pointed at: its text, which the figure has
-    under this ``name``, where there is one.
+def _hover(said: str) -> str:
+    """The template of a cell that is pointed at; Plotly writes whole categories for x and y."""
+    return f"%{{y}} · %{{x}}<br><b>{said}</b><extra></extra>"
 
-    Without one Plotly writes the number that it finds under this name, with ``digits`` and four
-    more significant digits: it cannot change between decimals and e-notation as our texts do.
+
+def formatted(numbers: str, digits: int) -> str:
+    """Return what a template says of a number for which there is no text.
+
+    It has ``digits`` and four more significant digits: Plotly cannot change between decimals and
+    e-notation as our texts do.
     """
-    said = f"%{{{name}}}" if text else f"%{{{numbers}:.{digits + 4}~g}}"
-    return f"<b>{said}</b><extra></extra>"
+    return f"%{{{numbers}:.{digits + 4}~g}}"
+
+
+# ---- labels --------------------------------------------------------------------------------------
 
 
 def label(text: str) -> str:
@@ -139,27 +179,107 @@ def escape(text: str) -> str:
     return html.escape(text, quote=False).replace("$", "&#36;").replace("%{", "&#37;{")
 
 
-def _axis(labels: tuple[str, ...], **options: Any) -> dict[str, Any]:
+def category(text: str) -> str:
+    """A whole label, escaped, as the name of a place on an axis.
+
+    >>> category("constructor"), category("construct")
+    ('&#99;onstructor', 'construct')
+    """
+    if text in TAKEN:
+        return f"&#{ord(text[0])};{text[1:]}"
+    # Streamlit puts colours of its theme in the place of #000001 … #000040, wherever they are.
+    return escape(text).replace("#0000", "&#35;0000")
+
+
+@lru_cache(256)
+def _categories(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The places of an axis; labels that repeat are numbered, as they would share a place."""
+    return tuple(map(category, distinct(labels)))
+
+
+@lru_cache(256)
+def _ticks(labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which places get a label, and the labels; the panes of a board share a few of these.
+
+    The places by name: of a number Plotly would first look for the place that is called so.
+    """
+    step = -(-len(labels) // MOST_TICKS)
+    return _categories(labels)[::step], tuple(map(label, distinct(labels)[::step]))
+
+
+def length(labels: Iterable[str]) -> int:
+    """How long the longest of these tick labels is drawn, in px, with the space beside it."""
+    texts = (html.unescape(text) for text in labels)
+    letters = (sum(1 + (east_asian_width(c) in "WF") for c in text) for text in texts)
+    return int(max(letters, default=0) * CHARACTER[11]) + 10
+
+
+# ---- what is around the cells --------------------------------------------------------------------
+
+
+def _around(pane: Pane) -> dict[str, Any]:
+    """Plotly's layout: size, title, labels and frames."""
+    stage = STAGES.get(pane.stage or pane.name)
+    row, column = pane.axes or (stage.sides if stage else ("", ""))
+    width, height = _size(pane)
+    return {
+        "template": TEMPLATE,
+        "font": {"family": FONT, "size": 12},
+        "width": width,
+        "height": height,
+        "margin": {"l": EDGE, "r": EDGE, "t": EDGE, "b": EDGE, "pad": 0},
+        "title": {
+            "text": subscripts(escape(pane.title_line)),
+            "font": {"size": 14},
+            "x": 0,
+            "xref": "container",
+            "xanchor": "left",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"l": EDGE, "t": EDGE, "b": 6},
+            "automargin": True,
+        },
+        "xaxis": _axis(pane.columns, column, side="top"),
+        "yaxis": _axis(pane.rows, row, autorange="reversed"),
+        "shapes": [_frame(*mark, len(pane.columns)) for mark in pane.marks],
+    }
+
+
+def _size(pane: Pane) -> tuple[int, int]:
+    """Width and height of a figure, in px; cells are as wide as their numbers need."""
+    (rows, columns), longest = pane.shape, longest_text(pane)
+    wide = min(columns * max(CELL, longest * DIGIT + 6), LARGEST)
+    tall = min(rows * CELL, LARGEST)
+    left, above = length(_ticks(pane.rows)[1]), length(_ticks(pane.columns)[1])
+    labels = min(columns, MOST_TICKS)
+    above = above if above > wide / max(labels, 1) else LINE  # upright where they need the room
+    width = max(left + LINE + wide + BAR, len(pane.title_line) * CHARACTER[14])
+    return int(width) + 2 * EDGE, int(tall + above + 2 * LINE) + 2 * EDGE
+
+
+def longest_text(pane: Pane) -> int:
+    """The letters of the longest number that is printed in a cell."""
+    return max((len(text) for row in pane.texts or () for text in row), default=1)
+
+
+def _axis(labels: tuple[str, ...], title: str, **options: Any) -> dict[str, Any]:
     places, texts = _ticks(labels)
     return {
+        "type": "category",
+        "title": {"text": subscripts(title), "standoff": 6, "font": {"size": 13}},
         "tickmode": "array",
         "tickvals": list(places),
         "ticktext": list(texts),
         "tickfont": {"size": 11},
+        "autotickangles": [0, -90],
         "ticks": "",
         "ticklabelstandoff": 3,
+        "automargin": True,
         "showgrid": False,
         "zeroline": False,
         **options,
     }
-
-
-@lru_cache(256)
-def _ticks(labels: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Which places get a label, and the labels; the panes of a board share a few of these."""
-    step = -(-len(labels) // MOST_LABELS)
-    places = tuple(range(0, len(labels), step))
-    return places, tuple(label(labels[i]) for i in places)
 
 
 def _frame(role: str, row: int, column: int | None, width: int) -> dict:

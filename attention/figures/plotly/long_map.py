@@ -10,7 +10,7 @@ import numpy as np
 from attention.explain.colours import FAINTEST, LIGHT
 from attention.figures.panes.pane import MOST_TEXTS
 from attention.figures.plotly.charts import DIGITS
-from attention.figures.plotly.heatmap import escape, hover_of
+from attention.figures.plotly.heatmap import escape, formatted
 from attention.figures.plotly.theme import layout
 from attention.long.attention import LongAttention
 from attention.vocabulary.numbers import number
@@ -43,6 +43,7 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
     few = values.size <= MOST_TEXTS
     text = [[number(value, DIGITS) for value in row] for row in values.tolist()] if few else None
+    said = "%{text}" if text else formatted("customdata", DIGITS)
     heatmap = go.Heatmap(
         z=shades,
         x=attended.key_edges,
@@ -59,7 +60,7 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
             "thickness": 8,
             "outlinewidth": 0,
         },
-        hovertemplate="around query %{y}, key %{x}<br>" + hover_of(text, "customdata", DIGITS),
+        hovertemplate=f"around query %{{y}}, key %{{x}}<br><b>{said}</b><extra></extra>",
     )
     above, height = (100, SIDE + 110) if title else (60, SIDE + 70)
     margin = {"l": 70, "r": 10, "t": above, "b": 10}

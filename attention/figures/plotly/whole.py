@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
-from unicodedata import east_asian_width
-
-import numpy as np
 
 from attention.core.trace import AttentionTrace
 from attention.explain.colours import LIGHT
@@ -16,7 +13,14 @@ from attention.figures.panes.arguments import checked_digits, checked_title, cho
 from attention.figures.panes.differing import panes_of
 from attention.figures.panes.pane import Pane
 from attention.figures.panes.panes import panes
-from attention.figures.plotly.heatmap import escape, to_plotly
+from attention.figures.plotly.heatmap import (
+    CHARACTER,
+    escape,
+    length,
+    longest_text,
+    stage_figure,
+    to_plotly,
+)
 from attention.figures.plotly.long_map import long_figure
 from attention.figures.plotly.theme import layout
 from attention.frameworks.result import Diagnosis
@@ -26,14 +30,12 @@ from attention.vocabulary.notation import subscripts
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-CELL, LARGE = 36, 80  # px: a cell whose number can be read; and of a stage that stands alone
+CELL = 36  # px: a cell whose number can be read
 SMALLEST, LARGEST = 8, 12  # px: the letters of a number in a cell
 DIGIT = 0.58  # of a letter's size: how wide a digit is
-MOST, ALONE = 540, 720  # px: the longest side of a pane; of one that stands alone
+MOST = 540  # px: the longest side of a pane
 WIDEST = 1150  # px: a line of panes; what a notebook has room for
 GAP, HEADING, EDGE = 30, 26, 12  # px: between panes; for the words above one; around all
-BAR = 56  # px: the colours' scale of a pane that stands alone
-CHARACTER = {11: 6.2, 13: 7.6}  # px: width of a letter, of labels and of bold headings
 CORNER, SMALL = 44, 9  # px: the room of what a row and a column are, and its letters
 
 
@@ -106,7 +108,7 @@ def figure(
 
 
 def whole_figure(panes: Sequence[Pane], title: str = "") -> go.Figure:
-    """One figure with a subplot for each pane.
+    """One figure with a subplot for each pane; a single pane as :func:`stage_figure` draws it.
 
     1. Each pane gets a slot: its cells, its labels at the left and above, and its heading.
     2. The slots of one group stand in one line, or in several where they are wider than a page.
@@ -114,7 +116,9 @@ def whole_figure(panes: Sequence[Pane], title: str = "") -> go.Figure:
     """
     import plotly.graph_objects as go
 
-    lines = _lines_of_slots([_slot(pane, alone=len(panes) == 1) for pane in panes])
+    if len(panes) == 1:
+        return stage_figure(replace(panes[0], title=title))
+    lines = _lines_of_slots([_slot(pane) for pane in panes])
     top = EDGE + (34 if title else 0)
     width = 2 * EDGE + max(sum(s.width for s in line) + GAP * (len(line) - 1) for line in lines)
     height = top + sum(max(s.height for s in line) + GAP for line in lines) - GAP + EDGE
@@ -145,7 +149,6 @@ class _Slot(NamedTuple):
     wide: int  # the cells
     tall: int
     turned: bool  # whether the labels of the columns stand upright
-    alone: bool
     width: int  # of all
     letters: int  # of the numbers in cells; 0 where there is no room for them
 
@@ -154,20 +157,19 @@ class _Slot(NamedTuple):
         return self.above + self.tall
 
 
-def _slot(pane: Pane, alone: bool) -> _Slot:
+def _slot(pane: Pane) -> _Slot:
     """How much room a pane takes."""
     drawn, (rows, columns) = to_plotly(pane), pane.shape
     axes = drawn["layout"]
-    wide = _side(columns, alone, int(_longest(pane) * DIGIT * 10) + 6)
-    tall = _side(rows, alone)
-    left, longest = (_length(axes[axis]["ticktext"]) for axis in ("yaxis", "xaxis"))
+    wide, tall = _side(columns, int(longest_text(pane) * DIGIT * 10) + 6), _side(rows)
+    left, longest = (length(axes[axis]["ticktext"]) for axis in ("yaxis", "xaxis"))
     left = max(left, CORNER) if pane.axes else left
     turned = longest > wide / max(len(axes["xaxis"]["ticktext"]), 1)
     above = HEADING + (longest if turned else 18)
     heading = " = ".join(filter(None, (pane.symbol, pane.formula)))
-    letters = _letters(pane, wide, tall)
+    letters = _letters(pane, wide, tall) if "text" in drawn["data"][0] else 0
     heading += "" if letters else " · in colours"
-    width = max(left + wide + BAR * alone, int(len(heading) * CHARACTER[13]))
+    width = max(left + wide, int(len(heading) * CHARACTER[13]))
     return _Slot(
         pane=pane,
         figure=drawn,
@@ -177,28 +179,14 @@ def _slot(pane: Pane, alone: bool) -> _Slot:
         wide=wide,
         tall=tall,
         turned=turned,
-        alone=alone,
         width=width,
         letters=letters,
     )
 
 
-def _side(cells: int, alone: bool, needed: int = 0) -> int:
+def _side(cells: int, needed: int = 0) -> int:
     """Of as many cells; each as wide as its number needs, as far as there is room."""
-    most, least = (ALONE, LARGE) if alone else (MOST, CELL)
-    return min(cells * max(least, needed), most)
-
-
-def _longest(pane: Pane) -> int:
-    """The letters of the longest number that is printed in a cell."""
-    return max((len(text) for row in pane.texts or () for text in row), default=1)
-
-
-def _length(labels: Iterable[str]) -> int:
-    """How long the longest of these labels is drawn, in px, with the space beside it."""
-    texts = (html.unescape(text) for text in labels)
-    letters = (sum(1 + (east_asian_width(c) in "WF") for c in text) for text in texts)
-    return int(max(letters, default=0) * CHARACTER[11]) + 10
+    return min(cells * max(CELL, needed), MOST)
 
 
 def _lines_of_slots(slots: Iterable[_Slot]) -> list[list[_Slot]]:
@@ -217,7 +205,7 @@ def _lines_of_slots(slots: Iterable[_Slot]) -> list[list[_Slot]]:
 def _letters(pane: Pane, wide: int, tall: int) -> int:
     """Return one size for the numbers of all heatmaps of a pane; 0 where they are too small."""
     across, up = wide / len(pane.columns), tall / len(pane.rows)
-    size = min(LARGEST, int((across - 4) / (DIGIT * _longest(pane))), int(up - 4))
+    size = min(LARGEST, int((across - 4) / (DIGIT * longest_text(pane))), int(up - 4))
     return size if size >= SMALLEST else 0
 
 
@@ -233,22 +221,16 @@ def _place(
     axes, x, y = slot.figure["layout"], f"x{number}", f"y{number}"
     across = [left / width, (left + slot.wide) / width]
     up = [1 - (top + slot.tall) / height, 1 - top / height]
-    letters: dict[str, Any] = {"texttemplate": None}  # the text is still there for the pointer
+    letters: dict[str, Any] = {"text": None, "texttemplate": None}
     if slot.letters:
         letters = {"textfont": {"color": LIGHT["ink"], "size": slot.letters}}
-    for k, heatmap in enumerate(slot.figure["data"]):
-        scale = {"showscale": slot.alone and k == 0 and heatmap["showscale"]}
-        if scale["showscale"]:
-            bar = {"thickness": 8, "x": across[1], "xpad": 10, "len": slot.tall / height}
-            middle = {"y": sum(up) / 2, "ypad": 0, "yanchor": "middle"}
-            scale["colorbar"] = {**heatmap["colorbar"], **bar, **middle, "tickfont": {"size": 11}}
-        if "text" in heatmap and not slot.letters:
-            letters["text"] = np.array(heatmap["text"], object) if k == 0 else None
-        data.append({**heatmap, **scale, **letters, "xaxis": x, "yaxis": y})
-    angle = -90 if slot.turned else 0
-    whole[f"xaxis{number}"] = {**axes["xaxis"], "domain": across, "anchor": y, "tickangle": angle}
-    whole[f"yaxis{number}"] = {**axes["yaxis"], "domain": up, "anchor": x}
-    whole["shapes"] += [{**shape, "xref": x, "yref": y} for shape in axes.get("shapes", ())]
+    for heatmap in slot.figure["data"]:
+        data.append({**heatmap, **letters, "showscale": False, "xaxis": x, "yaxis": y})
+    here = {"title": None, "automargin": False}  # the slot has its room, and says its axes
+    turned = {"tickangle": -90 if slot.turned else 0}
+    whole[f"xaxis{number}"] = {**axes["xaxis"], **here, **turned, "domain": across, "anchor": y}
+    whole[f"yaxis{number}"] = {**axes["yaxis"], **here, "domain": up, "anchor": x}
+    whole["shapes"] += [{**shape, "xref": x, "yref": y} for shape in axes["shapes"]]
     heading = f"<b>{subscripts(escape(slot.heading))}</b>"
     over = (left - slot.left) / width, 1 - (top - slot.above + HEADING) / height
     whole["annotations"].append(_note(heading, 13, *over, "left"))
