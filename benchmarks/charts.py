@@ -37,12 +37,11 @@ def draw(panes: Sequence[Pane], tag: str = "") -> None:
 
 def fitted(figure: dict, fit: dict) -> dict:
     """The figure as the board fitted it into its place: size, ticks, numbers where legible."""
-    layout = (
-        figure["layout"]
-        | fit["size"]
-        | {axis: figure["layout"][axis] | fit[axis] for axis in ("xaxis", "yaxis")}
-    )
+    layout = figure["layout"] | fit["size"]
     del layout["title"]
+    for axis, names in (("xaxis", "x"), ("yaxis", "y")):
+        places = [figure["data"][0][names][k] for k in fit[axis]["tickvals"]]
+        layout[axis] = layout[axis] | fit[axis] | {"tickvals": places, "title": None}
     data = [
         t | fit["trace"] | {"showscale": t["showscale"] and fit["showscale"]}
         for t in figure["data"]

@@ -31,8 +31,8 @@ CELL, LARGEST = 80, 640  # px: a cell, and the longest side of all of them
 DIGIT = 5.8  # px: width of a digit in a cell
 CHARACTER = {11: 6.2, 13: 7.6, 14: 8.2}  # px: width of a letter by its size, the last ones bold
 EDGE, LINE, BAR = 12, 24, 56  # px: around a figure; a line of words; the scale of the colours
-# Plotly keeps the places of categories in an object of JavaScript, where these names are taken: a
-# label of such a name would be without a place, and its cells would not be drawn.
+# Plotly keeps categories in an object of JavaScript, in which these names mean something else: the
+# cells of a label of such a name would not be drawn.
 TAKEN = frozenset(
     [
         "__defineGetter__",
@@ -171,30 +171,23 @@ def label(text: str) -> str:
 def escape(text: str) -> str:
     """Text that Plotly draws as typed: no markup, no template, no formula where MathJax is at hand.
 
-    Plotly knows no &quot;, so quotation marks stay: in a text node they are harmless.
+    Nor a name that JavaScript gives to all its objects, nor one of the colours from #000001 on that
+    Streamlit replaces by those of its theme, wherever they are in a figure. Plotly knows no &quot;,
+    so quotation marks stay: in a text node they are harmless.
 
-    >>> escape('<b> "$x$" %{y}')
-    '&lt;b&gt; "&#36;x&#36;" &#37;{y}'
-    """
-    return html.escape(text, quote=False).replace("$", "&#36;").replace("%{", "&#37;{")
-
-
-def category(text: str) -> str:
-    """A whole label, escaped, as the name of a place on an axis.
-
-    >>> category("constructor"), category("construct")
-    ('&#99;onstructor', 'construct')
+    >>> escape('<b> "$x$" %{y}'), escape("constructor")
+    ('&lt;b&gt; "&#36;x&#36;" &#37;{y}', '&#99;onstructor')
     """
     if text in TAKEN:
         return f"&#{ord(text[0])};{text[1:]}"
-    # Streamlit puts colours of its theme in the place of #000001 … #000040, wherever they are.
-    return escape(text).replace("#0000", "&#35;0000")
+    escaped = html.escape(text, quote=False).replace("$", "&#36;").replace("%{", "&#37;{")
+    return escaped.replace("#0000", "&#35;0000")
 
 
 @lru_cache(256)
 def _categories(labels: tuple[str, ...]) -> tuple[str, ...]:
     """The places of an axis; labels that repeat are numbered, as they would share a place."""
-    return tuple(map(category, distinct(labels)))
+    return tuple(map(escape, distinct(labels)))
 
 
 @lru_cache(256)
@@ -225,6 +218,7 @@ def _around(pane: Pane) -> dict[str, Any]:
     return {
         "template": TEMPLATE,
         "font": {"family": FONT, "size": 12},
+        "plot_bgcolor": LIGHT["paper"],  # between cells, whose colours are the same on any page
         "width": width,
         "height": height,
         "margin": {"l": EDGE, "r": EDGE, "t": EDGE, "b": EDGE, "pad": 0},
