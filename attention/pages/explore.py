@@ -20,6 +20,7 @@ from attention.pages.panels import (
     cells,
     controls,
     initialise,
+    one_stage,
     paper,
     words,
     worksheet,
@@ -85,7 +86,9 @@ def the_board(s: Settings, shown: View, cell: Cell) -> None:
         # for eight heads of 512 tokens
         on_picked=all_stages.chooses(cells.shapes(shown)),
         on_asked=cells.ask,
+        on_opened=one_stage.open_heatmap,
         on_edited=cells.edit,
+        on_lost=partial(state.set_page_value, one_stage.LOST),
     )
 
 
@@ -215,6 +218,8 @@ def the_panels(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> N
     """Draw the tabs below the board, and what the open one holds."""
     panels: dict[str, Callable[[], None]] = {
         LINES: partial(the_looks, s, shown),
+        one_stage.HEATMAP: partial(one_stage.heatmap, s, shown, cell),
+        one_stage.TABLE: partial(one_stage.table, s, shown, cell),
         "Spread": partial(the_figures, s, shown),
         "Initialise": partial(initialise.panel, s),
         state.DATA: partial(your_data.panel, s),
@@ -249,7 +254,10 @@ def page(s: Settings) -> None:
     pieces.sentences(*state.sentences())
     if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
         pieces.message_box("understood", arrived)
-    the_board(s, shown, cell)
+    if state.page_value(one_stage.LOST, False):
+        one_stage.without_board(s, shown, cell)
+    else:
+        the_board(s, shown, cell)
     for sentence in all_stages.flags(s, trace, shown):
         pieces.message_box("flag", sentence)
     pieces.address()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -26,7 +26,11 @@ def show(charts: Sequence[Chart], across: int = 1) -> None:
                 pieces.note(chart.sentence)
 
 
-def plotly(figure: Any, key: str, filename: str, alt: str) -> None:
+def plotly(
+    figure: Any, key: str, filename: str, alt: str, height: int | Literal["content"] = "content"
+) -> None:
     """Draw a figure as wide as there is room, in the theme of the page; its picture is a file."""
     config = {"toImageButtonOptions": {"filename": filename, "scale": SHARP}}
-    st.plotly_chart(figure, key=f"plotly_{key}", width="stretch", alt=alt, config=config)
+    st.plotly_chart(
+        figure, key=f"plotly_{key}", width="stretch", height=height, alt=alt, config=config
+    )

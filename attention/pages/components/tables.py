@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 
 from attention.readers.texts.tables import disarmed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def show(

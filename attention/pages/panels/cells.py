@@ -73,9 +73,13 @@ def chosen(s: Settings, shown: View, stage: str = "scores") -> Cell:
         rows, columns = shown.stages[name].shape if name in shown.stages else (0, 0)
         if i < rows and j < columns:
             return s.cell
-    name = "weights" if s.weights_alone else stage
+    return first_of(s, shown, "weights" if s.weights_alone else stage)
+
+
+def first_of(s: Settings, shown: View, stage: str) -> Cell:
+    """Return the cell of a stage that is chosen at first: of the query, and its strongest key."""
     at = {"queries": s.query, "keys": strongest(shown, s.query)}
-    return name, at.get(STAGES[name].rows, 0), at.get(STAGES[name].columns, 0)
+    return stage, at.get(STAGES[stage].rows, 0), at.get(STAGES[stage].columns, 0)
 
 
 def strip(s: Settings, shown: View) -> Strip:

@@ -1,0 +1,156 @@
+"""The stage of the chosen cell as Plotly draws it, and as a table of pandas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attention.explain.view import View, distinct
+from attention.exports.tables import to_csv
+from attention.figures.panes.pane import Pane
+from attention.figures.panes.panes import Cell, panes
+from attention.figures.plotly.heatmap import stage_figure
+from attention.pages.components import charts, tables
+from attention.pages.frame import pieces, state
+from attention.pages.panels import all_stages, cells
+from attention.session.edit.changes import name_of
+from attention.session.state.about import what_it_is
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
+from attention.vocabulary.stages import STAGES
+
+HEATMAP, TABLE = "Heatmap", "Table"
+LOST = "board_lost"  # a value of the page: whether the board's scripts did not load
+WITHOUT_BOARD = (
+    "The board’s scripts could not be loaded from this server, so Plotly draws the stages: all"
+    " their numbers, but no cell can be clicked or edited."
+)
+MOST_STYLED = 2**14  # cells of a table whose numbers are written as on the board
+MOST_LISTED = 2**18  # of one that is shown at all
+ROOM = 340  # px that a laptop has below the board
+ROW, AROUND = 18, 100  # px: a row whose numbers can be read; what is around all of them
+READ = (
+    "Drag to zoom in, double-click to zoom out; the camera saves a PNG. Cells have their numbers up"
+    " to 24 × 24; point at one for its number."
+)
+
+
+def open_heatmap(asked: object) -> None:
+    """Open the heatmap of a stage; the browser is not trusted with which."""
+    if isinstance(asked, str):
+        state.change(partial(_with_stage, stage=asked))
+        state.choose("below", HEATMAP)
+
+
+def _with_stage(s: Settings, stage: str) -> Settings:
+    """Choose a cell of this stage, where it has one."""
+    shown = view(s, run(s))
+    there = stage in shown.stages and shown.stages[stage].size
+    return replace(s, cell=cells.first_of(s, shown, stage)) if there else s
+
+
+def _the_stage(shown: View, cell: Cell) -> str:
+    """Which stage is shown: that of the chosen cell, and another one chooses a cell of its own."""
+    options = [name for name, matrix in shown.stages.items() if matrix.size]
+    stage = cell[0] if cell[0] in options else options[0]
+    state.setting_control(
+        st.selectbox,
+        "Stage",
+        "stage",
+        stage,
+        _with_stage,
+        options=options,
+        format_func=lambda name: pieces.plain(STAGES[name].heading),
+        width=260,
+    )
+    return stage
+
+
+def _file(s: Settings, stage: str) -> str:
+    """The name of a file of this stage, without the ending."""
+    return f"attention_{name_of(s)[1]}_{stage}{what_it_is(s).suffix}"
+
+
+# ---- by Plotly -----------------------------------------------------------------------------------
+
+
+def heatmap(s: Settings, shown: View, cell: Cell) -> None:
+    """Draw the stage of the chosen cell."""
+    left, right = st.columns([3, 2], gap="large")
+    with right:
+        stage = _the_stage(shown, cell)
+        title = all_stages.title(s)
+        (pane,) = panes(shown, digits=s.digits, query=s.query, cell=cell, title=title, only=[stage])
+        pieces.note(pane.sentence, READ)
+    with left:
+        _draw(s, pane)
+
+
+def _draw(s: Settings, pane: Pane) -> None:
+    """Draw a stage no higher than a laptop has room for, unless its rows need it."""
+    figure = stage_figure(pane)
+    height = min(figure.layout.height, max(ROOM, ROW * len(pane.rows) + AROUND))
+    charts.plotly(figure, pane.name, _file(s, pane.name), pane.alt, height)
+
+
+def without_board(s: Settings, shown: View, cell: Cell) -> None:
+    """Draw all stages, where the browser has none of the board's scripts, and say so."""
+    pieces.message_box("flag", WITHOUT_BOARD)
+    drawn = panes(shown, cell=cell, digits=s.digits, query=s.query)
+    for k in range(0, len(drawn), 3):
+        for column, pane in zip(st.columns(3, gap="medium"), drawn[k : k + 3], strict=False):
+            with column:
+                _draw(s, pane)
+
+
+# ---- by pandas -----------------------------------------------------------------------------------
+
+
+def table(s: Settings, shown: View, cell: Cell) -> None:
+    """Show the numbers of the stage of the chosen cell, or offer them where they are too many."""
+    import pandas as pd  # only where a table is opened
+
+    stage = _the_stage(shown, cell)
+    matrix = shown.stages[stage]
+    is_listed, is_styled = matrix.size <= MOST_LISTED, matrix.size <= MOST_STYLED
+    if is_listed:
+        labels = {"index": distinct(shown.rows(stage)), "columns": distinct(shown.columns(stage))}
+        written = partial(_written, _texts(shown, stage, s.digits)) if is_styled else None
+        tables.show(pd.DataFrame(matrix, **labels), "stage_table", written, placeholder="NaN")
+    row, column = STAGES[stage].sides
+    said = f"A row is a {row}, a column a {column}." if row else ""
+    pieces.note(said, _said_of(matrix, is_listed, is_styled))
+    if not is_listed:
+        st.download_button(
+            "CSV",
+            partial(to_csv, shown.only([stage]), what_it_is(s)),
+            f"{_file(s, stage)}.csv",
+            "text/csv",
+            on_click="ignore",
+            key="stage_csv",
+        )
+
+
+def _texts(shown: View, stage: str, digits: int) -> dict[float, str]:
+    """How each number of a stage is written on the board; equal numbers are written alike."""
+    numbers = shown.stages[stage].ravel().tolist()
+    texts = (text for row in shown.texts(stage, digits) for text in row)
+    return dict(zip(numbers, texts, strict=True))
+
+
+def _written(texts: dict[float, str], value: float) -> str:
+    return texts.get(float(value), "NaN")  # which equals nothing
+
+
+def _said_of(matrix: np.ndarray, is_listed: bool, is_styled: bool) -> str:
+    if not is_listed:
+        return (
+            f"This stage has {matrix.size:,} numbers; a table shows at most {MOST_LISTED:,}. The"
+            " file has them all."
+        )
+    if is_styled:
+        return "Rounded as on the board; the table’s own download has all digits."
+    return "Too many numbers to be rounded; NaN is written as NaN, −∞ as -Infinity."
