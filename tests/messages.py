@@ -581,7 +581,6 @@ LINES_TOO_MANY_WORDS = (
 )
 LINES_LEAD_TO = "Weights as lines; the thickest of “{query}” leads to “{key}”."
 NO_LINES = "Weights as lines; “{query}” has none."
-FIRST_OF_MANY = "The first {shown} of {count} {what}."
 BOTH_SHOW = "Q, K, V of A and B: {head}."
 EACH_SHOWS = "Q, K, V of A: {a}; of B: {b}."
 A_AND_B_ARE_THE_SAME = (

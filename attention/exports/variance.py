@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from attention import program
 from attention.samples.variance import DISTRIBUTIONS, Point
 from attention.session.state.about import UNKNOWN, About
 from attention.session.state.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def what_was_drawn(s: Settings) -> About:
@@ -21,6 +23,8 @@ def what_was_drawn(s: Settings) -> About:
 
 def points_table(points: tuple[Point, ...]) -> pd.DataFrame:
     """Two rows for each d_k: the measures of the scores, and of the scaled scores."""
+    import pandas as pd
+
     return pd.DataFrame(
         {"d_k": point.d_k, "kind": kind, **asdict(measured)}
         for point in points
@@ -32,6 +36,8 @@ def explored_table(
     means: dict[str, float], measured: dict[str, float], predicted: dict[str, float]
 ) -> pd.DataFrame:
     """A row for each stage: mean, variance, and what theory predicts, NaN where it does not."""
+    import pandas as pd
+
     columns = {"mean": means, "variance": measured, "theory if means are 0": predicted}
     return pd.DataFrame(columns, index=list(measured))
 

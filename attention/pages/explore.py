@@ -6,14 +6,15 @@ from functools import partial
 import streamlit as st
 
 from attention.core.trace import AttentionTrace
+from attention.explain import spread
 from attention.explain.captions import formula
 from attention.explain.view import View
 from attention.exports import citation, code
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
 from attention.figures.panes.panes import Cell
-from attention.html import looks, spread
-from attention.pages.components import board, picture
+from attention.html import looks
+from attention.pages.components import board, picture, tables
 from attention.pages.frame import pieces, state
 from attention.pages.panels import (
     all_stages,
@@ -33,6 +34,7 @@ from attention.session.state.examples import EXAMPLES, OWN, as_made
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings
 from attention.vocabulary.notation import in_html
+from attention.vocabulary.numbers import number
 from attention.vocabulary.sentences import amount, capital, which_of
 from attention.vocabulary.stages import STAGES
 
@@ -92,8 +94,29 @@ def the_board(s: Settings, shown: View, cell: Cell) -> None:
     )
 
 
-def the_figures(s: Settings, shown: View) -> None:
-    st.html(spread.figures(shown, s.digits))
+def the_spread(s: Settings, shown: View) -> None:
+    import pandas as pd  # only where the tables are opened
+
+    left, right = st.columns([2, 3], gap="large")
+    if variances := spread.variances(shown):
+        with left:
+            st.subheader("How far the numbers spread", anchor=False)
+            table = pd.DataFrame(variances.items(), columns=["stage", "variance"])
+            written = partial(number, digits=max(s.digits, 4))
+            tables.show(table, "spread_variances", written, hide_index=True)
+            pieces.note(
+                "Population variance, the mean squared distance from the mean (NumPy’s ddof=0),"
+                " over the visible, finite cells."
+            )
+    with right if variances else left:
+        st.subheader("How sharp the weights are", anchor=False)
+        table = pd.DataFrame(spread.sharpness(shown))
+        written = partial(number, digits=s.digits)
+        tables.show(table, "spread_sharpness", written, hide_index=True)
+        pieces.note(
+            "Entropy in nats (natural logarithm): 0 if one key has all the weight, ln n if each of"
+            " n keys has the same."
+        )
 
 
 def the_looks(s: Settings, shown: View) -> None:
@@ -220,7 +243,7 @@ def the_panels(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> N
         LINES: partial(the_looks, s, shown),
         one_stage.HEATMAP: partial(one_stage.heatmap, s, shown, cell),
         one_stage.TABLE: partial(one_stage.table, s, shown, cell),
-        "Spread": partial(the_figures, s, shown),
+        "Spread": partial(the_spread, s, shown),
         "Initialise": partial(initialise.panel, s),
         state.DATA: partial(your_data.panel, s),
         "Export": partial(the_exports, s, trace, shown, cell),

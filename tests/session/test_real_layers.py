@@ -14,7 +14,6 @@ from attention.explain.worksheet import choices, refusal, worksheet
 from attention.exports.code import to_python
 from attention.figures.panes.panes import panes
 from attention.frameworks.records import CONVENTIONS
-from attention.html import spread
 from attention.limits import BadInput
 from attention.session.compare import pair
 from attention.session.compare.check_yours import from_settings
@@ -114,7 +113,6 @@ def test_every_walk_arrives_at_the_matrix_form(s):
     now = view(s, run(s))
     for i in range(len(s.tokens)):
         assert walk(now, i).difference < 1e-12
-    assert spread.figures(now, 2)
 
 
 def test_the_sizes_are_known_without_a_run(s):

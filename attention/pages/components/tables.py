@@ -14,19 +14,25 @@ if TYPE_CHECKING:
 
 
 def show(
-    table: pd.DataFrame, key: str, written: Callable[[Any], str] | None = None, **looks: Any
+    table: pd.DataFrame,
+    key: str,
+    written: Callable[[Any], str] | None = None,
+    missing: str = "–",
+    **looks: Any,
 ) -> None:
-    """Draw a table, its numbers ``written`` as elsewhere on the page.
+    """Draw a table, its numbers ``written`` as elsewhere on the page; NaN is ``missing``.
 
     What is typed gets an apostrophe in front where a spreadsheet would take it for a formula, as
     anybody may download the table.
     """
-    guarded = table.rename(index=_guarded, columns=_guarded)
+    texts = table.select_dtypes(exclude="number").columns
+    guarded = table.assign(**{name: table[name].map(_guarded) for name in texts})
+    guarded = guarded.rename(index=_guarded, columns=_guarded)
     shown = guarded
     if written is not None:
         numbers = guarded.select_dtypes("number").columns
-        shown = guarded.style.format(written, subset=numbers, na_rep="–")
-    st.dataframe(shown, key=key, **looks)
+        shown = guarded.style.format(written, subset=numbers)
+    st.dataframe(shown, key=key, placeholder=missing, **looks)
 
 
 def _guarded(label: object) -> object:

@@ -119,7 +119,7 @@ def table(s: Settings, shown: View, cell: Cell) -> None:
     if is_listed:
         labels = {"index": distinct(shown.rows(stage)), "columns": distinct(shown.columns(stage))}
         written = partial(_written, _texts(shown, stage, s.digits)) if is_styled else None
-        tables.show(pd.DataFrame(matrix, **labels), "stage_table", written, placeholder="NaN")
+        tables.show(pd.DataFrame(matrix, **labels), "stage_table", written, "NaN")
     row, column = STAGES[stage].sides
     said = f"A row is a {row}, a column a {column}." if row else ""
     pieces.note(said, _said_of(matrix, is_listed, is_styled))

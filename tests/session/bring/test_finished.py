@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from build import four_words
 
+from attention.explain import spread
 from attention.explain.arithmetic import cell
 from attention.explain.captions import formula
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures.panes.panes import panes
-from attention.html import spread
 from attention.limits import BadInput
 from attention.readers.cells.entry import ALONE, ArrayEntry
 from attention.readers.opening import opened
@@ -201,8 +201,7 @@ def test_board_cell_and_figures_speak_of_weights_alone():
     ]
     assert cell(found, "weights", 0, 0) == [messages.FINISHED_WEIGHT, "= 1"]
     assert cell(found, "weights", 0, 1) == [messages.HIDDEN_KEY, messages.WEIGHT_IS_0]
-    told = spread.figures(found, 2)
-    assert "How sharp the weights are" in told and "How far the numbers spread" not in told
+    assert spread.variances(found) == {} and len(spread.sharpness(found)["query"]) == 3
 
 
 def contents(s) -> PageContents:
