@@ -63,8 +63,9 @@ def test_one_head_alone_is_called_by_its_number_too(trace):
     assert paper_figure(one).title == "layer 3 (encoder.layer.3.attention.self), head 8"
     assert titles(paper_figure(one, paper=Paper(title="Mine"))) == ["layer 3, head 8"]
     assert View.of(one).which_head == "layer 3 (encoder.layer.3.attention.self), head 8"
-    drawn = figure(one, stages=["weights"])
-    assert drawn.layout.title.text == "layer 3 (encoder.layer.3.attention.self), head 8"
+    assert figure(one).layout.title.text == "layer 3 (encoder.layer.3.attention.self), head 8"
+    alone = figure(one, stages=["weights"]).layout.title.text
+    assert alone.endswith(" · layer 3 (encoder.layer.3.attention.self), head 8")
     assert figure(one, title="Mine").layout.title.text == "Mine"
 
 

@@ -28,6 +28,7 @@ MOST_TICKS = 32  # of an axis
 MOST_PRINTED = 24  # cells of a side; Plotly needs seconds for the numbers of a few thousand cells
 MOST_APART = 64  # cells of a side with a gap between them, which would hide smaller ones
 CELL, LARGEST = 80, 640  # px: a cell, and the longest side of all of them
+WIDEST = 1000  # px: a figure with a long title
 DIGIT = 5.8  # px: width of a digit in a cell
 CHARACTER = {11: 6.2, 13: 7.6, 14: 8.2}  # px: width of a letter by its size, the last ones bold
 EDGE, LINE, BAR = 12, 24, 56  # px: around a figure; a line of words; the scale of the colours
@@ -248,7 +249,8 @@ def _size(pane: Pane) -> tuple[int, int]:
     left, above = length(_ticks(pane.rows)[1]), length(_ticks(pane.columns)[1])
     labels = min(columns, MOST_TICKS)
     above = above if above > wide / max(labels, 1) else LINE  # upright where they need the room
-    width = max(left + LINE + wide + BAR, len(pane.title_line) * CHARACTER[14])
+    title = min(len(pane.title_line) * CHARACTER[14], WIDEST)
+    width = max(left + LINE + wide + BAR, title)
     return int(width) + 2 * EDGE, int(tall + above + 2 * LINE) + 2 * EDGE
 
 

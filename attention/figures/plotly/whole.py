@@ -221,11 +221,12 @@ def _place(
     axes, x, y = slot.figure["layout"], f"x{number}", f"y{number}"
     across = [left / width, (left + slot.wide) / width]
     up = [1 - (top + slot.tall) / height, 1 - top / height]
-    letters: dict[str, Any] = {"text": None, "texttemplate": None}
-    if slot.letters:
-        letters = {"textfont": {"color": LIGHT["ink"], "size": slot.letters}}
     for heatmap in slot.figure["data"]:
-        data.append({**heatmap, **letters, "showscale": False, "xaxis": x, "yaxis": y})
+        printed: dict[str, Any] = {}
+        if "text" in heatmap:
+            ink = {"textfont": {**heatmap["textfont"], "size": slot.letters}}
+            printed = ink if slot.letters else {"text": None, "texttemplate": None}
+        data.append({**heatmap, **printed, "showscale": False, "xaxis": x, "yaxis": y})
     here = {"title": None, "automargin": False}  # the slot has its room, and says its axes
     turned = {"tickangle": -90 if slot.turned else 0}
     whole[f"xaxis{number}"] = {**axes["xaxis"], **here, **turned, "domain": across, "anchor": y}

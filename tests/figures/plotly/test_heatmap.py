@@ -1,7 +1,11 @@
-"""One matrix as a heatmap: the trace's bits, the text of `number`, nothing typed comes alive."""
+"""One matrix as a heatmap: the trace's bits, the text of `number`, nothing typed comes alive.
+
+``tests/browser/test_heatmap_browser.py`` compares what a browser draws of it with the matrix.
+"""
 
 import html
 import math
+import re
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,7 +16,15 @@ from hypothesis.extra.numpy import arrays
 
 from attention.explain.colours import DARK, LIGHT, PALETTES
 from attention.figures.panes.pane import MOST_TEXTS, Pane, cell_texts
-from attention.figures.plotly.heatmap import MOST_LABELS, label, to_plotly
+from attention.figures.plotly.heatmap import (
+    MOST_PRINTED,
+    MOST_TICKS,
+    TAKEN,
+    escape,
+    label,
+    stage_figure,
+    to_plotly,
+)
 from attention.vocabulary.numbers import number, rounded
 from attention.vocabulary.sentences import LABEL_LENGTH
 
@@ -64,7 +76,9 @@ def test_hidden_and_broken_cells_have_traces_of_their_own():
     assert (grey["z"] == 0).tolist() == hidden.tolist()
     assert (broken["z"] == 0).tolist() == [[False, False, True], [True, False, False]]
     assert main["text"] == [["1", "", ""], ["", "−2", ""]]
-    assert grey["text"] == [["", "−∞", ""], ["", "", "0"]]
+    assert not {"text", "texttemplate", "hovertext"} & grey.keys()
+    assert "<b>hidden</b>" in grey["hovertemplate"]
+    assert broken["hovertext"] == broken["text"] and "%{hovertext}" in broken["hovertemplate"]
     assert broken["text"] == [["", "", "NaN"], ["∞", "", ""]]
     assert grey["colorscale"] == LIGHT["hidden"]
 
@@ -76,7 +90,7 @@ def test_the_text_of_a_cell_is_its_number(digits):
     assert main["text"] == rounded(matrix, digits)
     by_itself = [[number(float(v), digits) for v in row] for row in matrix]
     vanished = np.isin(main["text"], ["0.00", "0.000000"])
-    pointed_at = np.array(main.get("hovertext", main["text"]))
+    pointed_at = np.array(main["hovertext"])
     assert (pointed_at == np.where(vanished, by_itself, main["text"])).all()
 
 
@@ -84,10 +98,21 @@ def test_the_text_of_a_cell_is_its_number(digits):
 def test_what_is_pointed_at_is_the_text_of_the_cell(digits):
     matrix = np.array([[0.00049, 27.456], [-1234567.25, 3.0]])
     drawn = draw(matrix, digits=digits)["data"][0]
-    own = "hovertext" if digits == 2 else "text"  # which has 4.9e−4 for 0.00
-    assert drawn["hovertemplate"] == f"%{{y}} · %{{x}}<br><b>%{{{own}}}</b><extra></extra>"
-    assert drawn.get("hovertext", [["4.9e−4"]])[0][0] == "4.9e−4"
+    assert drawn["hovertemplate"] == "%{y} · %{x}<br><b>%{hovertext}</b><extra></extra>"
     assert drawn["text"] == rounded(matrix, digits)
+    if digits == 2:
+        assert drawn["hovertext"][0] == ["4.9e−4", "27.46"]
+    else:
+        assert drawn["hovertext"][1] == drawn["text"][1]
+
+
+@pytest.mark.parametrize("shape", [(MOST_PRINTED, 3), (3, MOST_PRINTED), (MOST_PRINTED,) * 2])
+def test_numbers_are_printed_up_to_24_rows_and_columns(shape):
+    for side in (0, 1):
+        larger = tuple(n + (axis == side) * (n == MOST_PRINTED) for axis, n in enumerate(shape))
+        drawn = draw(np.full(larger, 0.25))["data"][0]
+        assert ("text" in drawn) == ("texttemplate" in drawn) == (max(larger) <= MOST_PRINTED)
+        assert {text for row in drawn["hovertext"] for text in row} == {"0.25"}
 
 
 def test_a_large_matrix_is_drawn_without_texts():
@@ -96,7 +121,8 @@ def test_a_large_matrix_is_drawn_without_texts():
     assert cell_texts(np.ones((side, side + 1)), 2, "diverging") is None
     for digits in (2, 8):
         drawn = draw(np.ones((side, side + 1)), digits=digits)["data"][0]
-        assert "text" not in drawn and f"%{{z:.{digits + 4}~g}}" in drawn["hovertemplate"]
+        assert not {"text", "hovertext"} & drawn.keys()
+        assert f"%{{z:.{digits + 4}~g}}" in drawn["hovertemplate"]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +140,7 @@ def test_the_limits_are_those_asked_for_and_choose_the_scale(limits, role):
 def test_a_heatmap_has_a_slim_colour_bar_unless_it_is_a_mask():
     assert (
         draw(np.eye(2))["data"][0]["showscale"]
-        and draw(np.eye(2))["data"][0]["colorbar"]["thickness"] < 8
+        and draw(np.eye(2))["data"][0]["colorbar"]["thickness"] <= 8
     )
     assert not draw(np.eye(2), name="mask")["data"][0]["showscale"]
 
@@ -155,35 +181,72 @@ def test_a_token_is_shown_as_typed_and_never_as_markup_or_formula(token):
     )
 
 
-@given(st.text(max_size=50))
+@given(st.one_of(st.text(max_size=50), st.text("#0019 ", max_size=9), st.sampled_from([*TAKEN])))
 def test_any_label_reads_back_and_holds_only_entities_plotly_knows(token):
-    text = label(token)
-    assert not set("<>$") & set(text)
-    rest = text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "").replace("&#36;", "")
-    assert "&" not in rest
-    assert len(html.unescape(text)) <= LABEL_LENGTH
+    for text, meant in ((label(token), LABEL_LENGTH), (escape(token), len(token))):
+        assert not set("<>$") & set(text)
+        assert "&" not in re.sub("&(amp|lt|gt|#[0-9]+);", "", text)
+        assert "#0000" not in text and text not in TAKEN
+        assert len(html.unescape(text)) <= meant
+    assert html.unescape(escape(token)) == token
 
 
-def test_axes_are_numbers_with_labels_so_that_tokens_do_not_merge_or_turn_into_dates():
-    figure = draw(np.ones((2, 3)), rows=("1", "2024-01-01"), columns=("the", "the", "<b>"))
+def test_axes_have_a_category_for_each_whole_label():
+    rows, columns = ("1", "2024-01-01"), ("the", "the", "a very long word <b>", "constructor")
+    figure = draw(np.ones((2, 4)), rows=rows, columns=columns)
     x, y = figure["layout"]["xaxis"], figure["layout"]["yaxis"]
-    assert (x["tickmode"], x["tickvals"], x["ticktext"]) == (
-        "array",
-        [0, 1, 2],
-        ["the", "the", "&lt;b&gt;"],
-    )
-    assert (y["tickvals"], y["ticktext"], y["autorange"]) == (
-        [0, 1],
-        ["1", "2024-01-01"],
-        "reversed",
-    )
+    places = ["the (1)", "the (2)", "a very long word &lt;b&gt;", "&#99;onstructor"]
+    assert [figure["data"][0][axis] for axis in "xy"] == [places, [*rows]]
+    assert (x["type"], x["tickmode"], x["tickvals"]) == ("category", "array", places)
+    assert x["ticktext"] == ["the (1)", "the (2)", "a very long w…", "&#99;onstructor"]
+    assert (y["type"], y["tickvals"], y["ticktext"]) == ("category", [*rows], [*rows])
+    assert y["autorange"] == "reversed" and not {"fixedrange"} & (x.keys() | y.keys())
 
 
-@pytest.mark.parametrize("n", [1, MOST_LABELS, MOST_LABELS + 1, 64, 200])
+@given(st.lists(st.sampled_from([*HOSTILE, *TAKEN, "the", "the (1)", "&#99;onstructor"])))
+def test_no_two_labels_share_a_category(labels):
+    labels = tuple(labels) or ("a",)
+    drawn = draw(np.ones((1, len(labels))), columns=labels)["data"][0]
+    assert len(set(drawn["x"])) == len(labels)
+    for place, token in zip(drawn["x"], labels, strict=True):
+        assert html.unescape(place).startswith(token)
+
+
+@pytest.mark.parametrize("n", [1, MOST_TICKS, MOST_TICKS + 1, 64, 200])
 def test_labels_are_thinned_evenly_and_stay_at_their_places(n):
-    axis = draw(np.ones((1, n)), columns=tuple(map(str, range(n))))["layout"]["xaxis"]
-    assert len(axis["tickvals"]) <= MOST_LABELS
-    assert axis["ticktext"] == [str(place) for place in axis["tickvals"]]
+    columns = tuple(f"a very long token {k}" for k in range(n))
+    drawn = draw(np.ones((1, n)), columns=columns)
+    axis = drawn["layout"]["xaxis"]
+    step = drawn["data"][0]["x"].index(axis["tickvals"][1]) if n > 1 else 1
+    assert axis["tickvals"] == list(columns[::step]) and len(axis["tickvals"]) <= MOST_TICKS
+    assert len(axis["tickvals"]) > MOST_TICKS / 2 or n < MOST_TICKS
+    assert axis["ticktext"] == [label(column) for column in axis["tickvals"]]
+
+
+AXES = [
+    ("weights", ("query", "key")),
+    ("X", ("token", "d<sub>model</sub>")),
+    ("memory", ("token", "d<sub>model</sub>")),
+    ("W_Q", ("d<sub>model</sub>", "d<sub>k</sub>")),
+    ("Q", ("query", "d<sub>k</sub>")),
+    ("K_rotated", ("key", "d<sub>k</sub>")),
+    ("output", ("query", "d<sub>v</sub>")),
+    ("R", ("key − query", "bias")),
+    ("context", ("", "d<sub>v</sub>")),
+    ("no stage", ("", "")),
+]
+
+
+@pytest.mark.parametrize(("name", "titles"), AXES)
+def test_axes_say_what_a_row_and_a_column_are(name, titles):
+    for named in ({"name": name}, {"name": "theirs", "stage": name}):
+        around = draw(np.eye(2), **named)["layout"]
+        assert tuple(around[axis]["title"]["text"] for axis in ("yaxis", "xaxis")) == titles
+
+
+def test_the_axes_of_a_pane_come_before_those_of_its_stage():
+    around = draw(np.eye(2), name="weights", axes=("Frage", "Antwort"))["layout"]
+    assert around["yaxis"]["title"]["text"] == "Frage"
 
 
 def test_hostile_titles_and_labels_stay_out_of_the_templates():
@@ -195,6 +258,39 @@ def test_hostile_titles_and_labels_stay_out_of_the_templates():
 
 
 # ---- the theme --------------------------------------------------------------
+
+
+def test_ink_and_paper_are_those_of_the_template_and_cells_keep_theirs():
+    pane = Pane(
+        name="weights",
+        values=np.array([[1.0, 0.0], [math.nan, 2.0]]),
+        rows=("a", "b"),
+        columns=("c", "d"),
+        limits=(0, 1),
+        symbol="weights",
+        hidden=np.array([[False, True], [False, False]]),
+    )
+    figure = stage_figure(pane)
+    assert figure.to_dict() == go.Figure(to_plotly(pane)).to_dict()
+    assert figure.layout.template.layout.font.color == LIGHT["ink"]
+    assert figure.layout.template.layout.paper_bgcolor == LIGHT["paper"]
+    own = figure.layout.to_plotly_json() | {"template": None}
+    assert re.findall(r"#[0-9a-f]{6}|rgba?\(", str(own)) == [LIGHT["paper"]]
+    assert own["plot_bgcolor"] == LIGHT["paper"]  # between cells
+    colours = [(t.meta, t.colorscale[0][1], t.textfont.color) for t in figure.data]
+    ink = LIGHT["ink"]
+    assert colours == [
+        ("share", LIGHT["share"][0][1], ink),
+        ("hidden", LIGHT["hidden"][0][1], None),
+        ("broken", LIGHT["broken"][0][1], ink),
+    ]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (40, 4), (512, 512)])
+def test_a_figure_has_room_for_its_words_and_no_more_than_a_page(shape):
+    rows, columns = (tuple(f"antidisestablishment{k}" for k in range(n)) for n in shape)
+    around = draw(np.ones(shape), rows=rows, columns=columns, symbol="s" * 40)["layout"]
+    assert 40 * 8 <= around["width"] <= 1000 and 200 <= around["height"] <= 900
 
 
 def luminance(colour: str) -> float:

@@ -1,6 +1,7 @@
 """A trace or a diagnosis as one figure: exact numbers, nothing on top of another, text as text."""
 
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import messages
@@ -9,8 +10,10 @@ import plotly.graph_objects as go
 import pytest
 
 import attention
-from attention import causal, figure, scaled_dot_product_attention, self_attention
-from attention.vocabulary.numbers import rounded
+from attention import View, causal, figure, scaled_dot_product_attention, self_attention
+from attention.figures.panes.panes import panes
+from attention.figures.plotly.heatmap import stage_figure
+from attention.vocabulary.numbers import number, rounded
 
 RNG = np.random.default_rng(0)
 HOSTILE = ("<b>x</b>", "$x$ %{y}", "a very long word of a person", "שלום", "犬犬犬犬犬犬犬犬")
@@ -46,7 +49,8 @@ def bold(drawn):
 
 
 def headings(drawn):
-    return [re.sub(r"</?(b|sub)>", "", a.text).split(" = ")[0] for a in bold(drawn)]
+    texts = [a.text for a in bold(drawn)] or [drawn.layout.title.text]  # a stage that stands alone
+    return [re.sub(r"</?(b|sub)>", "", text).split(" = ")[0] for text in texts]
 
 
 def boxes(drawn):
@@ -94,13 +98,23 @@ def test_a_single_stage_is_large_and_has_the_scale_of_its_colours():
     trace = layer()
     alone, board = figure(trace, stages=["weights"]), figure(trace)
     assert headings(alone) == ["weights"]
-    large, small = next(boxes(alone)), list(boxes(board))[headings(board).index("weights")]
-    assert large[1] - large[0] >= 2 * (small[1] - small[0])
+    small = list(boxes(board))[headings(board).index("weights")]
+    assert alone.layout.width >= 2 * (small[1] - small[0])
     assert [t.showscale for t in alone.data] == [True, False]
     assert not any(t.showscale for t in board.data)
     assert figure(trace, stages="weights") == alone
     assert alone.data[0].zmin == 0
     assert alone.data[0].zmax == 1
+
+
+@pytest.mark.parametrize("stage", ["X", "W_O", "scores", "weights", "output"])
+def test_a_single_stage_is_drawn_as_everywhere(stage):
+    trace = layer()
+    (pane,) = panes(View.of(trace, head=1), only=[stage])
+    assert figure(trace, stages=[stage], head=1) == stage_figure(pane)
+    assert figure(trace, stages=[stage], head=1, title="a") == stage_figure(
+        replace(pane, title="a")
+    )
 
 
 def test_stages_are_drawn_in_reading_order_with_the_colours_of_the_board():
@@ -114,22 +128,29 @@ def test_stages_are_drawn_in_reading_order_with_the_colours_of_the_board():
 
 def test_what_a_person_typed_stays_text():
     drawn = figure(layer(), tokens=HOSTILE, title="<b>$x$</b>", stages=["weights"])
-    assert drawn.layout.title.text == "&lt;b&gt;&#36;x&#36;&lt;/b&gt;"
+    title = "&lt;b&gt;&#36;x&#36;&lt;/b&gt;"
+    assert drawn.layout.title.text == f"weights = softmax(masked) · {title}"
+    assert figure(layer(), title="<b>$x$</b>").layout.title.text == title
     assert drawn.layout.xaxis.ticktext[:2] == ("&lt;b&gt;x&lt;/b&gt;", "&#36;x&#36; &#37;{y}")
     assert drawn.layout.yaxis.ticktext == drawn.layout.xaxis.ticktext
     assert drawn.layout.xaxis.ticktext[2] == "a very long w…"
 
 
-def test_numbers_are_printed_in_one_size_where_there_is_room():
-    small, large = figure(layer(5), digits=3), figure(layer(60), stages=["weights", "scores"])
-    sizes = [{t.textfont.size for t in traces} for traces in heatmaps(small).values()]
-    assert all(len(size) == 1 and min(size) >= 8 for size in sizes)
-    weights = heatmaps(figure(layer(5), stages=["weights"]))["x"][0]
-    assert weights.text[0][0] == "1"
-    assert all(t.texttemplate is None for t in large.data)
+@pytest.mark.parametrize("n", [25, 60])
+def test_numbers_are_printed_in_one_size_where_there_is_room(n):
+    small, large = figure(layer(5), digits=3), figure(layer(n), stages=["weights", "scores"])
+    for traces in heatmaps(small).values():
+        (size,) = {t.textfont.size for t in traces if t.text is not None}
+        assert size >= 8
+    assert all(t.texttemplate is None and t.text is None for t in large.data)
     for main, *_ in heatmaps(large).values():  # what is pointed at is still written
-        texts = [text for row in main.text for text in row if text]
-        assert texts == rounded(main.z[np.isfinite(main.z)][None], 2, main.meta == "share")[0]
+        texts = [text for row in main.hovertext for text in row if text]
+        numbers = main.z[np.isfinite(main.z)].tolist()
+        printed = rounded(np.array([numbers]), 2, main.meta == "share")[0]
+        assert texts == [
+            number(value, 2) if text == "0.00" else text
+            for text, value in zip(printed, numbers, strict=True)
+        ]
         assert "%{hovertext}" in main.hovertemplate
     said = [[" · in colours</b>" in a.text for a in bold(drawn)] for drawn in (small, large)]
     assert not any(said[0]) and all(said[1])
@@ -241,12 +262,9 @@ def test_heads_given_side_by_side_are_joined_outputs_of_each_item():
 
 
 def test_maps_say_that_rows_are_queries_and_columns_keys():
-    rng = np.random.default_rng(0)
-    trace = self_attention(*rng.normal(size=(4, 3, 3)))
-    for stage, named in (("weights", True), ("scores", True), ("Q", False), ("output", False)):
-        drawn = figure(trace, stages=[stage])
-        corner = [a for a in drawn.layout.annotations if a.text == "key →<br>query ↓"]
-        assert len(corner) == named
-        for a in corner:  # left of the columns' labels, above those of the rows
-            assert a.x < drawn.layout.xaxis.domain[0] and a.y > drawn.layout.yaxis.domain[1]
-            assert a.x * drawn.layout.width > 35  # room for its words
+    drawn = figure(layer(), stages=["weights", "scores", "Q", "output"])
+    corners = [a for a in drawn.layout.annotations if a.text == "key →<br>query ↓"]
+    maps = [list(boxes(drawn))[headings(drawn).index(name)] for name in ("scores", "weights")]
+    for corner, (left, _, _, top) in zip(corners, maps, strict=True):
+        x, y = corner.x * drawn.layout.width, corner.y * drawn.layout.height
+        assert 35 < x < left and y > top  # room for its words, left of the columns' labels
