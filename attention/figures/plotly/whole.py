@@ -59,12 +59,14 @@ def figure(
         stage that differs and in the numbers given; of a long attention its mean map, on axes of
         tokens, its colours by the logarithm: item, head and title hold.
     stages : names such as ``["scores", "weights"]``
-        A single one is drawn large, with the scale of its colours. Default: all that are there.
+        A single one is drawn large, with titled axes and the scale of its colours. Default: all
+        that are there.
     tokens, key_tokens : n_q and n_k words, the labels of queries and keys
     item, head : counted from 0
         These four as in :meth:`attention.View.of`.
-    digits : of the numbers printed in the cells, where there is room
-    title : over the figure; by default nothing, or of a captured layer which head it is
+    digits : of the numbers printed in the cells, up to 24 rows and columns where there is room
+    title : over the figure, of a single stage after its name; by default nothing, or of a captured
+        layer which head it is
 
     Returns
     -------
