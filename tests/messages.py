@@ -707,6 +707,12 @@ MOST_OF_ALL = "most of all item {item}, head {head}"
 
 # ---- pages ---------------------------------------------------------------------------------------
 
+WITHOUT_BOARD = (
+    "The board’s scripts could not be loaded from this server, so Plotly draws the stages: all"
+    " their numbers, but no cell can be clicked or edited."
+)
+PLAIN_NUMBERS = "Too many numbers to be rounded; NaN is written as NaN, −∞ as -Infinity."
+TOO_MANY_FOR_A_TABLE = "This stage has {count} numbers; a table shows at most {most}."
 COMPARED_SCORES = (
     "Results are compared for up to {max_compared} scores, 128 × 128, and these are {cells}; use"
     " fewer words on Explore."

@@ -5,6 +5,8 @@ import html
 import io
 import json
 import re
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -800,3 +802,35 @@ def test_a_run_lets_go_of_its_stages_at_its_end():
         assert views() <= before
     finally:
         gc.enable()
+
+
+# What the page loads in a fresh interpreter; Streamlit imports parts of Plotly by itself.
+LOADED = """
+import sys
+from streamlit.testing.v1 import AppTest
+
+before = set(sys.modules)
+
+def loaded():
+    new = {name.split(".")[0] for name in set(sys.modules) - before}
+    print(*sorted(new & {"pandas", "plotly", "matplotlib"}), sep=",")
+
+page = AppTest.from_file(sys.argv[1], default_timeout=60).run()
+loaded()
+for tab in ("Lines", "Code", "Heatmap", "Table", "Export"):
+    page.button_group(key="set_below").set_value(tab).run()
+    assert not page.exception
+    loaded()
+"""
+
+
+def test_the_first_page_loads_what_draws_and_lists_only_with_the_tab_that_needs_it():
+    ran = subprocess.run(
+        [sys.executable, "-c", LOADED, str(APP)], capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode == 0, ran.stderr
+    first, lines, code, heatmap, table, export = ran.stdout.split("\n")[:6]
+    assert first == lines == code == ""
+    assert heatmap == "plotly"
+    assert table == "pandas,plotly"
+    assert export == "matplotlib,pandas,plotly"
