@@ -15,6 +15,7 @@ from readme import PAGES as PAGES_RUN
 from attention import limits
 from attention.explain import worksheet
 from attention.figures.panes import shades
+from attention.figures.plotly import heatmap
 from attention.frameworks.records import CONVENTIONS
 from attention.html import looks
 from attention.limits import BadInput
@@ -75,6 +76,8 @@ SAID = {  # where a page names a limit, in its words
     "docs/dashboard.md": [
         f"it has up to {limits.MAX_QR} letters",
         f"each with its number; up to {looks.MOST} words",
+        f"numbers up to {heatmap.MOST_PRINTED} × {heatmap.MOST_PRINTED}; pointed at",
+        f"up to {limits.MAX_STYLED:,} numbers, plain up to {limits.MAX_TABLE:,}, more as a file",
         f"**Up to {limits.MAX_TOKENS:,} tokens.**",
         f"A stage of more than {shades.MOST_NUMBERED:,} cells",
         f"of your numbers, up to {worksheet.MOST} words",

@@ -12,7 +12,8 @@ from attention.explain.view import View, distinct
 from attention.exports.tables import to_csv
 from attention.figures.panes.pane import Pane
 from attention.figures.panes.panes import Cell, panes
-from attention.figures.plotly.heatmap import stage_figure
+from attention.figures.plotly.heatmap import MOST_PRINTED, stage_figure
+from attention.limits import MAX_STYLED, MAX_TABLE
 from attention.pages.components import charts, tables
 from attention.pages.frame import pieces, state
 from attention.pages.panels import all_stages, cells
@@ -28,13 +29,11 @@ WITHOUT_BOARD = (
     "The board’s scripts could not be loaded from this server, so Plotly draws the stages: all"
     " their numbers, but no cell can be clicked or edited."
 )
-MOST_STYLED = 2**14  # cells of a table whose numbers are written as on the board
-MOST_LISTED = 2**18  # of one that is shown at all
 ROOM = 340  # px that a laptop has below the board
 ROW, AROUND = 18, 100  # px: a row whose numbers can be read; what is around all of them
 READ = (
-    "Drag to zoom in, double-click to zoom out; the camera saves a PNG. Cells have their numbers up"
-    " to 24 × 24; point at one for its number."
+    "Drag to zoom in, double-click to zoom out; the camera saves a PNG. Up to"
+    f" {MOST_PRINTED} × {MOST_PRINTED} cells have their numbers in them; point at any for its own."
 )
 
 
@@ -115,7 +114,7 @@ def table(s: Settings, shown: View, cell: Cell) -> None:
 
     stage = _the_stage(shown, cell)
     matrix = shown.stages[stage]
-    is_listed, is_styled = matrix.size <= MOST_LISTED, matrix.size <= MOST_STYLED
+    is_listed, is_styled = matrix.size <= MAX_TABLE, matrix.size <= MAX_STYLED
     if is_listed:
         labels = {"index": distinct(shown.rows(stage)), "columns": distinct(shown.columns(stage))}
         written = partial(_written, _texts(shown, stage, s.digits)) if is_styled else None
@@ -148,7 +147,7 @@ def _written(texts: dict[float, str], value: float) -> str:
 def _said_of(matrix: np.ndarray, is_listed: bool, is_styled: bool) -> str:
     if not is_listed:
         return (
-            f"This stage has {matrix.size:,} numbers; a table shows at most {MOST_LISTED:,}. The"
+            f"This stage has {matrix.size:,} numbers; a table shows at most {MAX_TABLE:,}. The"
             " file has them all."
         )
     if is_styled:

@@ -137,11 +137,11 @@ def test_labels_that_a_spreadsheet_would_run_are_guarded_on_both_axes():
 def test_larger_tables_have_plain_numbers_and_a_sentence_and_the_largest_are_a_file(
     monkeypatch, offered
 ):
-    monkeypatch.setattr(one_stage, "MOST_STYLED", 35)
+    monkeypatch.setattr(one_stage, "MAX_STYLED", 35)
     at = shown("Table", **MASKED, cell="masked,0,0")
     assert not at.dataframe[0].proto.arrow_data.styler.display_values
     assert any(messages.PLAIN_NUMBERS in body for body in bodies(at))
-    monkeypatch.setattr(one_stage, "MOST_LISTED", 35)
+    monkeypatch.setattr(one_stage, "MAX_TABLE", 35)
     ran(at)
     assert not at.dataframe
     assert any(messages.TOO_MANY_FOR_A_TABLE.format(count=36, most=35) in b for b in bodies(at))
