@@ -11,13 +11,11 @@ def head_of(data: bytes) -> dict:
 
 
 def panes_of(data: bytes) -> dict[str, dict]:
-    """The panes in a message to the board: of heatmaps with their codes and, if sent, values."""
+    """The panes in a message to the board, with their codes and, if sent, values."""
     written, _, raw = data.partition(b"\0")
     panes, at = {}, 0
     for pane in json.loads(written).get("panes", ()):
         panes[pane["name"]] = pane
-        if "rows" not in pane:
-            continue
         shape = len(pane["rows"]), len(pane["columns"])
         count = shape[0] * shape[1]
         pane["codes"] = np.frombuffer(raw[at : at + count], np.uint8).reshape(shape)

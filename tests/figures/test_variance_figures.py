@@ -1,22 +1,15 @@
 """The charts on √d_k: Plotly opens them, and what they plot is what was measured."""
 
-import csv
-import io
 import math
-from html.parser import HTMLParser
 
 import messages
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-import attention
-from attention.exports import variance as exports
 from attention.figures.plotly import variance as figures
 from attention.figures.plotly.charts import Chart
-from attention.html import variance
 from attention.samples import variance as maths
-from attention.session.state.examples import EXAMPLES
 
 ASKED = ("normal", 100, 3, 200)
 POINTS = maths.measure_all(*ASKED)
@@ -198,65 +191,3 @@ def test_the_sentence_on_explore_says_whether_the_rule_applies(Q, K, words):
         2, (Q @ K.T).var(), maths.predict(Q, K), (Q.mean(), K.mean()), 1
     )
     assert words in sentence
-
-
-class Cells(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.rows, self.open = [], False
-
-    def handle_starttag(self, tag, attrs):
-        if tag == "tr":
-            self.rows.append([])
-        self.open = tag in ("td", "th")
-
-    def handle_endtag(self, tag):
-        self.open = False
-
-    def handle_data(self, data):
-        if self.open:
-            self.rows[-1].append(data)
-
-
-def test_the_table_has_every_plotted_number():
-    parser = Cells()
-    parser.feed(variance.points_table(POINTS, 4).replace("d<sub>k</sub>", "d_k"))
-    head, *rows = parser.rows
-    assert head[:3] == ["d_k", "kind", "variance"]
-    assert [(row[0], row[1]) for row in rows] == [
-        (str(p.d_k), k) for p in POINTS for k in ("scores", "scaled")
-    ]
-    assert rows[-2][2:] == [f"{v:.4f}" for v in vars(POINTS[-1].raw).values()]
-
-
-def test_the_csv_reads_back_as_the_same_numbers():
-    rows = list(
-        csv.DictReader(
-            io.StringIO(
-                exports.to_csv(
-                    POINTS, exports.what_was_drawn(EXAMPLES["four-words"].build())
-                ).decode()
-            )
-        )
-    )
-    assert len(rows) == 2 * len(POINTS)
-    for row, (point, kind) in zip(
-        rows, [(p, k) for p in POINTS for k in ("raw", "scaled")], strict=True
-    ):
-        assert int(row["d_k"]) == point.d_k
-        said = messages.SAMPLED_ENTRIES.format(distribution="normal", seed=0, samples=1000)
-        assert row["origin"].startswith(said)
-        assert f"attention-stages {attention.__version__}, " in row["origin"]
-        for name, value in vars(getattr(point, kind)).items():
-            assert float(row[name]) == value
-
-
-def test_the_table_of_explore_leaves_theory_open_where_there_is_none():
-    parser = Cells()
-    parser.feed(variance.explored_table(dict.fromkeys(MEASURED, 0.5), MEASURED, PREDICTED, 2))
-    assert parser.rows[1:] == [
-        ["Q", "0.50", "1", "–"],
-        ["K", "0.50", "2", "–"],
-        ["scores", "0.50", "30", "8"],
-        ["scaled", "0.50", "7.50", "2"],
-    ]

@@ -1,9 +1,12 @@
 """What the tests of pages by AppTest need once, as a server has it, not for each page or run."""
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from html import unescape
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import streamlit as st
@@ -94,11 +97,38 @@ def as_text(html: str) -> str:
 
 def sent(at) -> str:
     """All texts that the browser is sent: labels, options, helps, HTML, the board's JSON."""
+    protos = (node.proto for node in from_top(at._tree))
+    return "\n".join(
+        p.SerializeToString(deterministic=True).decode(errors="replace") for p in protos
+    )
 
-    def walk(node):
-        if (proto := getattr(node, "proto", None)) is not None:
-            yield proto.SerializeToString(deterministic=True).decode(errors="replace")
-        for child in getattr(node, "children", {}).values():
-            yield from walk(child)
 
-    return "\n".join(walk(at._tree))
+def from_top(node) -> Iterator[Any]:
+    """All blocks and elements, in the order of the page."""
+    if getattr(node, "proto", None) is not None:
+        yield node
+    for child in getattr(node, "children", {}).values():
+        yield from from_top(child)
+
+
+class Drawn(NamedTuple):
+    """A chart as the browser is sent it."""
+
+    figure: dict
+    alt: str
+    filename: str  # of its picture
+    sentence: str  # below it
+
+
+def charts(at) -> dict[str, Drawn]:
+    """The charts of a page by the names they are drawn under."""
+    found, nodes = {}, from_top(at._tree)
+    for node in nodes:
+        if node.type == "plotly_chart":
+            proto, note = node.proto, next(nodes)
+            assert note.type == "html"
+            sentence = unescape(re.sub("<[^>]*>", "", as_text(note.proto.body)))
+            filename = json.loads(proto.config)["toImageButtonOptions"]["filename"]
+            name = proto.id.partition("-plotly_")[2]
+            found[name] = Drawn(json.loads(proto.spec), proto.alt, filename, sentence)
+    return found

@@ -6,7 +6,7 @@ from html import escape
 import messages
 import numpy as np
 import pytest
-from pages.conftest import APP, opened_at, ran, settings_of, words
+from pages.conftest import APP, charts, opened_at, ran, settings_of, words
 from pages.test_check_page import head, numbers, panes
 from streamlit.testing.v1 import AppTest
 
@@ -124,16 +124,16 @@ def test_why_asks_before_it_shows_where_one_guesses_first():
     at = AppTest.from_file(str(APP), default_timeout=30)
     ran(at)
     ran(at.switch_page("attention/pages/variance.py"))
-    everything = set(panes(at))
+    everything = set(charts(at))
     ran(at.toggle(key="set_guess_first").set_value(True))
-    assert not panes(at)
+    assert not charts(at)
     first, second = guesses(maths.measure("normal", 64, 0, 1000))
     assert escape(first.answer) not in words(at)
     ran(at.button_group(key="set_why_guess_0").set_value("8"))
     assert messages.GUESS_IS_WRONG in words(at)
     assert escape(first.answer) in words(at)
     assert escape(second.answer) not in words(at)
-    assert panes(at) and set(panes(at)) < everything
+    assert charts(at) and set(charts(at)) < everything
     ran(at.button_group(key="set_why_guess_1").set_value(second.right[0]))
     assert escape(second.answer) in words(at)
-    assert set(panes(at)) == everything
+    assert set(charts(at)) == everything

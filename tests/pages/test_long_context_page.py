@@ -5,11 +5,10 @@ import json
 import re
 from dataclasses import replace
 
-import board_bytes
 import messages
 import numpy as np
 import pytest
-from pages.conftest import ran, uploaded
+from pages.conftest import charts, ran, uploaded
 from pages.test_check_page import opened, said
 from safetensors.numpy import save as safetensors
 
@@ -59,9 +58,10 @@ def drawn(at) -> tuple[dict, np.ndarray, np.ndarray]:
     raise AssertionError("no map")
 
 
-def panes(at) -> dict[str, dict]:
-    boards = [e.proto.bytes for e in at.get("bidi_component") if b'"panes":[' in e.proto.bytes]
-    return {name: pane for data in boards for name, pane in board_bytes.panes_of(data).items()}
+def row_of(at) -> list[float]:
+    """The weights of the chosen query, as they are drawn."""
+    (line,) = charts(at)["long_row"].figure["data"]
+    return line["y"]
 
 
 def computed(c: LongContext, mask=None, **more) -> np.ndarray:
@@ -143,17 +143,21 @@ def test_a_window_asks_for_how_many_keys_and_a_link_opens_it():
 
 def test_lines_along_the_tokens_come_as_asked_for():
     at = page()
-    assert {"long_row", "long_entropy", "long_first"} <= panes(at).keys()
+    found = charts(at)
+    assert {"long_row", "long_entropy", "long_first"} <= found.keys()
+    assert found["long_row"].filename == "long_attention_induction_256_query256"
+    for drawn in found.values():
+        title = drawn.figure["layout"]["title"]["text"]
+        assert drawn.alt == f"Chart. {title}. {drawn.sentence}"
     at = settled(ran(at.button_group(key="set_long_also").set_value(["profile"])))
-    assert panes(at).keys() == {"long_row", "long_distance"}
+    assert charts(at).keys() == {"long_row", "long_distance"}
     assert settings(at).also == ("profile",)
 
 
 def test_the_row_of_a_query_is_exact_and_names_its_strongest_keys():
     at = page(query=200)
     weights = computed(LongContext(tokens=256), results=["first"]).rows([200])[0]
-    (line,) = panes(at)["long_row"]["figure"]["data"]
-    np.testing.assert_allclose(line["y"], weights, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(row_of(at), weights, rtol=1e-5, atol=1e-9)
     notes = " ".join(element.proto.body for element in at.get("html")).replace("\xa0", " ")
     best = int(weights.argmax())
     key = f"{best + 1} “w{best % 64}” → {weights[best]:.4f}"
@@ -281,8 +285,7 @@ def test_a_capture_of_more_weights_than_real_model_shows_opens_here_without_made
         open_capture(content, "run.safetensors")
     at = settled(from_file("run.safetensors", content))
     weights = long_attention(Q[0], K[0], scale=call.scale).rows([n - 1])[0]
-    (line,) = panes(at)["long_row"]["figure"]["data"]
-    assert max(line["y"]) == pytest.approx(float(weights.max()), rel=1e-5)
+    assert max(row_of(at)) == pytest.approx(float(weights.max()), rel=1e-5)
     assert drawn(at)[0]["keyWords"] is None
 
 
@@ -303,21 +306,17 @@ def test_each_layer_and_item_of_a_file_can_be_looked_at(n, tmp_path):
     )
     assert holds in said(at)
 
-    def largest() -> float:
-        (line,) = panes(at)["long_row"]["figure"]["data"]
-        return max(line["y"])
-
     def expected(layer: int, item: int) -> float:
         scores = K[layer, item, 0] @ Q[layer, item, 0, n - 1] * calls[0].scale
         shares = np.exp(scores - scores.max())
         return float(shares.max() / shares.sum())
 
     at = settled(at)
-    assert largest() == pytest.approx(expected(0, 0), rel=1e-5)
+    assert max(row_of(at)) == pytest.approx(expected(0, 0), rel=1e-5)
     ran(at.selectbox(key="set_long_of_file_layer").set_value(1))
     ran(at.selectbox(key="set_long_of_file_item").set_value(1))
     at = settled(ran(at.button(key="long_of_file_look").click()))
-    assert largest() == pytest.approx(expected(1, 1), rel=1e-5)
+    assert max(row_of(at)) == pytest.approx(expected(1, 1), rel=1e-5)
     # a file of arrays takes its place
     at = settled(upload(at, "more.npz", npz(q=Q[0, 0], k=K[0, 0])))
     assert not [box for box in at.selectbox if "of_file" in box.key]

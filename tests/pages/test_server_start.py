@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.routing import Match
 from streamlit.runtime.state import SafeSessionState, SessionState
 
-from attention.pages.components.board import BOARD, PLOTLY_URL
+from attention.pages.components.board import BOARD
 from attention.pages.frame import internals, scripts
 from attention.pages.server import (
     _index,
@@ -174,10 +174,6 @@ def test_the_page_names_the_board_and_all_that_it_imports():
 @pytest.mark.parametrize("path", ["history.js", "../history.js", "board/none.js", "globals.d.ts"])
 def test_what_is_no_module_is_not_found(path):
     assert asked_for(f"/scripts/{scripts.digest()}/{path}").status_code == 404
-
-
-def test_plotly_is_served_out_of_its_package():
-    assert asked_for("/" + PLOTLY_URL).body.startswith(b"/**\n* plotly.js")
 
 
 def test_under_a_path_of_its_own_the_server_answers_there():

@@ -3,16 +3,17 @@
 import html
 from pathlib import Path
 
-import board_bytes
 import messages
+import pyarrow as pa
 import pytest
 from amount import few
-from pages.conftest import link_of, ran
+from pages.conftest import as_text, charts, link_of, ran, settings_of
 from streamlit.testing.v1 import AppTest
 
 from attention.samples import variance as maths
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
+from attention.session.state.run import run
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
@@ -31,21 +32,16 @@ def asked(at: AppTest) -> tuple:
     return tuple(getattr(at.session_state["visit"].settings, name) for name in FIELDS)
 
 
-def panes(at: AppTest) -> dict[str, dict]:
-    """Every pane on the page, out of the bytes that go to the browser."""
-    found = {}
-    for element in at.get("bidi_component"):
-        data = element.proto.bytes or element.proto.mixed.json.encode()
-        found |= board_bytes.panes_of(data)
-    return found
-
-
 def measured(at: AppTest) -> list[float]:
-    return panes(at)["variances"]["figure"]["data"][0]["y"]
+    return charts(at)["variances"].figure["data"][0]["y"]
+
+
+def explored(at: AppTest) -> list[float]:
+    return charts(at)["explored"].figure["data"][0]["x"]
 
 
 def test_the_page_opens_with_every_chart_and_its_words():
-    found = panes(opened())
+    found = charts(opened())
     assert list(found) == [
         "variances",
         "histogram",
@@ -55,7 +51,10 @@ def test_the_page_opens_with_every_chart_and_its_words():
         "slope",
         "explored",
     ]
-    assert all(pane["sentence"] and pane["alt"] and pane["filename"] for pane in found.values())
+    for name, drawn in found.items():
+        title = as_text(drawn.figure["layout"]["title"]["text"])
+        assert drawn.sentence and drawn.alt == f"Chart. {title}. {drawn.sentence}"
+        assert drawn.filename == f"attention_{name}"
 
 
 def test_the_charts_show_the_samples_of_the_settings():
@@ -179,24 +178,24 @@ def test_sizes_beyond_the_bounds_are_pulled_back(text, d_k, count):
 
 
 def test_the_smallest_samples_there_can_be_are_drawn():
-    found = panes(opened(sample_d_k="1", samples="10", distribution="signs"))
-    assert found["histogram"]["sentence"].startswith(messages.SCALE_IS_1)
+    found = charts(opened(sample_d_k="1", samples="10", distribution="signs"))
+    assert found["histogram"].sentence.startswith(messages.SCALE_IS_1)
 
 
 @pytest.mark.parametrize("name", [*few(EXAMPLES), "rotary"])
 def test_every_example_can_be_compared_with_theory(name):
-    found = panes(opened(example=name))["explored"]
+    sentence = charts(opened(example=name))["explored"].sentence
     turned = " rotated" * (name == "rotary")  # what meets in the scores
-    assert found["sentence"].startswith(f"d_k · var(Q{turned}) · var(K{turned}) = ")
+    assert sentence.startswith(f"d_k · var(Q{turned}) · var(K{turned}) = ")
 
 
 def test_the_page_shows_the_matrices_that_explore_has_now():
     at = opened(example="random-qkv")
-    before = panes(at)["explored"]["figure"]["data"][0]["x"]
+    before = explored(at)
     assert before[3] == pytest.approx(before[2] / 8)
     ran(at.switch_page(EXPLORE))
     ran(at.selectbox(key="set_scale_kind").set_value("none"))
-    after = panes(ran(at.switch_page(VARIANCE)))["explored"]["figure"]["data"][0]["x"]
+    after = explored(ran(at.switch_page(VARIANCE)))
     assert after[:3] == before[:3] and after[3] == after[2]
 
 
@@ -205,3 +204,28 @@ def test_a_visit_to_explore_keeps_the_samples():
     ran(at.select_slider(key="set_sample_d_k").set_value(16))
     ran(at.switch_page(EXPLORE))
     assert asked(ran(at.switch_page(VARIANCE))) == ("normal", 16, 0, 1000)
+
+
+def written(frame) -> list[list[str]]:
+    """The cells of a table as a person reads them."""
+    content = frame.proto.arrow_data.styler.display_values
+    return pa.ipc.open_stream(content).read_pandas().to_numpy().tolist()
+
+
+def test_the_tables_hold_every_digit_and_show_those_of_the_page():
+    at = opened(example="random-qkv")
+    explored, points = at.dataframe
+    measured = maths.measure_all("normal", 64, 0, 1000)
+    lines = [(p.d_k, k, m) for p in measured for k, m in (("scores", p.raw), ("scaled", p.scaled))]
+    numbers = [[d_k, kind, *vars(found).values()] for d_k, kind, found in lines]
+    assert list(points.value)[:3] == ["dₖ", "kind", "variance"]
+    assert points.value.to_numpy().tolist() == numbers
+    texts = [[str(d_k), kind, *(f"{v:.4f}" for v in values)] for d_k, kind, *values in numbers]
+    assert written(points) == texts
+    trace = run(settings_of(at))
+    stages = {name: getattr(trace, name) for name in ("Q", "K", "scores", "scaled")}
+    assert explored.value["mean"].to_dict() == {k: v.mean() for k, v in stages.items()}
+    assert explored.value["variance"].to_dict() == {k: v.var() for k, v in stages.items()}
+    theory = trace.Q.shape[-1] * trace.Q.var() * trace.K.var()
+    texts = ["–", "–", f"{theory:.2f}", f"{theory * trace.scale**2:.2f}"]
+    assert [row[2] for row in written(explored)] == texts
