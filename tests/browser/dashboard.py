@@ -22,6 +22,7 @@ IDLE = """() => { const { testScriptState, testConnectionState } =
   return testScriptState === 'notRunning' && testConnectionState === 'CONNECTED' }"""
 IN_COLOURS = """([stage, codes]) => [...(document.querySelector(
     `.board-pane[data-stage=${stage}] .board-canvas`)?.painted?.codes ?? [])].join() === codes"""
+CHART = ".st-key-plotly_variances .main-svg"  # on Why, once it is drawn
 PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)?.painted"
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 25  # ms between two looks; at every frame, which is the default, looking costs more

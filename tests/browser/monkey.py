@@ -577,6 +577,11 @@ class Hands:
         """A head of a captured model."""
         self._one(key, ".map", chance).click()
 
+    def stFullScreenFrame(self, key: str, chance: float) -> None:
+        """A button of a chart that looks at it differently; Escape leaves full screen."""
+        self._one(key, ".modebar-btn:not([aria-label^=Download])", chance).click()
+        self.page.keyboard.press("Escape")
+
     def board(self, key: str, chance: float) -> None:
         """A cell by mouse or by keys, or one of a pane's tools."""
         pane = self._one(key, ".board-pane", chance * 13 % 1)

@@ -352,17 +352,6 @@ def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_change
     agrees(other, settings)
 
 
-def test_the_other_page_draws_its_charts_and_its_sliders_redraw_them(visit):
-    dashboard = visit()
-    dashboard.open("why")
-    titles = dashboard.page.locator(".board-symbol").all_inner_texts()
-    assert any("Variance" in title for title in titles)
-    slider = dashboard.page.locator(".st-key-set_sample_d_k").get_by_role("slider")
-    slider.focus()
-    dashboard.after(lambda: dashboard.page.keyboard.press("ArrowLeft"))
-    dashboard.wait_for("() => location.search.includes('sample_d_k')")
-
-
 def test_back_returns_to_the_bare_address_and_to_matrices_no_link_can_hold(visit):
     dashboard = visit().open()
     first = dashboard.tag()

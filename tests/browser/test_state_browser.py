@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import messages
 import numpy as np
-from browser.dashboard import IN_COLOURS, POLL, TAG, in_colours, succeeds, until
+from browser.dashboard import CHART, IN_COLOURS, POLL, TAG, in_colours, succeeds, until
 
 from attention.figures.panes.shades import MOST_NUMBERED
 from attention.session.state import links
@@ -311,14 +311,14 @@ def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
     moved = dashboard.tag()
     address = page.evaluate("location.search")
     before = page.evaluate("history.length")
-    for name, board in (("Why √dₖ", "[data-stage*=ariance]"), ("Explore", "[data-stage=W_Q]")):
+    for name, drawn in (("Why √dₖ", CHART), ("Explore", ".board-pane[data-stage=W_Q]")):
         dashboard.choose_page(name)
-        until(page.locator(f".board-pane{board}").first)
+        until(page.locator(drawn).first)
         dashboard.idle()
         assert page.evaluate("location.search") == address
     assert page.evaluate("history.length") == before + 2
     page.go_back()
-    until(page.locator(".board-pane[data-stage*=ariance]").first)
+    until(page.locator(CHART).first)
     assert page.evaluate("location.pathname + location.search") == f"/why{address}"
     page.go_back()
     shows(dashboard, moved)

@@ -7,7 +7,7 @@ import messages
 import numpy as np
 import pytest
 from amount import some
-from browser.dashboard import TABS, until
+from browser.dashboard import CHART, TABS, until
 
 from attention.session.state import links
 from attention.session.state.run import run, view
@@ -130,7 +130,7 @@ def test_the_other_pages_show_them_as_text(stranger):
     until(page.locator(".board-pane").first)
     assert stranger.idle().calm() == []
     stranger.choose_page("Why √dₖ")
-    until(page.locator(".board-pane[data-stage*=ariance]").first)
+    until(page.locator(CHART).first)
     assert stranger.idle().calm() == []
 
 

@@ -16,7 +16,7 @@ SHARP = 3  # pixels of a picture for each of the screen
 def show(charts: Sequence[Chart], across: int = 1) -> None:
     """Draw charts, so many beside each other.
 
-    One whose figure is the same as before is neither sent nor drawn again.
+    One whose figure is the same as before is not drawn again.
     """
     for k in range(0, len(charts), across):
         row = charts[k : k + across]
