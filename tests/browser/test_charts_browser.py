@@ -69,3 +69,22 @@ def test_the_download_of_a_table_has_every_digit(visit):
     measured = maths.measure_all("normal", 64, 0, 1000)
     lines = [(p.d_k, k, m) for p in measured for k, m in (("scores", p.raw), ("scaled", p.scaled))]
     assert found == [(d_k, kind, *vars(measures).values()) for d_k, kind, measures in lines]
+
+
+BOXES = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')].map(chart => {
+  const box = node => { const { left, top, right, bottom } = node.getBoundingClientRect()
+    return [left, top, right, bottom] }
+  const words = ['.gtitle', '.g-xtitle', '.legend'].map(name => chart.querySelector(name))
+  return [chart, ...words].map(box) })"""
+
+
+def test_on_a_phone_too_no_words_of_a_chart_are_cut_or_lie_on_others(phone):
+    page = phone.open("why", ready=CHART).page
+    until(page.locator(".st-key-plotly_explored .main-svg").first)
+    found = page.evaluate(BOXES)
+    assert len(found) == 7
+    for (left, top, right, bottom), *words in found:
+        assert right <= 390
+        assert all(left <= x0 < x1 <= right for x0, _, x1, _ in words)
+        ends = [y for _, y0, _, y1 in words for y in (y0, y1)]
+        assert [top, *ends, bottom] == sorted([top, *ends, bottom])
