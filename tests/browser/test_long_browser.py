@@ -111,7 +111,7 @@ def test_a_map_of_16384_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(
     )
     assert "weight " in readout
 
-    closer = page.get_by_role("button", name="Zoom in")
+    closer = page.locator(".zoom").get_by_role("button", name="Zoom in")
     assert closer.is_enabled()
     while bottom - top > 8 or right - left > 8:
         asked(dashboard, closer.click)
@@ -167,7 +167,7 @@ def test_on_a_phone_and_in_the_dark_the_map_fits_and_a_finger_zooms(opened):
     page.set_viewport_size({"width": 390, "height": 844})
     dashboard.wait_for("() => document.querySelector('.zoom').scrollWidth <= innerWidth")
     page.locator(".zoom-map").click()
-    asked(dashboard, lambda: page.get_by_role("button", name="Zoom in").click())
+    asked(dashboard, lambda: page.locator(".zoom").get_by_role("button", name="Zoom in").click())
     top, bottom, left, right = window(page)
     assert (bottom - top, right - left) == (256, 256)
     page.get_by_role("button", name="Show this query").click()
