@@ -8,7 +8,7 @@ import streamlit as st
 from attention.arrays.statistics import variance
 from attention.exports import variance as exports
 from attention.figures.plotly import variance as figures
-from attention.figures.plotly.charts import Chart
+from attention.figures.plotly.charts import Chart, stacked
 from attention.html import lesson as lessons
 from attention.pages.components import charts, tables
 from attention.pages.frame import pieces, state
@@ -111,13 +111,17 @@ def the_softmax(s: Settings, points: tuple[maths.Point, ...]) -> list[Chart]:
         " w(1 − w) is near 0 both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning"
         " stalls.</p>"
     )
-    softmax = figures.softmax_panes(points, maths.middle_row(*sample(s)))
-    charts.show(softmax, across=2)
-    return softmax
+    row, *measures = figures.softmax_panes(points, maths.middle_row(*sample(s)))
+    charts.show([row, stacked("sharpness", "How sharp the rows are", measures)], across=2)
+    return [row, *measures]
 
 
 def the_matrices(s: Settings) -> list[Chart]:
     st.subheader("The matrices on Explore", anchor=False)
+    pieces.note(
+        "Population variance, the mean squared distance from the mean (NumPy’s ddof=0), over every"
+        " entry; change the matrices on Explore and come back."
+    )
     on_explore = view(s, run(s))
     Q, K = on_explore.source("Q"), on_explore.source("K")  # normed and rotated, it may be
     shown = {name: on_explore.stages[name] for name in (Q, K, "scores", "scaled")}
@@ -142,15 +146,14 @@ def the_matrices(s: Settings) -> list[Chart]:
     with right:
         table = exports.explored_table(means, measured, predicted)
         tables.show(table, "explored_table", partial(number, digits=max(s.digits, 2)))
-        st.caption(
-            "Population variance, the mean squared distance from the mean (NumPy’s ddof=0), over"
-            " every entry; change the matrices on Explore and come back."
-        )
     return [explored]
 
 
 def the_numbers(s: Settings, points: tuple[maths.Point, ...]) -> None:
-    with st.expander("Numbers in these charts"):
+    numbers = st.expander("Numbers in these charts", key="points", on_change="rerun")
+    if not numbers.open:
+        return
+    with numbers:
         table = exports.points_table(points).rename(columns=HEADS)
         tables.show(table, "points_table", partial(number, digits=4), hide_index=True)
         st.caption(

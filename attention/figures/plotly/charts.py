@@ -6,7 +6,7 @@ lines alone: letters, grid and paper are those of the page's theme.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,9 @@ from attention.vocabulary.notation import subscripts
 from attention.vocabulary.numbers import number
 
 DIGITS = 4  # of the numbers of a point
-HEIGHT = 372  # px
+HEIGHT, PANEL = 296, 110  # px: a chart; what another panel adds to it
+LEGEND = 76  # px: four lines, on a phone
+GAP = 0.1  # of the height, between two panels
 CORNER = {"x": 0, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 8}}  # of a title
 
 
@@ -24,7 +26,7 @@ class Chart:
 
     name: str
     symbol: str  # over it
-    sentence: str
+    sentence: str  # several, a line each, of panels
     figure: dict[str, Any]
     group: str = "charts"
     heading: None = None  # in print it has its symbol
@@ -45,6 +47,43 @@ def chart(name: str, title: str, sentence: str, figure: dict) -> Chart:
     return Chart(name, title, sentence, figure | {"layout": titled})
 
 
+def stacked(name: str, title: str, charts: Sequence[Chart]) -> Chart:
+    """Charts over one axis as a figure of panels, the first one at the top.
+
+    They have the same axis at the bottom, the same upright on it and lines that are called alike up
+    to a colon, so one of each is drawn. Pointing at a place says what all panels have there. Plotly
+    draws three panels in half the time of three figures.
+    """
+    tall = (1 - GAP * (len(charts) - 1)) / len(charts)
+    data, first = list[dict[str, Any]](), charts[0].figure["layout"]
+    layout = first | {
+        "hoversubplots": "axis",
+        "height": first["height"] + PANEL * (len(charts) - 1),
+    }
+    layout |= {"annotations": [], "title": {"text": subscripts(title), **CORNER}}
+    for k, chart in enumerate(charts):
+        y = f"y{k + 1}"
+        top = 1 - k * (tall + GAP)
+        data += [
+            line | {"name": line["name"].split(":")[0], "yaxis": y, "showlegend": k == 0}
+            for line in chart.figure["data"]
+        ]
+        panel = {"domain": [max(top - tall, 0), top]}
+        layout[f"yaxis{k + 1}"] = chart.figure["layout"]["yaxis"] | panel
+        layout["annotations"].append(_over(chart.symbol, top))
+    layout["xaxis"] = layout["xaxis"] | {"anchor": f"y{len(charts)}"}
+    layout.pop("yaxis")
+    sentence = "\n".join(f"{chart.symbol}. {chart.sentence}" for chart in charts)
+    return Chart(name, title, sentence, {"data": data, "layout": layout})
+
+
+def _over(text: str, top: float) -> dict[str, Any]:
+    """The heading of a panel."""
+    place = {"x": 0, "y": top, "xref": "paper", "yref": "paper"}
+    place |= {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    return place | {"text": f"<b>{subscripts(text)}</b>"}
+
+
 def axis(title: str, **options: Any) -> dict:
     """A titled axis."""
     return {"title": {"text": title, "standoff": 6}, **options}
@@ -54,10 +93,11 @@ def chart_layout(xaxis: dict, yaxis: dict, **options: Any) -> dict:
     """The frame of a chart, its legend below it."""
     legend = {"orientation": "h", "x": 0, "traceorder": "normal"}
     legend |= {"y": 0, "yref": "container", "yanchor": "bottom"}
-    # with room for four lines of a legend; Plotly would draw twice to find how many there are
-    margin = {"l": 56, "r": 24, "t": 44, "b": 120, "autoexpand": False}
-    frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": HEIGHT}
-    return frame | options
+    # Plotly would draw twice to find out how much room its legend takes
+    room = LEGEND if options.get("showlegend", True) else 0
+    margin = {"l": 56, "r": 24, "t": 44, "b": 44 + room, "autoexpand": False}
+    frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin}
+    return frame | {"height": HEIGHT + room} | options
 
 
 def pointed_at(values: Iterable[float]) -> list[str]:

@@ -23,7 +23,7 @@ def show(charts: Sequence[Chart], across: int = 1) -> None:
         for column, chart in zip(st.columns(across, gap="medium"), row, strict=False):
             with column:
                 plotly(chart.figure, chart.name, chart.filename, chart.alt)
-                pieces.note(chart.sentence)
+                pieces.note(*chart.sentence.splitlines())
 
 
 def plotly(
