@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attention.figures.plotly import variance as figures
-from attention.figures.plotly.charts import Chart
+from attention.figures.plotly.charts import Chart, stacked
 from attention.samples import variance as maths
 
 ASKED = ("normal", 100, 3, 200)
@@ -191,3 +191,20 @@ def test_the_sentence_on_explore_says_whether_the_rule_applies(Q, K, words):
         2, (Q @ K.T).var(), maths.predict(Q, K), (Q.mean(), K.mean()), 1
     )
     assert words in sentence
+
+
+def test_panels_have_the_lines_of_their_charts_over_one_axis():
+    charts = figures.softmax_panes(POINTS, ROW)[1:]
+    pane = stacked("sharpness", "How sharp", charts)
+    figure = go.Figure(pane.figure)
+    lines = [line for chart in charts for line in chart.figure["data"]]
+    assert len(figure.data) == len(lines) == 9
+    for drawn, line in zip(figure.data, lines, strict=True):
+        assert list(drawn.y) == list(line["y"]) and list(drawn.x) == list(line["x"])
+        assert drawn.name == line["name"].split(":")[0] and not drawn.xaxis
+    assert [drawn.yaxis for drawn in figure.data] == ["y"] * 3 + ["y2"] * 3 + ["y3"] * 3
+    domains = [figure.layout[axis].domain for axis in ("yaxis", "yaxis2", "yaxis3")]
+    for (low, _), (_, high) in zip(domains[:-1], domains[1:], strict=True):
+        assert low > high  # one below the other
+    assert sum(drawn.showlegend for drawn in figure.data) == 3
+    assert pane.sentence.splitlines() == [f"{one.symbol}. {one.sentence}" for one in charts]

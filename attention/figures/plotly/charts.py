@@ -34,7 +34,7 @@ class Chart:
 
     @property
     def alt(self) -> str:
-        return f"Chart. {self.symbol}. {self.sentence}"
+        return " ".join(["Chart.", f"{self.symbol}.", *self.sentence.splitlines()])
 
     @property
     def filename(self) -> str:

@@ -23,7 +23,8 @@ def test_numbers_are_sent_to_the_bit_and_shown_as_they_are_written():
     assert rounded.value.iloc[0, 0] == plain.value.iloc[0, 0] == 1 / 3
     assert pd.isna(rounded.value.iloc[1, 0])
     texts = pa.ipc.open_stream(rounded.proto.arrow_data.styler.display_values).read_pandas()
-    assert texts.to_numpy().tolist() == [["0.33", "scores"], ["–", "−3"]]
+    assert texts.to_numpy().tolist() == [["0.33", "scores"], ["nan", "−3"]]
+    assert rounded.proto.placeholder == "–"  # which the browser writes in place of NaN
 
 
 def test_a_label_that_a_spreadsheet_would_take_for_a_formula_gets_an_apostrophe():
