@@ -35,7 +35,9 @@ def needing(package: str, name: str) -> Iterator[None]:
     """
     try:
         yield
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as missing:
+        if missing.name != package:  # which is there, and lacks another
+            raise
         raise ModuleNotFoundError(
             f"{name} needs the package {package}, which is not installed: pip install {package}."
         ) from None

@@ -708,9 +708,11 @@ MOST_OF_ALL = "most of all item {item}, head {head}"
 # ---- pages ---------------------------------------------------------------------------------------
 
 WITHOUT_BOARD = (
-    "The board’s scripts could not be loaded from this server, so Plotly draws the stages: all"
-    " their numbers, but no cell can be clicked or edited."
+    "The board’s scripts could not be loaded, so Plotly draws the stages, and no cell can be"
+    " clicked or edited; reload the page to try again."
 )
+TOO_MANY_TO_DRAW = "This stage has {count} cells; at most {most} can be drawn."
+NO_Q_AND_K = "Explore shows finished weights alone, without the Q and K of their scores."
 PLAIN_NUMBERS = "Too many numbers to be rounded; NaN is written as NaN, −∞ as -Infinity."
 TOO_MANY_FOR_A_TABLE = "This stage has {count} numbers; a table shows at most {most}."
 COMPARED_SCORES = (

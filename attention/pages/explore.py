@@ -90,7 +90,7 @@ def the_board(s: Settings, shown: View, cell: Cell) -> None:
         on_asked=cells.ask,
         on_opened=one_stage.open_heatmap,
         on_edited=cells.edit,
-        on_lost=partial(state.set_page_value, one_stage.LOST),
+        on_lost=lambda _: state.set_page_value(one_stage.LOST, True),
     )
 
 

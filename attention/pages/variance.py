@@ -122,6 +122,9 @@ def the_matrices(s: Settings) -> list[Chart]:
         "Population variance, the mean squared distance from the mean (NumPy’s ddof=0), over every"
         " entry; change the matrices on Explore and come back."
     )
+    if s.weights_alone:
+        pieces.note("Explore shows finished weights alone, without the Q and K of their scores.")
+        return []
     on_explore = view(s, run(s))
     Q, K = on_explore.source("Q"), on_explore.source("K")  # normed and rotated, it may be
     shown = {name: on_explore.stages[name] for name in (Q, K, "scores", "scaled")}

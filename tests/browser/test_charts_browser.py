@@ -82,7 +82,7 @@ def test_on_a_phone_too_no_words_of_a_chart_are_cut_or_lie_on_others(phone):
     page = phone.open("why", ready=CHART).page
     until(page.locator(".st-key-plotly_explored .main-svg").first)
     found = page.evaluate(BOXES)
-    assert len(found) == 7
+    assert len(found) == 5
     for (left, top, right, bottom), *words in found:
         assert right <= 390
         assert all(left <= x0 < x1 <= right for x0, _, x1, _ in words)

@@ -113,7 +113,7 @@ def test_without_the_boards_scripts_plotly_draws_the_stages_and_controls_still_w
     dashboard.choose("set_scale_kind", "none (× 1)")
     scores = shown.texts("scores", s.digits)[0][0]
     dashboard.wait_for(
-        """text => [...document.querySelectorAll('.st-key-plotly_scaled .heatmap-label')]
+        """text => [...document.querySelectorAll('.st-key-plotly_all_scaled .heatmap-label')]
         .some(node => node.textContent === text)""",
         scores,
     )

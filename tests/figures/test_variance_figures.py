@@ -207,4 +207,5 @@ def test_panels_have_the_lines_of_their_charts_over_one_axis():
     for (low, _), (_, high) in zip(domains[:-1], domains[1:], strict=True):
         assert low > high  # one below the other
     assert sum(drawn.showlegend for drawn in figure.data) == 3
+    assert all(drawn.legendgroup == drawn.name for drawn in figure.data)
     assert pane.sentence.splitlines() == [f"{one.symbol}. {one.sentence}" for one in charts]

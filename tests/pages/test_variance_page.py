@@ -4,13 +4,16 @@ import html
 from pathlib import Path
 
 import messages
+import numpy as np
 import pyarrow as pa
 import pytest
 from amount import few
 from pages.conftest import as_text, charts, link_of, ran, settings_of
 from streamlit.testing.v1 import AppTest
 
+from attention.readers.select import SelectedArray
 from attention.samples import variance as maths
+from attention.session.bring.finished import with_weights
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run
@@ -231,3 +234,11 @@ def test_the_tables_hold_every_digit_and_show_those_of_the_page():
     texts = ["NaN", "NaN", f"{theory:.2f}", f"{theory * trace.scale**2:.2f}"]
     assert [row[2] for row in written(explored)] == texts
     assert explored.proto.placeholder == "–"
+
+
+def test_finished_weights_have_no_variances_and_the_page_says_so():
+    weights = SelectedArray(np.eye(2))
+    s, _ = with_weights(EXAMPLES["softmax"].build(), weights, ("a", "b"), ("a", "b"))
+    at = opened(**links.address(s)[0])
+    assert "explored" not in charts(at) and "variances" in charts(at)
+    assert any(messages.NO_Q_AND_K in e.proto.body for e in at.get("html"))

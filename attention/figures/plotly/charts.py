@@ -15,8 +15,8 @@ from attention.vocabulary.numbers import number
 
 DIGITS = 4  # of the numbers of a point
 HEIGHT, PANEL = 296, 110  # px: a chart; what another panel adds to it
-LEGEND = 76  # px: four lines, on a phone
-GAP = 0.1  # of the height, between two panels
+LINE = 19  # px: of a legend
+GAP, OVER = 0.1, 18  # between two panels, of the height; px: the heading of one
 CORNER = {"x": 0, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 8}}  # of a title
 
 
@@ -58,15 +58,17 @@ def stacked(name: str, title: str, charts: Sequence[Chart]) -> Chart:
     data, first = list[dict[str, Any]](), charts[0].figure["layout"]
     layout = first | {
         "hoversubplots": "axis",
-        "height": first["height"] + PANEL * (len(charts) - 1),
+        "height": first["height"] + OVER + PANEL * (len(charts) - 1),
     }
+    layout["margin"] = first["margin"] | {"t": first["margin"]["t"] + OVER}
     layout |= {"annotations": [], "title": {"text": subscripts(title), **CORNER}}
     for k, chart in enumerate(charts):
         y = f"y{k + 1}"
         top = 1 - k * (tall + GAP)
         data += [
-            line | {"name": line["name"].split(":")[0], "yaxis": y, "showlegend": k == 0}
+            line | {"name": name, "legendgroup": name, "yaxis": y, "showlegend": k == 0}
             for line in chart.figure["data"]
+            for name in [line["name"].split(":")[0]]
         ]
         panel = {"domain": [max(top - tall, 0), top]}
         layout[f"yaxis{k + 1}"] = chart.figure["layout"]["yaxis"] | panel
@@ -86,15 +88,15 @@ def _over(text: str, top: float) -> dict[str, Any]:
 
 def axis(title: str, **options: Any) -> dict:
     """A titled axis."""
-    return {"title": {"text": title, "standoff": 6}, **options}
+    return {"title": {"text": title, "standoff": 10}, **options}
 
 
-def chart_layout(xaxis: dict, yaxis: dict, **options: Any) -> dict:
-    """The frame of a chart, its legend below it."""
+def chart_layout(xaxis: dict, yaxis: dict, lines: int = 2, **options: Any) -> dict:
+    """The frame of a chart, below it its legend, of so many ``lines`` on a phone."""
     legend = {"orientation": "h", "x": 0, "traceorder": "normal"}
     legend |= {"y": 0, "yref": "container", "yanchor": "bottom"}
     # Plotly would draw twice to find out how much room its legend takes
-    room = LEGEND if options.get("showlegend", True) else 0
+    room = LINE * lines if options.get("showlegend", True) else 0
     margin = {"l": 56, "r": 24, "t": 44, "b": 44 + room, "autoexpand": False}
     frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin}
     return frame | {"height": HEIGHT + room} | options

@@ -125,7 +125,7 @@ def histogram(counts: np.ndarray, edges: np.ndarray, d_k: int) -> dict:
         *_bars_and_curve("scaled", SCALED, 0.9, counts, edges / math.sqrt(d_k), 1),
     ]
     xaxis, yaxis = axis("score"), axis("samples in a bin")
-    return {"data": data, "layout": chart_layout(xaxis, yaxis, barmode="overlay")}
+    return {"data": data, "layout": chart_layout(xaxis, yaxis, lines=4, barmode="overlay")}
 
 
 def _bars_and_curve(

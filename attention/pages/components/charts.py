@@ -10,6 +10,7 @@ import streamlit as st
 from attention.figures.plotly.charts import Chart
 from attention.pages.frame import pieces
 
+BUTTONS = 24  # px: the column of Plotly's buttons
 SHARP = 3  # pixels of a picture for each of the screen
 
 
@@ -27,9 +28,20 @@ def show(charts: Sequence[Chart], across: int = 1) -> None:
 
 
 def plotly(
-    figure: Any, key: str, filename: str, alt: str, height: int | Literal["content"] = "content"
+    figure: dict[str, Any],
+    key: str,
+    filename: str,
+    alt: str,
+    height: int | Literal["content"] = "content",
 ) -> None:
-    """Draw a figure as wide as there is room, in the theme of the page; its picture is a file."""
+    """Draw a figure as wide as there is room, in the theme of the page; its picture is a file.
+
+    Its buttons zoom, as a finger that is dragged over it scrolls the page; they stand at its right,
+    so that they cover no title.
+    """
+    layout = figure["layout"] | {"dragmode": False, "modebar": {"orientation": "v"}}
+    margin = layout["margin"] | {"r": layout["margin"]["r"] + BUTTONS}
+    figure = figure | {"layout": layout | {"margin": margin}}
     config = {"toImageButtonOptions": {"filename": filename, "scale": SHARP}}
     st.plotly_chart(
         figure, key=f"plotly_{key}", width="stretch", height=height, alt=alt, config=config

@@ -26,8 +26,8 @@ for (const pause of [300, 1200]) {{
 }}
 const {{ pathname }} = at('')
 const failed = ({{ parentElement, setTriggerValue }}) => {{
-  if (parentElement.dataset.lost) return // it was told
-  parentElement.dataset.lost = 'true'
+  if (parentElement.isLost) return // it was told
+  parentElement.isLost = true
   parentElement.textContent = `This part could not be fetched (${{pathname}}); reload the page.`
   if ({tells}) setTriggerValue('lost', true)
 }}

@@ -12,11 +12,12 @@ from attention.explain.view import View, distinct
 from attention.exports.tables import to_csv
 from attention.figures.panes.pane import Pane
 from attention.figures.panes.panes import Cell, panes
-from attention.figures.plotly.heatmap import MOST_PRINTED, stage_figure
-from attention.limits import MAX_STYLED, MAX_TABLE
+from attention.figures.plotly.heatmap import MOST_PRINTED, to_plotly
+from attention.limits import MAX_DRAWN, MAX_LISTED, MAX_STYLED, MAX_TABLE
 from attention.pages.components import charts, tables
 from attention.pages.frame import pieces, state
-from attention.pages.panels import all_stages, cells
+from attention.pages.panels import cells
+from attention.readers.texts.tables import disarmed
 from attention.session.edit.changes import name_of
 from attention.session.state.about import what_it_is
 from attention.session.state.run import run, view
@@ -24,16 +25,18 @@ from attention.session.state.settings import Settings
 from attention.vocabulary.stages import STAGES
 
 HEATMAP, TABLE = "Heatmap", "Table"
+STAGE = "stage_shown"  # a value of the page
 LOST = "board_lost"  # a value of the page: whether the board's scripts did not load
 WITHOUT_BOARD = (
-    "The board’s scripts could not be loaded from this server, so Plotly draws the stages: all"
-    " their numbers, but no cell can be clicked or edited."
+    "The board’s scripts could not be loaded, so Plotly draws the stages, and no cell can be"
+    " clicked or edited; reload the page to try again."
 )
 ROOM = 340  # px that a laptop has below the board
 ROW, AROUND = 18, 100  # px: a row whose numbers can be read; what is around all of them
 READ = (
-    "Drag to zoom in, double-click to zoom out; the camera saves a PNG. Up to"
-    f" {MOST_PRINTED} × {MOST_PRINTED} cells have their numbers in them; point at any for its own."
+    "The buttons at its right zoom, fill the screen and save a PNG. Up to"
+    f" {MOST_PRINTED} × {MOST_PRINTED} cells have their numbers in them; point at a cell for its"
+    " tokens and its number."
 )
 
 
@@ -51,10 +54,13 @@ def _with_stage(s: Settings, stage: str) -> Settings:
     return replace(s, cell=cells.first_of(s, shown, stage)) if there else s
 
 
-def _the_stage(shown: View, cell: Cell) -> str:
+def _the_stage(s: Settings, shown: View, cell: Cell) -> str:
     """Which stage is shown: that of the chosen cell, and another one chooses a cell of its own."""
     options = [name for name, matrix in shown.stages.items() if matrix.size]
-    stage = cell[0] if cell[0] in options else options[0]
+    if s.cell is not None:
+        state.set_page_value(STAGE, s.cell[0])  # stays where a new sentence ends the choice
+    wanted = state.page_value(STAGE, cell[0])
+    stage = next(name for name in (wanted, cell[0], options[0]) if name in options)
     state.setting_control(
         st.selectbox,
         "Stage",
@@ -62,7 +68,7 @@ def _the_stage(shown: View, cell: Cell) -> str:
         stage,
         _with_stage,
         options=options,
-        format_func=lambda name: pieces.plain(STAGES[name].heading),
+        format_func=lambda name: STAGES[name].heading,
         width=260,
     )
     return stage
@@ -80,29 +86,41 @@ def heatmap(s: Settings, shown: View, cell: Cell) -> None:
     """Draw the stage of the chosen cell."""
     left, right = st.columns([3, 2], gap="large")
     with right:
-        stage = _the_stage(shown, cell)
-        title = all_stages.title(s)
-        (pane,) = panes(shown, digits=s.digits, query=s.query, cell=cell, title=title, only=[stage])
+        stage = _the_stage(s, shown, cell)
+        if (count := shown.stages[stage].size) > MAX_DRAWN:
+            pieces.note(f"This stage has {count:,} cells; at most {MAX_DRAWN:,} can be drawn.")
+            return
+        (pane,) = panes(shown, digits=s.digits, query=s.query, cell=cell, only=[stage])
         pieces.note(pane.sentence, READ)
     with left:
-        _draw(s, pane)
+        _draw(s, pane, "tab")
 
 
-def _draw(s: Settings, pane: Pane) -> None:
+def _draw(s: Settings, pane: Pane, where: str) -> None:
     """Draw a stage no higher than a laptop has room for, unless its rows need it."""
-    figure = stage_figure(pane)
-    height = min(figure.layout.height, max(ROOM, ROW * len(pane.rows) + AROUND))
-    charts.plotly(figure, pane.name, _file(s, pane.name), pane.alt, height)
+    figure = to_plotly(pane)
+    height = min(figure["layout"]["height"], max(ROOM, ROW * len(pane.rows) + AROUND))
+    charts.plotly(figure, f"{where}_{pane.name}", _file(s, pane.name), pane.alt, height)
 
 
 def without_board(s: Settings, shown: View, cell: Cell) -> None:
-    """Draw all stages, where the browser has none of the board's scripts, and say so."""
+    """Draw all stages, where the browser has none of the board's scripts, and say so.
+
+    Where they are too many to draw, the largest are left out.
+    """
     pieces.message_box("flag", WITHOUT_BOARD)
-    drawn = panes(shown, cell=cell, digits=s.digits, query=s.query)
+    only, left_out = list(shown.stages), list[str]()
+    while sum(shown.stages[name].size for name in only) > MAX_DRAWN:
+        largest = max(only, key=lambda name: shown.stages[name].size)
+        only.remove(largest)
+        left_out.append(STAGES[largest].heading)
+    if left_out:
+        pieces.note(f"Too large to draw beside the others: {', '.join(left_out)}.")
+    drawn = panes(shown, cell=cell, digits=s.digits, query=s.query, only=only)
     for k in range(0, len(drawn), 3):
         for column, pane in zip(st.columns(3, gap="medium"), drawn[k : k + 3], strict=False):
             with column:
-                _draw(s, pane)
+                _draw(s, pane, "all")
 
 
 # ---- by pandas -----------------------------------------------------------------------------------
@@ -112,17 +130,22 @@ def table(s: Settings, shown: View, cell: Cell) -> None:
     """Show the numbers of the stage of the chosen cell, or offer them where they are too many."""
     import pandas as pd  # only where a table is opened
 
-    stage = _the_stage(shown, cell)
+    left, right = st.columns([1, 3], gap="large", vertical_alignment="bottom")
+    with left:
+        stage = _the_stage(s, shown, cell)
     matrix = shown.stages[stage]
     is_listed, is_styled = matrix.size <= MAX_TABLE, matrix.size <= MAX_STYLED
+    with right:
+        row, column = STAGES[stage].sides
+        said = [f"Rows by {row}, columns by {column}."] if row else []
+        if any(disarmed(label) != label for label in (*shown.rows(stage), *shown.columns(stage))):
+            said.append("An apostrophe keeps spreadsheets from running a label as a formula.")
+        pieces.note(" ".join([*said, _said_of(matrix, is_listed, is_styled)]))
     if is_listed:
         labels = {"index": distinct(shown.rows(stage)), "columns": distinct(shown.columns(stage))}
         written = partial(_written, _texts(shown, stage, s.digits)) if is_styled else None
         tables.show(pd.DataFrame(matrix, **labels), "stage_table", written, "NaN")
-    row, column = STAGES[stage].sides
-    said = f"A row is a {row}, a column a {column}." if row else ""
-    pieces.note(said, _said_of(matrix, is_listed, is_styled))
-    if not is_listed:
+    if not is_listed and matrix.size <= MAX_LISTED:
         st.download_button(
             "CSV",
             partial(to_csv, shown.only([stage]), what_it_is(s)),
@@ -134,7 +157,7 @@ def table(s: Settings, shown: View, cell: Cell) -> None:
 
 
 def _texts(shown: View, stage: str, digits: int) -> dict[float, str]:
-    """How each number of a stage is written on the board; equal numbers are written alike."""
+    """How each number of a stage is written on the board; equal numbers are written as the last."""
     numbers = shown.stages[stage].ravel().tolist()
     texts = (text for row in shown.texts(stage, digits) for text in row)
     return dict(zip(numbers, texts, strict=True))
@@ -146,9 +169,10 @@ def _written(texts: dict[float, str], value: float) -> str:
 
 def _said_of(matrix: np.ndarray, is_listed: bool, is_styled: bool) -> str:
     if not is_listed:
+        file = "The file" if matrix.size <= MAX_LISTED else "NPZ under “Export”"
         return (
-            f"This stage has {matrix.size:,} numbers; a table shows at most {MAX_TABLE:,}. The"
-            " file has them all."
+            f"This stage has {matrix.size:,} numbers; a table shows at most {MAX_TABLE:,}. {file}"
+            " has them all."
         )
     if is_styled:
         return "Rounded as on the board; the table’s own download has all digits."

@@ -31,3 +31,19 @@ def test_a_label_that_a_spreadsheet_would_take_for_a_formula_gets_an_apostrophe(
     rounded, plain = ran(AppTest.from_function(shown)).dataframe
     assert list(rounded.value) == ["'=1+1", "kind"] and list(plain.value) == ["'+2"]
     assert list(rounded.value.index) == ["'@cmd", "cat"]
+
+
+def large() -> None:
+    import pandas as pd
+
+    from attention.pages.components import tables
+
+    numbers = {"a": [1e16, float("nan")], "b": [2.0**52, float("-inf")], "c": [-(2.0**53), 0.5]}
+    tables.show(pd.DataFrame(numbers), "large", "{:.1e}".format)
+
+
+def test_numbers_that_streamlit_would_call_errors_are_texts_of_all_digits():
+    (table,) = ran(AppTest.from_function(large)).dataframe
+    assert table.value["a"].iloc[0] == "1e+16" and pd.isna(table.value["a"].iloc[1])
+    assert table.value["b"].tolist() == [2.0**52, float("-inf")]
+    assert [float(text) for text in table.value["c"]] == [-(2.0**53), 0.5]

@@ -181,3 +181,27 @@ def test_every_stage_of_an_example_opens(tab, example):
             numbers(figures(at)[0]["data"][0]["z"]) if tab == "Heatmap" else at.dataframe[0].value
         )
         assert drawn.shape == matrix.shape
+
+
+def test_without_the_board_the_tabs_open_as_well():
+    at = opened(**MASKED)
+    at.session_state["visit"].page_values[one_stage.LOST] = True
+    for tab in ("Heatmap", "Table", "Spread"):
+        ran(at.button_group(key="set_below").set_value(tab))
+    assert len(figures(at)) == len(view_of(at).stages)
+
+
+def test_what_is_too_large_to_draw_or_to_write_is_said(monkeypatch, offered):
+    monkeypatch.setattr(one_stage, "MAX_DRAWN", 35)
+    at = shown("Heatmap", **MASKED, cell="weights,0,0")
+    said_of = messages.TOO_MANY_TO_DRAW.format(count=36, most=35)
+    assert not figures(at) and any(said_of in body for body in bodies(at))
+    for bound in ("MAX_TABLE", "MAX_LISTED"):
+        monkeypatch.setattr(one_stage, bound, 35)
+    ran(at.button_group(key="set_below").set_value("Table"))
+    assert "CSV" not in offered
+    assert any("NPZ under “Export” has them all." in body for body in bodies(at))
+    at.session_state["visit"].page_values[one_stage.LOST] = True
+    ran(at.button_group(key="set_below").set_value("Lines"))
+    drawn = sum(np.prod(numbers(figure["data"][0]["z"]).shape) for figure in figures(at))
+    assert 0 < drawn <= 35
