@@ -196,7 +196,7 @@ PICTURES: dict[str, Picture] = {
     "compare": of("compare", "compare"),
     "check": of("check", "check"),
     "real-model": of("real-model", "model", ".st-key-title h1"),
-    "long-context": of("long-context", "long", ".st-key-title h1"),
+    "long-context": of("long-context", "long", ".st-key-plotly_long_entropy .nsewdrag"),
     "data": data,
 }
 
