@@ -40,7 +40,8 @@ def fitted(figure: dict, fit: dict) -> dict:
     layout = figure["layout"] | fit["size"]
     del layout["title"]
     for axis, names in (("xaxis", "x"), ("yaxis", "y")):
-        places = [figure["data"][0][names][k] for k in fit[axis]["tickvals"]]
+        labels = figure["data"][0][names]
+        places = [labels[k] for k in fit[axis]["tickvals"] if k < len(labels)]
         layout[axis] = layout[axis] | fit[axis] | {"tickvals": places, "title": None}
     data = [
         t | fit["trace"] | {"showscale": t["showscale"] and fit["showscale"]}
