@@ -27,9 +27,9 @@ PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canva
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 25  # ms between two looks; at every frame, which is the default, looking costs more
 TABS = {  # the parts below the board, and what is on each
-    "Spread": ".st-key-spread_sharpness [data-testid=stDataFrame]",
+    "Spread": ".st-key-dock_spread [data-testid=stDataFrame]",
     "Heatmap": ".st-key-dock_heatmap .nsewdrag",
-    "Table": ".st-key-stage_table [data-testid=stDataFrame]",
+    "Table": ".st-key-dock_table [data-testid=stDataFrame]",
     "Initialise": ".st-key-set_matrix",
     "Your data": "textarea",
     "Export": ".st-key-paper_preview img",
