@@ -60,9 +60,9 @@ def test_the_download_of_a_table_has_every_digit(visit):
     page.get_by_text("Numbers in these charts").click()
     table = page.get_by_test_id("stDataFrame").last
     table.scroll_into_view_if_needed()
-    table.hover()
     button = page.get_by_role("button", name="Download as CSV").last
-    name, content = dashboard.download(lambda: button.click(force=True))
+    until(button, act=table.hover)  # it is there while the table is pointed at
+    name, content = dashboard.download(button.click)
     assert name.endswith(".csv")
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))[1:]
     found = [(int(d_k), kind, *map(float, numbers)) for d_k, kind, *numbers in rows]
