@@ -14,7 +14,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from importlib.metadata import version
@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -522,20 +522,33 @@ def versions(browser) -> str:
     return f"{date.today()}; Python {python}, {names}, {chromium}; {load}."
 
 
-def only_beside(options: argparse.Namespace) -> None:
+@contextmanager
+def both(beside: Path, port: int) -> Iterator[tuple[Browser, str, str]]:
+    """A browser, and the addresses of the dashboard of another checkout and of this one."""
     with (
-        serving("app.py", options.port) as here,
-        serving("app.py", options.port + 1, root=options.beside.resolve()) as there,
+        serving("app.py", port) as here,
+        serving("app.py", port + 1, root=beside.resolve()) as there,
         sync_playwright() as playwright,
     ):
-        addresses = {"this checkout": here, "the other": there}
-        for address in addresses.values():
-            answering(address)
+        answering(here), answering(there)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser, there, here
+        browser.close()
+
+
+def compared(words: str, turns: Sequence[Sequence[float]]) -> str:
+    """A row of a table: the medians of before and now, and of their ratios turn by turn."""
+    before, now = (median(turn[side] for turn in turns) for side in (0, 1))
+    ratio = median(now / before for before, now in turns)
+    return row(words, before, now, f"{ratio:.2f}")
+
+
+def only_beside(options: argparse.Namespace) -> None:
+    with both(options.beside, options.port) as (browser, there, here):
+        addresses = {"this checkout": here, "the other": there}
         print(versions(browser))
         for tokens in options.tokens:
             print("\n".join(beside(browser, addresses, tokens, options.runs)), flush=True)
-        browser.close()
 
 
 def main() -> None:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from statistics import median
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.board import answering, row, serving, versions
-from benchmarks.chromium import CHROMIUM
+from benchmarks.board import both, compared, row, versions
 
 STEPS = (12, 14, 16, 20, 24, 28, 32, 40, 48)  # of the slider
 # Whether all charts show this d_k, or one this query; of charts that a board drew by its heading.
@@ -79,13 +77,7 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=30, help="of each page")
     parser.add_argument("--port", type=int, default=8660, help="this port and the next are used")
     options = parser.parse_args()
-    with (
-        serving("app.py", options.port) as here,
-        serving("app.py", options.port + 1, root=options.beside.resolve()) as there,
-        sync_playwright() as playwright,
-    ):
-        answering(here), answering(there)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with both(options.beside, options.port) as (browser, there, here):
         print(versions(browser), end="\n\n")
         print(row("", "before", "now", "ratio"))
         print("|---|---:|---:|---:|")
@@ -104,12 +96,9 @@ def main() -> None:
                     took.append(move(page, turn + 4))
                     page.wait_for_timeout(250)
                 turns += [took] if turn >= 0 else []
-            before, now = (median(took[side] for took in turns) for side in (0, 1))
-            ratio = median(now / before for before, now in turns)
-            print(row(words, before, now, f"{ratio:.2f}"))
+            print(compared(words, turns))
             for page in pages:
                 page.context.close()
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -10,24 +10,12 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from statistics import median
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.board import (
-    EXPLORE,
-    RESTS,
-    answering,
-    asked,
-    new_page,
-    opened,
-    row,
-    serving,
-    versions,
-)
-from benchmarks.chromium import CHROMIUM
+from benchmarks.board import EXPLORE, RESTS, asked, both, compared, new_page, opened, row, versions
 
 CONTROLS = "button, input, select, textarea, summary, a[href], [role=slider], [role=combobox]"
 COUNTED = """controls => {
@@ -63,13 +51,7 @@ def main() -> None:
     parser.add_argument("--opens", type=int, default=15, help="of each page")
     parser.add_argument("--port", type=int, default=8640, help="this port and the next are used")
     options = parser.parse_args()
-    with (
-        serving("app.py", options.port) as here,
-        serving("app.py", options.port + 1, root=options.beside.resolve()) as there,
-        sync_playwright() as playwright,
-    ):
-        answering(here), answering(there)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with both(options.beside, options.port) as (browser, there, here):
         print(versions(browser), end="\n\n")
         for address in (here, there):
             once(browser, address)
@@ -79,10 +61,7 @@ def main() -> None:
         print(row("", "before", "now", "ratio"))
         print("|---|---:|---:|---:|")
         for k, words in enumerate(ROWS):
-            before, now = (median(turn[side][k] for turn in turns) for side in (0, 1))
-            ratio = median(turn[1][k] / turn[0][k] for turn in turns)
-            print(row(words, before, now, f"{ratio:.2f}"))
-        browser.close()
+            print(compared(words, [(before[k], now[k]) for before, now in turns]))
 
 
 if __name__ == "__main__":

@@ -236,8 +236,7 @@ def the_lines(work: LongWork, c: LongContext, head: int) -> None:
         replace(pane, file=f"{work.inputs.file}_{pane.name.removeprefix('long_')}")
         for pane in long_cells.panes_along(work.record, head, past, numbers)
     ]
-    if panes:
-        charts.show(panes, across=2)
+    charts.show(panes, across=2)
 
 
 def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
