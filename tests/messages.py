@@ -695,8 +695,8 @@ NO_PROOF_FOR_HEADS = (
 NOT_EXPLAINED = "{found} of {calls} not explained by rounding."
 THAT_IS_NO_PROOF = "That is no proof: rounding would explain an output of 0 as well."
 NOTHING_TO_VERIFY = "Nothing was captured: there is nothing to verify."
+TOO_MANY_CAPTURED_NUMBERS = "holds {found} numbers in one head; at most {limit} are shown"
 TOO_MANY_CAPTURED_WEIGHTS = "holds {found} weights of all heads; at most {limit} are shown"
-CAPTURE_OF_MANY_BYTES = "{place} is a capture of {size}; at most {limit} are opened"
 LONG_CONTEXT_OPENS_IT = "Long context opens it"
 CAPTURE_LESS = "choose layers=, heads=, queries= or calls= of capture"
 ONE_LIST_FOR_MANY = (

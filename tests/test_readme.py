@@ -91,8 +91,8 @@ SAID = {  # where a page names a limit, in its words
         f"A pane of more than {shades.MOST_NUMBERED:,} cells has no numbers",
     ],
     "docs/deploying.md": [
-        f"of up to {mb(limits.MAX_LONG_FILE)} on *Long context* and *Real model*,"
-        f" {mb(limits.MAX_STATE)} (a saved state) or {mb(limits.MAX_FILE)} elsewhere",
+        f"of up to {mb(limits.MAX_LONG_FILE)} on *Long context*, {mb(limits.MAX_CAPTURE)} on"
+        f" *Real model*, {mb(limits.MAX_STATE)} (a saved state) or {mb(limits.MAX_FILE)} elsewhere",
         f"takes files of up to {mb(limits.MAX_LONG_FILE)} (`server.maxUploadSize`",
         "A message over the WebSocket has at most 28 MB (`server.maxMessageSize`)",
         f"a saved state of {mb(limits.MAX_STATE)} fits",
@@ -102,8 +102,8 @@ SAID = {  # where a page names a limit, in its words
         "at most 512 × 512 cells: summed over keys",
     ],
     "docs/real-models.md": [
-        f"({mb(limits.MAX_FILE)}, or the weights of 32 heads of 512 tokens)",
-        f"Files of up to {mb(limits.MAX_FILE)}, {limits.MAX_CAPTURED_CELLS // 2**20} million"
+        f"({mb(limits.MAX_CAPTURE)}, or the weights of 32 heads of 512 tokens)",
+        f"Files of up to {mb(limits.MAX_CAPTURE)}, {limits.MAX_CAPTURED_CELLS // 2**20} million"
         f" weights and {limits.MAX_CAPTURED_HEADS:,} heads are read",
         f"heads of up to {limits.MAX_TOKENS:,} tokens open on Explore",
         f"also opens captures of up to {mb(limits.MAX_LONG_FILE)}",

@@ -6,15 +6,12 @@ import math
 from typing import Any
 
 from attention.limits import (
-    MAX_CAPTURED_CELLS,
-    MAX_FILE,
     MAX_HEADER,
-    MAX_LONG_FILE,
     MAX_MASKS,
     MAX_RANK,
     BadInput,
 )
-from attention.models.taken import ARRAYS, FORMAT, Taken, beyond, counts, header_of, is_for_long
+from attention.models.taken import ARRAYS, FORMAT, Counts, Taken, beyond, header_of, is_for_long
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import capital
 
@@ -23,10 +20,10 @@ LESS = "choose layers=, heads=, queries= or calls= of capture"
 WEIGHTS = "holds a model’s weights and no capture; “Your data” on Explore opens them"
 
 
-def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> Taken:
-    """The capture in a file; one sentence where it is another, damaged, or more than is drawn.
+def opened(content: bytes, where: str, *, is_drawn: bool = True) -> Taken:
+    """The capture in a file; one sentence where it is another, damaged, or more than is read.
 
-    ``weights``: of all heads, at most.
+    ``is_drawn``: whether all its heads are drawn at once, which bounds their numbers.
 
     >>> opened(b"", "run.safetensors")
     Traceback (most recent call last):
@@ -40,12 +37,12 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
             raise BadInput(f"{where} {WEIGHTS}.") from None
         raise
     try:
-        heads, cells, masks = _sizes(header, about)
+        counts, masks = _sizes(header, about)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise BadInput(f"{where} is a damaged capture.") from None
-    if said := beyond(len(header), heads, cells if cells > weights else 0):
+    if said := beyond(len(header), counts, is_drawn):
         ways = f"{LESS}, or attention.verify in Python."
-        if not beyond(len(header), heads, 0) and _first_is_for_long(header, about):
+        if not beyond(len(header), counts, False) and _first_is_for_long(header, about):
             raise BadInput(f"{where} {said}. {LONG_OPENS}; or {ways}")
         raise BadInput(f"{where} {said}. {capital(ways)}")
     if masks > MAX_MASKS:
@@ -57,19 +54,6 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
     if not taken.calls:
         raise BadInput(f"{where} is a capture of nothing.")
     return taken
-
-
-def too_large(head: bytes, where: str, size: int) -> str:
-    """Return what is said of a capture of more bytes than are opened, by its first bytes; "" where
-    it is none.
-    """
-    try:
-        header, about, _ = header_of(head, where, MAX_HEADER)
-        opens = size <= MAX_LONG_FILE and _first_is_for_long(header, about)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-        return ""
-    said = f"{where} is a capture of {megabytes(size)}; at most {megabytes(MAX_FILE)} are opened"
-    return f"{said}. {LONG_OPENS}; or {LESS}." if opens else f"{said}: {LESS}."
 
 
 def _first_is_for_long(header: dict[str, Any], about: dict[str, Any]) -> bool:
@@ -86,17 +70,15 @@ def _is_checkpoint(content: bytes) -> bool:
     return 0 < length <= len(content) - 8 and content[8:10] == b'{"' and not ours
 
 
-def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int, int]:
-    """How many heads there are, how many weights, and how many bytes are made of the masks, by the
-    header alone.
-    """
+def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[Counts, int]:
+    """What there is, and how many bytes are made of the masks, by the header alone."""
     calls, made = [], 0
     for name in about["layers"]:
         b, h, n_q, d_k = _shape(header, f"{name}.Q")
         _, _, n_k, d_v = _shape(header, f"{name}.V")
         if min(b, h, n_q, n_k, d_k, d_v) < 1:
             raise ValueError(name)
-        calls.append(((b, h, n_q, d_k), (b, h, n_k, d_k)))
+        calls.append(((b, h, n_q, d_k), (b, h, n_k, d_v)))
         scores = (b, h, n_q, n_k)
         masks = [mask for mask in ("mask", "allowed", "bias") if f"{name}.{mask}" in header]
         shapes = [_shape(header, f"{name}.{mask}") for mask in masks]
@@ -112,7 +94,7 @@ def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int, int
     known = {f"{name}.{array}" for name in about["layers"] for array in (*ARRAYS, "mask")}
     if set(header) - known or any(math.prod(_rank(entry)) < 0 for entry in header.values()):
         raise ValueError("another array")
-    return *counts(calls), made
+    return Counts.of(calls), made
 
 
 _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BOOL": 1}  # bytes of a number

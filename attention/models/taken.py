@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from attention.core.recorded import Recorded
 from attention.core.trace import AttentionTrace, scaled_dot_product_attention
 from attention.limits import (
     MAX_ARRAYS,
+    MAX_CAPTURE,
     MAX_CAPTURED_CELLS,
     MAX_CAPTURED_HEADS,
-    MAX_FILE,
+    MAX_CAPTURED_NUMBERS,
     MAX_HEADER,
     MAX_HEADER_IN_PYTHON,
     MAX_LONG_FILE,
@@ -269,9 +270,9 @@ class Taken:
         )
 
     @property
-    def counts(self) -> tuple[int, int]:
-        """Return how many heads and weights all calls have together."""
-        return counts((each.Q.shape, each.K.shape) for each in self.calls)
+    def counts(self) -> Counts:
+        """How many heads and weights all calls have together."""
+        return Counts.of((each.Q.shape, each.V.shape) for each in self.calls)
 
     def save(self, path: str | PathLike[str], *, large: bool = False) -> None:
         """Write one .safetensors: layers.3.Q and so on, and what they mean as JSON beside them.
@@ -290,7 +291,7 @@ class Taken:
         if not self.calls:
             raise ValueError("Nothing was captured yet: save after the with block.")
         header = self._header()
-        said = self._refused(header, MAX_FILE, MAX_CAPTURED_CELLS)
+        said = self._refused(header, MAX_CAPTURE, is_drawn=True)
         if said and not large:
             pages = " and the page Long context" if self._opens_as_long(header) else ""
             raise ValueError(
@@ -309,17 +310,15 @@ class Taken:
         """Check whether the page Long context opens the file, and its first call."""
         first = self.calls[0]
         fits = is_for_long(first.Q.shape, first.K.shape, first.V.shape)
-        return fits and not self._refused(header, MAX_LONG_FILE, math.inf)
+        return fits and not self._refused(header, MAX_LONG_FILE, is_drawn=False)
 
-    def _refused(self, header: bytes, size: int, weights: float) -> str:
-        """Return why a page that reads so many bytes and weights would refuse the file; or ""."""
+    def _refused(self, header: bytes, size: int, is_drawn: bool) -> str:
+        """Return why a page that reads so many bytes, and may draw all, would refuse it; or ""."""
         if len(header) - 8 > MAX_HEADER:
             return _of_header(header, MAX_HEADER)
         if self.size > size:
             return f"would have {megabytes(self.size)}, and the page reads {megabytes(size)}"
-        heads, cells = self.counts
-        arrays = sum(len(each.arrays) for each in self.calls)
-        return beyond(arrays, heads, cells if cells > weights else 0)
+        return beyond(sum(len(each.arrays) for each in self.calls), self.counts, is_drawn)
 
     def _header(self) -> bytes:
         """Eight bytes of length, then the JSON of names, types, shapes, places and metadata."""
@@ -541,30 +540,47 @@ def visible_and_added(
     return {"allowed": allowed, "bias": added}
 
 
-def beyond(arrays: int, heads: int, weights: int) -> str:
-    """What a capture holds more of than the page Real model shows; "" where it fits.
+class Counts(NamedTuple):
+    """What a capture holds, by its shapes alone."""
 
-    >>> beyond(3, 1, 2048**2), beyond(3, 12, 12 * 2048**2)
+    heads: int  # of all calls and items
+    weights: int  # of all heads
+    numbers: int  # of the head with the most: its queries, keys, values and output
+
+    @classmethod
+    def of(cls, calls: Iterable[tuple[Shape, Shape]]) -> Counts:
+        """Count those of calls by the shapes of Q, (b, h, n_q, d_k), and V, (b, g, n_k, d_v).
+
+        >>> Counts.of([((1, 12, 5, 64), (1, 12, 7, 64))])
+        Counts(heads=12, weights=420, numbers=1536)
+        """
+        heads = weights = numbers = 0
+        for (b, h, n_q, d_k), (_, _, n_k, d_v) in calls:
+            heads += b * h
+            weights += b * h * n_q * n_k
+            numbers = max(numbers, (n_q + n_k) * (d_k + d_v))
+        return cls(heads, weights, numbers)
+
+
+def beyond(arrays: int, counts: Counts, is_drawn: bool) -> str:
+    """Return what a capture holds more of than a page reads, or draws at once; "" where it fits.
+
+    >>> beyond(3, Counts(1, 2048**2, 0), True), beyond(3, Counts(12, 12 * 2048**2, 0), True)
     ('', 'holds 50,331,648 weights of all heads; at most 8,388,608 are shown')
     """
-    for count, most, word in (
+    bounds = [
         (arrays, MAX_ARRAYS, "arrays"),
-        (heads, MAX_CAPTURED_HEADS, "heads of all layers, calls and items"),
-        (weights, MAX_CAPTURED_CELLS, "weights of all heads"),
-    ):
+        (counts.heads, MAX_CAPTURED_HEADS, "heads of all layers, calls and items"),
+    ]
+    if is_drawn:
+        bounds += [
+            (counts.weights, MAX_CAPTURED_CELLS, "weights of all heads"),
+            (counts.numbers, MAX_CAPTURED_NUMBERS, "numbers in one head"),
+        ]
+    for count, most, word in bounds:
         if count > most:
             return f"holds {count:,} {word}; at most {most:,} are shown"
     return ""
-
-
-def counts(calls: Iterable[tuple[Shape, Shape]]) -> tuple[int, int]:
-    """Count heads and weights of calls by the shapes of their Q and K: (b, h, n, d_k).
-
-    >>> counts([((1, 12, 5, 64), (1, 12, 7, 64))])
-    (12, 420)
-    """
-    each = [(math.prod(Q[:2]), math.prod(Q[:3]) * K[2]) for Q, K in calls]
-    return sum(heads for heads, _ in each), sum(weights for _, weights in each)
 
 
 def is_for_long(*shapes: Shape) -> bool:

@@ -173,7 +173,8 @@ def verified_call(
     """
     differences, shares = np.zeros((2, *call.Q.shape[:2]))
     answers, proves = np.zeros((2, *shares.shape), bool)
-    for part in parts(call):
+
+    def compare(part: Part) -> None:  # its trace is gone before that of the next part is made
         trace = call.part(*part)
         explained = rounding(trace, call.dtype)
         differing, sharing = _apart(call, part, trace, explained)
@@ -185,6 +186,9 @@ def verified_call(
             proves[at] |= ~(explained >= np.abs(trace.output)).all(axis=(-1, -2))
         if seen:
             seen(part, trace)
+
+    for part in parts(call):
+        compare(part)
     proven = ~answers | proves
     item, head = np.unravel_index(int(shares.argmax()), shares.shape)
     share, worst = float(shares.max()), (int(item), int(head))
@@ -251,11 +255,12 @@ def _explained_by_look_ahead(call: Call, item: int, head: int, queries: int | No
 
 def _share(call: Call, item: int, head: int) -> float:
     """Return the largest share of what rounding explains, of one head."""
-    shares = []
-    for part in parts(call, item, head):
+
+    def of(part: Part) -> float:
         trace = call.part(*part)
-        shares.append(float(_apart(call, part, trace, rounding(trace, call.dtype))[1].max()))
-    return max(shares)
+        return float(_apart(call, part, trace, rounding(trace, call.dtype))[1].max())
+
+    return max(map(of, parts(call, item, head)))
 
 
 def _apart(

@@ -15,7 +15,7 @@ import streamlit as st
 from attention.exports.across import panes_of
 from attention.figures.panes.maps import SmallMap, small_map
 from attention.figures.panes.shades import BY_ROOT
-from attention.limits import MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, MAX_TOKENS, BadInput
+from attention.limits import MAX_CAPTURE, MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, MAX_TOKENS, BadInput
 from attention.models import examples
 from attention.models.labels import label_note
 from attention.models.opening import LONG_OPENS, opened
@@ -31,7 +31,7 @@ from attention.session.bring import captured
 from attention.session.long.job import sentence_of
 from attention.session.state.settings import UPLOADED, Settings
 from attention.vocabulary.markdown import plain
-from attention.vocabulary.numbers import number
+from attention.vocabulary.numbers import megabytes, number
 from attention.vocabulary.sentences import amount, capital, which_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 FILE = "model_file"
 WANTED = (
-    "A file written by taken.save(…) or by the code below. Reloading the page removes the file."
+    "A file written by taken.save(…) or by the code below; a larger one, up to"
+    f" {megabytes(MAX_LONG_FILE)}, opens on Long context. Reloading the page removes the file."
 )
 OPENED = "model_opened"  # the file that was opened last: its name and survey
 MOST_NAMED = 20  # modules
@@ -72,7 +73,7 @@ def open_file(file: UploadedFile) -> None:
     """Open the file in place of what was open; where it is refused, all stays."""
     try:
         with st.spinner("Recomputing every head", show_time=True):
-            found = survey(opened(file.content(), file.name))
+            found = survey(opened(file.content(MAX_CAPTURE), file.name))
     except (ValueError, MemoryError) as problem:
         refusal = problem if isinstance(problem, BadInput) else BadInput(sentence_of(problem))
         upload.refuse(FILE, refusal)
@@ -121,7 +122,7 @@ def the_sources(s: Settings) -> DeltaGenerator:
     left, right = st.columns([3, 4], gap="medium")
     with left:
         label = "Open a capture (.safetensors)"
-        if file := upload.upload(FILE, label, MAX_LONG_FILE, WANTED):
+        if file := upload.upload(FILE, label, MAX_CAPTURE, WANTED):
             open_file(file)
         if standing(s) and s.capture == UPLOADED:
             st.caption(f"Open: {plain(uploaded()[0])}")

@@ -249,11 +249,11 @@ def test_what_cannot_be_saved_is_one_sentence_that_names_the_size(tmp_path):
         Taken().save(tmp_path / "run.safetensors")
     assert str(refused.value) == messages.NOTHING_CAPTURED_YET
     call = taken[0]
-    large = Taken("m", calls=[replace(call, V=np.zeros((1, 4, 6, 90_000), np.float32))])
+    large = Taken("m", calls=[replace(call, V=np.zeros((1, 4, 6, 225_000), np.float32))])
     with pytest.raises(ValueError) as refused:
         large.save(tmp_path / "run.safetensors")
     assert str(refused.value) == messages.CANNOT_BE_SAVED.format(
-        name="run.safetensors", why=messages.FILE_TOO_LARGE.format(size="8.2 MB", limit="8 MB")
+        name="run.safetensors", why=messages.FILE_TOO_LARGE.format(size="20.6 MB", limit="20 MB")
     )
     assert not list(tmp_path.iterdir())
     large.save(tmp_path / "run.safetensors", large=True)

@@ -20,7 +20,6 @@ from safetensors.numpy import save as safetensors
 
 from attention.figures.panes.maps import small_map
 from attention.limits import MAX_MAPS
-from attention.models import opening
 from attention.models.examples import load, surveyed
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES
@@ -604,7 +603,7 @@ def test_what_is_open_stays_beside_another_example_of_explore():
 # ---- a capture that is too large ---------------------------------------------
 
 
-def test_a_capture_too_large_for_this_page_is_led_to_long_context(tmp_path, monkeypatch):
+def test_a_capture_too_large_for_this_page_is_led_to_long_context(tmp_path):
     """Not to lines that cut a layer out of a checkpoint."""
     Q, K = np.random.default_rng(1).standard_normal((2, 1, 1, 3000, 4)).astype("f4")
     call = replace(load("pronoun").calls[0], Q=Q, K=K, V=K, output=Q, allowed=None, heads=())
@@ -613,16 +612,7 @@ def test_a_capture_too_large_for_this_page_is_led_to_long_context(tmp_path, monk
     at = page(content=content, name="large.safetensors")  # more weights than are drawn
     too_many = messages.TOO_MANY_CAPTURED_WEIGHTS.format(found="9,000,000", limit="8,388,608")
     assert f"{too_many}. {messages.LONG_CONTEXT_OPENS_IT}" in said(at)
-    for opens in (True, False):
-        monkeypatch.setattr(upload, "MAX_FILE", len(content) - 1)  # of those that are opened
-        monkeypatch.setattr(opening, "MAX_LONG_FILE", len(content) - (not opens))
-        at = page(content=content)
-        begin = messages.CAPTURE_OF_MANY_BYTES.partition("{size}")[0]
-        assert begin.format(place="run.safetensors") in said(at)
-        assert (messages.LONG_CONTEXT_OPENS_IT in said(at)) == opens
-        assert all("safe_open" not in code.value for code in at.code)
-        assert messages.CAPTURE_LESS in said(at)
-    monkeypatch.undo()
-    at = page(content=content, name="large.safetensors")
+    assert all("safe_open" not in code.value for code in at.code)
+    assert messages.CAPTURE_LESS in said(at)
     ran(at.button(key="model_long").click())
     assert at.selectbox(key="set_long_source").value == "file"

@@ -7,7 +7,6 @@ the seconds, and what was refused, or "". It imports everything first and forks 
 """
 
 import json
-import math
 import os
 import resource
 import subprocess
@@ -122,7 +121,7 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
 
     def of_long(name: str, content: bytes, role: str) -> Callable[[], object]:
         if role:
-            taken = captures.opened(content, name, math.inf)
+            taken = captures.opened(content, name, is_drawn=False)
             inputs = long_inputs.captured_inputs(taken, taken.calls[0], 0)
         else:
             arrays = array_files.entries(

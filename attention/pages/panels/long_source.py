@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -255,7 +254,7 @@ def _read(filename: str, name: str, content: bytes) -> None:
     if told := answer(filename, content[: MAX_HEADER + 8], 0):  # its size is looked at elsewhere
         raise told
     if _is_capture(content):
-        taken = opened(content, name, math.inf)
+        taken = opened(content, name, is_drawn=False)
         first = taken.calls[0]
         items = max(len(call.Q) for call in taken)
         has_more = len(taken.calls) > 1 or items > 1

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention.limits import MAX_FILE, MAX_HEADER, BadInput
-from attention.models.opening import too_large
 from attention.pages.frame import internals, pieces, state
 from attention.readers.cells.entry import shown
 from attention.readers.files.other_files import OtherKind, answer
@@ -38,7 +37,7 @@ class UploadedFile(NamedTuple):
     name: str
     whole: bytes
 
-    def content(self) -> bytes:
+    def content(self, most: int = MAX_FILE) -> bytes:
         """Return its bytes; of a kind or size that is not read, raise what to do instead.
 
         A saved state may be larger than other files.
@@ -46,9 +45,7 @@ class UploadedFile(NamedTuple):
         if links.is_file(self.whole):
             return self.whole
         size, head = len(self.whole), self.whole[: MAX_HEADER + 8]
-        if size > MAX_FILE and (said := too_large(head, shown(self.name), size)):
-            raise BadInput(said)
-        if told := answer(self.name, head, size):
+        if told := answer(self.name, head, size if size > most else 0):
             raise told
         return self.whole
 
