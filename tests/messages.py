@@ -961,7 +961,10 @@ WEB_PAGE = (
     "{place} is a web page or XML; copy its table out of a browser and paste it, or save it as CSV."
 )
 ONNX_MODEL = "{place} is an ONNX model; these lines save its weights as .npz."
-GGUF_MODEL = "{place} is a GGUF model; these lines save a layer as .npz."
+GGUF_MODEL = (
+    "{place} is a GGUF model; these lines save a layer as .npz. A llama's has the rows of W_Q and"
+    " W_K as neighbouring rotary pairs; they become halves of a head, as in transformers."
+)
 PDF = "{place} is a PDF; copy the numbers out of it and paste them."
 PICTURE = "{place} is a picture; expected numbers."
 BARE_BYTES = "{place} holds bare bytes, and not what they mean; these lines make them an .npy."

@@ -62,8 +62,14 @@ W = onnx.load({file}).graph.initializer
 np.savez({out[.npz]}, **{{w.name: to_array(w) for w in W}})"""
 _GGUF = """\
 import numpy as np; from gguf import GGUFReader, dequantize
-W = GGUFReader({file}).tensors
+file = GGUFReader({file}); said = {{key: field.contents() for key, field in file.fields.items()}}
+W = file.tensors
 W = {{w.name: dequantize(w.data, w.tensor_type) for w in W if "blk.0.attn" in w.name}}
+h = said.get("llama.attention.head_count")  # of a llama: rows of a rotary pair half a head apart
+for name, heads in ("q", h), ("k", said.get("llama.attention.head_count_kv", h)):
+    for M in [f"blk.0.attn_{{name}}.{{kind}}" for kind in ("weight", "bias")]:
+        if h and M in W:
+            W[M] = W[M].reshape(heads, -1, 2, *W[M].shape[1:]).swapaxes(1, 2).reshape(W[M].shape)
 np.savez({out[.npz]}, **W)"""
 _WORDS = """\
 {module}words = {{"cat", "dog"}}  # those you want
@@ -115,6 +121,10 @@ _BARE = """\
 import numpy as np
 np.save({out[.npy]}, np.fromfile({file}, "<f4").reshape(-1, 768))  # its type and columns"""
 
+_PAIRS = (
+    "is a GGUF model; these lines save a layer as .npz. A llama's has the rows of W_Q and W_K as"
+    " neighbouring rotary pairs; they become halves of a head, as in transformers."
+)
 _RUNS = "is a pickle, which runs code when it is opened,"
 PICKLE = OtherFile((".pkl", ".pickle"), (), "", f"{_RUNS} {_SAFE}", _PICKLE)
 ARRAYS = (".npy", ".npz", ".safetensors")  # whose own reader says what is wrong
@@ -185,9 +195,7 @@ KINDS = (
         "is a web page or XML; copy its table out of a browser and paste it, or save it as CSV.",
     ),
     OtherFile((".onnx",), (), "", "is an ONNX model; these lines save its weights as .npz.", _ONNX),
-    OtherFile(
-        (".gguf",), (b"GGUF",), "", "is a GGUF model; these lines save a layer as .npz.", _GGUF
-    ),
+    OtherFile((".gguf",), (b"GGUF",), "", _PAIRS, _GGUF),
     OtherFile((".pdf",), (b"%PDF",), "", "is a PDF; copy the numbers out of it and paste them."),
     OtherFile(
         (".png", ".jpg", ".jpeg", ".gif", ".webp"),

@@ -194,6 +194,28 @@ def test_the_lines_for_onnx_save_its_weights(tmp_path):
     assert made(tmp_path, "model.onnx", content) == {"W_Q": TWO.tolist()}
 
 
+@pytest.mark.parametrize("family", ["llama", "qwen2"])
+def test_the_lines_for_gguf_put_the_halves_of_a_llamas_heads_apart(family, tmp_path):
+    """As a llama is rotated in transformers; the files of other models have its order already."""
+    gguf = pytest.importorskip("gguf", reason="gguf is not installed")
+    shapes = {"attn_q": (24, 8), "attn_k": (12, 8), "attn_v": (12, 8)}  # heads of six rows
+    W = {name: np.arange(float(np.prod(shape))).reshape(shape) for name, shape in shapes.items()}
+    file = gguf.GGUFWriter(tmp_path / "made", family)
+    file.add_head_count(4)
+    file.add_head_count_kv(2)
+    for name, M in W.items():
+        rows = list(range(len(M)))
+        if family == "llama" and name != "attn_v":  # row k of a pair, then row k of the other half
+            rows = [6 * (r // 6) + r % 6 // 2 + 3 * (r % 2) for r in rows]
+        file.add_tensor(f"blk.0.{name}.weight", M[rows].astype(np.float32))
+    file.write_header_to_file()
+    file.write_kv_data_to_file()
+    file.write_tensors_to_file()
+    file.close()
+    found = made(tmp_path, "m.gguf", (tmp_path / "made").read_bytes())
+    assert found == {f"blk.0.{name}.weight": M.tolist() for name, M in W.items()}
+
+
 @pytest.mark.parametrize("kind", ["h5", "keras"])
 def test_the_lines_for_hdf5_save_its_matrices(kind, tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py is not installed")
