@@ -38,7 +38,7 @@ from attention.samples.weights import initialise
 
 if TYPE_CHECKING:
     from attention.explain.frame import frame
-    from attention.exports.across import across_layers
+    from attention.exports.across import across_layers, overview
     from attention.exports.save import report, save
     from attention.figures.paper.figure import paper_figure
     from attention.figures.plotly.whole import figure
@@ -78,6 +78,7 @@ __all__ = [
     "long_attention",
     "multi_head_attention",
     "ntk_frequencies",
+    "overview",
     "padding",
     "paper_figure",
     "places",
@@ -107,6 +108,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.plotly.whole",
     "frame": "attention.explain.frame",
+    "overview": "attention.exports.across",
     "paper_figure": "attention.figures.paper.figure",
     "read_printed": "attention.frameworks.printed.reading",
     "report": "attention.exports.save",

@@ -695,6 +695,9 @@ NO_PROOF_FOR_HEADS = (
 NOT_EXPLAINED = "{found} of {calls} not explained by rounding."
 THAT_IS_NO_PROOF = "That is no proof: rounding would explain an output of 0 as well."
 NOTHING_TO_VERIFY = "Nothing was captured: there is nothing to verify."
+TOO_MANY_MAPPED = (
+    "these maps hold {found} weights; at most {limit} can be drawn. Choose fewer layers."
+)
 TOO_MANY_CAPTURED_NUMBERS = "holds {found} numbers in one head; at most {limit} are shown"
 TOO_MANY_CAPTURED_WEIGHTS = "holds {found} weights of all heads; at most {limit} are shown"
 LONG_CONTEXT_OPENS_IT = "Long context opens it"

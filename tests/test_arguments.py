@@ -94,6 +94,7 @@ WRITTEN = {  # what needs Plotly, or writes a file
     "paper_figure": {"trace": TRACE, "stages": None, "tokens": None, "key_tokens": None}
     | {"item": 0, "heads": None, "digits": 2, "paper": None},
     "across_layers": {"taken": BERT, "head": 0, "layers": None, "item": 0, "paper": None},
+    "overview": {"taken": BERT, "layers": None, "item": 0, "paper": None},
     "Paper": {one.name: one.default for one in fields(attention.Paper)},
 }
 ODD = {

@@ -1,4 +1,4 @@
-"""One head of a real model in several layers, as panels of one figure."""
+"""Heads of a real model in its layers: one of them side by side, or all as one figure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from attention.arrays.conversion import shown
 from attention.explain.view import place_of, whole_number
 from attention.figures.panes.across import layer_pane
 from attention.figures.panes.arguments import need
+from attention.figures.panes.maps import in_few_cells
 from attention.figures.panes.pane import Pane
+from attention.figures.paper import printing
 from attention.figures.paper.figure import of_panes
-from attention.limits import MAX_PRINTED
+from attention.figures.paper.panels import OnPanel
+from attention.limits import MAX_CAPTURED_CELLS, MAX_PRINTED, BadInput
 from attention.models.labels import words_of
-from attention.models.taken import Call, Taken
+from attention.models.taken import NO_NAME, Call, Taken
 from attention.paper import Paper
 from attention.session.state.about import About
 from attention.session.state.origin import captured_from
@@ -69,7 +72,7 @@ def across_layers(
     head, wanted = whole_number("head", head), _layer_numbers(layers)
     found: list[tuple[Call, int]] = []
     cells = 0
-    for call in taken if wanted is None else [c for k in wanted for c in _calls(taken, k)]:
+    for call in _calls_of(taken, wanted):
         numbers = list(call.heads or range(call.Q.shape[1]))
         if head not in numbers or item >= len(call.Q):
             continue
@@ -88,6 +91,89 @@ def across_layers(
     for note in figure.notes:
         warnings.warn(note, stacklevel=2)
     return figure
+
+
+def overview(
+    taken: Taken | str | PathLike[str],
+    *,
+    layers: Collection[int] | int | None = None,
+    item: int = 0,
+    paper: Paper | None = None,
+) -> PaperFigure:
+    """Draw the weights of every head that was captured: a line for each layer, a column for each
+    head.
+
+    Parameters
+    ----------
+    taken : what was captured, or the path of its file
+    layers : which of the layers that were captured, by their numbers. Default: all; of a generation
+        each call.
+    item : which of the batch, counted from 0
+    paper : how the figure is set. Default: as wide as a page, with logarithmic colours.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        As :func:`attention.paper_figure` gives. A map has at most 96 rows and columns: of cells
+        that share a place the largest weight is shown. Cells of a map with more than 64 are an
+        image, those of a smaller one are lines.
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence, where there is no such layer or item, or the maps do not fit.
+
+    >>> from attention.models.examples import load
+    >>> figure = overview(load("pronoun"))
+    >>> [map.get_gid() for map in figure.axes[0].collections[:2]]
+    ['layer 0, head 1', 'layer 0, head 2']
+    """
+    need("matplotlib", "overview")
+    taken = taken if isinstance(taken, Taken) else Taken.load(taken)
+    paper = Paper("text", logarithmic=True) if paper is None else paper
+    if not isinstance(paper, Paper):
+        raise TypeError(f"paper is {shown(paper)}; expected an attention.Paper.")
+    item = place_of("item", item, max((len(call.Q) for call in taken), default=0))
+    calls = [call for call in _calls_of(taken, _layer_numbers(layers)) if item < len(call.Q)]
+    figure = maps_of(
+        taken, item, [(call, head) for call in calls for head in range(call.Q.shape[1])], paper
+    )
+    for note in figure.notes:
+        warnings.warn(note, stacklevel=2)
+    return figure
+
+
+def maps_of(
+    taken: Taken,
+    item: int,
+    heads: Sequence[tuple[Call, int]],
+    paper: Paper,
+    on_panel: OnPanel | None = None,
+) -> PaperFigure:
+    """Draw heads, as recorded, each with its call: a line for each call, a column for each head."""
+    cells = sum(call.Q.shape[2] * call.K.shape[2] for call, _ in heads)
+    if cells > MAX_CAPTURED_CELLS:
+        raise BadInput(
+            f"these maps hold {cells:,} weights; at most {MAX_CAPTURED_CELLS:,} can be drawn."
+            " Choose fewer layers."
+        )
+    printing.load()
+    from attention.figures.paper.grid import Line, grid_figure
+
+    kinds = {call.kind for call, _ in heads}
+    lines = list[Line]()
+    together: dict[Call, list[int]] = {}
+    for call, head in heads:
+        together.setdefault(call, []).append(head)
+    for call in sorted(together, key=lambda call: (call.layer, call.call)):
+        kind = call.kind if len(kinds) > 1 else ""
+        label = ", ".join(filter(None, (f"layer {call.layer}", kind, call.when)))
+        traces = {call.number_of(head): call.trace(item, head) for head in together[call]}
+        maps = {k: in_few_cells(trace.weights, trace.allowed) for k, trace in traces.items()}
+        lines.append(Line(label, maps))
+    of_items = which_of("item", [item], max(len(call.Q) for call, _ in heads))
+    about = ", ".join(filter(None, (f"captured from {taken.model or NO_NAME}", of_items)))
+    return grid_figure(lines, paper, about, on_panel)
 
 
 def panes_of(
@@ -131,7 +217,10 @@ def _layer_numbers(layers: Any) -> list[int] | None:
     return numbers
 
 
-def _calls(taken: Taken, layer: int) -> list[Call]:
-    """All calls of a layer, or one sentence."""
-    taken.at(layer)
-    return [call for call in taken if call.layer == layer]
+def _calls_of(taken: Taken, layers: list[int] | None) -> list[Call]:
+    """Return all calls of these layers, or of every one; one sentence where one is not there."""
+    if layers is None:
+        return taken.calls
+    for layer in layers:
+        taken.at(layer)
+    return [call for layer in layers for call in taken if call.layer == layer]

@@ -12,9 +12,10 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
-from attention.exports.across import panes_of
+from attention.exports.across import maps_of, panes_of
 from attention.figures.panes.maps import SmallMap, small_map
 from attention.figures.panes.shades import BY_ROOT
+from attention.figures.paper.figure import of_panes
 from attention.limits import MAX_CAPTURE, MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, MAX_TOKENS, BadInput
 from attention.models import examples
 from attention.models.labels import label_note
@@ -37,6 +38,10 @@ from attention.vocabulary.sentences import amount, capital, which_of
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
+    from attention.figures.paper.panels import OnPanel
+    from attention.figures.paper.sheet import PaperFigure
+    from attention.paper import Paper
+
 FILE = "model_file"
 WANTED = (
     "A file written by taken.save(…) or by the code below; a larger one, up to"
@@ -46,6 +51,7 @@ OPENED = "model_opened"  # the file that was opened last: its name and survey
 MOST_NAMED = 20  # modules
 MOST_SAID = 3  # layers that do not agree of which all is said
 EVERY = "every"
+MAPS_FILE, ACROSS_FILE = "attention_maps", "attention_across_layers"
 LAYER, NUMBER = "layer", "this number, most striking first"  # by which maps are sorted
 MOST_WORDS = 60  # of a sequence that are said
 ON_A_MAP = {"": "kind not known", "cross": "cross-attention"}  # others are called as they are
@@ -361,6 +367,7 @@ def the_maps(s: Settings, found: Survey) -> None:
             for (place, item), of_call in groupby(shown, lambda head: (head.place, head.item))
         ]
     maps.show("model_maps", groups, partial(press, s))
+    the_figure(s, found, heads)
 
 
 def drawn_maps(found: Survey, heads: Sequence[Head]) -> dict[tuple[int, int, int], SmallMap]:
@@ -377,6 +384,28 @@ def drawn_maps(found: Survey, heads: Sequence[Head]) -> dict[tuple[int, int, int
         drawn[key] = kept[key]
     state.set_page_value("model_maps", drawn)
     return drawn
+
+
+def the_figure(s: Settings, found: Survey, heads: Sequence[Head]) -> None:
+    """The maps of these heads as one figure: all of them, or those chosen side by side."""
+    if not heads:
+        return
+    calls = found.taken.calls
+    there = {f"{one.place} {one.head}": (calls[one.place], one.head) for one in heads}
+    item = heads[0].item
+    labels = {
+        key: capital(call.place(item, head).title(call.number_of(head)))
+        for key, (call, head) in there.items()
+    }
+
+    def drawn(chosen: tuple[str, ...], paper: Paper, on_panel: OnPanel) -> PaperFigure:
+        if not chosen:
+            return maps_of(found.taken, item, list(there.values()), paper, on_panel)
+        panes, about = panes_of(found.taken, item, [there[key] for key in chosen])
+        return of_panes(panes, paper, "; ".join(about.lines()[1:]), on_panel)
+
+    suffix = f"_item{item}" if found.items > 1 else ""
+    paper.offer_maps(s, MAPS_FILE, labels, (found, tuple(there)), drawn, suffix, ACROSS_FILE)
 
 
 def _heading(found: Survey, place: int, item: int) -> tuple[str, str]:
@@ -485,7 +514,7 @@ def the_layers(s: Settings, found: Survey) -> None:
     board.show("model_board", panes, about=about)
     if panes:
         suffix = f"_head{wanted}_item{item}" if found.items > 1 else f"_head{wanted}"
-        paper.offer(s, panes, "attention_across_layers", about, suffix)
+        paper.offer(s, panes, ACROSS_FILE, about, suffix, MAPS_FILE)
 
 
 def the_lines() -> None:

@@ -6,13 +6,14 @@ import messages
 import numpy as np
 from browser.dashboard import until
 
-from attention.models.taken import Taken
+from attention.models.taken import Call, Taken
 from attention.session.bring.captured import with_head
 from attention.session.state.examples import EXAMPLES
 from attention.session.state.run import run, view
 
 FILE = Path(__file__).parents[1] / "models" / "recorded" / "llama.safetensors"
 MAPS = ".maps[data-tag]"
+TOPS = "[...document.querySelectorAll('.map')].map(map => map.getBoundingClientRect().top)"
 PIXELS = """id => { const canvas = document.querySelector(`[data-map="${id}"] canvas`)
   const { width, height } = canvas
   return [...canvas.getContext('2d').getImageData(0, 0, width, height).data] }"""
@@ -71,3 +72,17 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
     dashboard.idle()
     assert page.url == before
     assert page.locator(".map").count() == 8
+
+
+def test_the_heads_of_a_layer_stand_in_lines_of_equal_length(visit, tmp_path):
+    """Twelve in one line of 1366 pixels, sixteen in two of eight, and all as wide as they may."""
+    numbers = np.random.default_rng(0)
+    dashboard = visit(width=1366, height=768).open("model", ready=MAPS, bare=True)
+    for heads, across in ((12, 12), (16, 8)):
+        M = numbers.standard_normal((1, heads, 6, 4)).astype(np.float32)
+        call = Call(0, 0, "a", M, M, M, M, 0.5)
+        Taken("m", calls=[call]).save(path := tmp_path / f"{heads}.safetensors")
+        dashboard.page.locator("input[type=file]").set_input_files(path)
+        dashboard.wait_for(f"() => document.querySelectorAll('.map').length === {heads}")
+        tops = dashboard.page.evaluate(TOPS)
+        assert [tops.count(top) for top in sorted(set(tops))] == [across] * (heads // across)

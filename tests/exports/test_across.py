@@ -9,6 +9,7 @@ from models.test_recorded import recorded
 
 import attention
 from attention.models.examples import load
+from attention.models.taken import Call, Taken
 
 pytest.importorskip("matplotlib", reason="the extra [app] is not installed")
 
@@ -54,3 +55,84 @@ def test_layers_of_other_words_each_have_their_own():
     figure = attention.across_layers(recorded("t5"), 0)
     named = [[label.get_text() for label in axes.get_xticklabels()] for axes in panels(figure)]
     assert len(named) == 3 and all(named)
+
+
+# ---- all heads -----------------------------------------------------------------------------------
+
+
+def maps_in(figure):
+    axes = figure.axes[0]
+    return {map.get_gid(): map for map in (*axes.collections, *axes.images)}
+
+
+def test_an_overview_has_every_head_in_its_layers_line_and_its_own_column():
+    taken = load("pronoun")
+    figure = attention.overview(taken)
+    maps = maps_in(figure)
+    assert len(maps) == sum(call.Q.shape[1] for call in taken)
+    corners = {}
+    for call in taken:
+        for head, number in enumerate(call.heads):
+            drawn = maps[f"layer {call.layer}, head {number}"]
+            np.testing.assert_array_equal(drawn.get_array(), call.trace(0, head).weights)
+            corners[call.layer, number] = drawn.get_coordinates()[0, 0]
+    for (layer, number), (x, y) in corners.items():
+        assert x == corners[0, number][0] and y == corners[layer, 1][1]
+    assert len({tuple(corner) for corner in corners.values()}) == len(maps)
+    assert figure.about == "captured from sentence-transformers/all-MiniLM-L6-v2"
+    assert 2.54 * figure.get_figwidth() == pytest.approx(17.1)
+
+
+def test_a_head_that_a_layer_has_not_leaves_its_place_empty_and_steps_are_lines_of_their_own():
+    Q = np.random.default_rng(0).standard_normal((1, 2, 5, 3))
+    calls = [
+        Call(0, 0, "a", Q, Q, Q, Q, 1.0, heads=(1, 4)),
+        Call(3, 0, "b", Q, Q, Q, Q, 1.0, heads=(4, 6)),
+        Call(3, 1, "b", Q[:, :, :1], Q, Q, Q[:, :, :1], 1.0, heads=(4, 6), repeat="step"),
+    ]
+    figure = attention.overview(Taken("m", calls=calls))
+    assert list(maps_in(figure)) == [
+        *("layer 0, head 1", "layer 0, head 4", "layer 3, head 4", "layer 3, head 6"),
+        *("layer 3, step 1, head 4", "layer 3, step 1, head 6"),
+    ]
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts[2:] == ["1", "4", "6", "layer 0", "layer 3", "layer 3, step 1"]
+    only = attention.overview(Taken("m", calls=calls), layers=0)
+    assert list(maps_in(only)) == ["layer 0, head 1", "layer 0, head 4"]
+
+
+def test_a_map_of_more_than_64_tokens_is_an_image_that_keeps_the_largest_weight_of_each_place():
+    n = 130
+    Q = np.random.default_rng(1).standard_normal((1, 1, n, 4))
+    seen = np.tri(n, dtype=bool)
+    call = Call(0, 0, "a", Q, Q, Q, Q, 1.0, allowed=seen[None, None])
+    figure = attention.overview(Taken("m", calls=[call]))
+    (image,) = figure.axes[0].images
+    weights, starts = call.trace(0, 0).weights, [k * n // 96 for k in range(96)] + [n]
+    for i in range(96):
+        for j in range(96):
+            rows, columns = slice(*starts[i : i + 2]), slice(*starts[j : j + 2])
+            hidden = not seen[rows, columns].any()
+            assert image.get_array().mask[i, j] == hidden
+            if not hidden:
+                assert image.get_array()[i, j] == weights[rows, columns].max()
+
+
+def test_what_no_overview_can_be_drawn_of_is_one_sentence():
+    taken = load("pronoun")
+    with pytest.raises(
+        ValueError,
+        match=re.escape(
+            messages.LAYER_NOT_CAPTURED.format(layer=9, step="", there="layers 0, 1, 2, 3, 4, 5")
+        ),
+    ):
+        attention.overview(taken, layers=9)
+    with pytest.raises(TypeError, match="expected an attention.Paper"):
+        attention.overview(taken, paper="column")
+    with pytest.raises(ValueError, match="30 panels do not fit"):
+        attention.overview(taken, paper=attention.Paper(2, height=2))
+    M = np.broadcast_to(np.float32(0), (1, 3, 2048, 1))
+    large = Taken("m", calls=[Call(0, 0, "a", M, M, M, M, 1.0)])
+    said = messages.TOO_MANY_MAPPED.format(found="12,582,912", limit="8,388,608")
+    with pytest.raises(ValueError, match=re.escape(said)):
+        attention.overview(large)

@@ -298,6 +298,31 @@ def test_one_head_across_layers_is_a_board_and_a_figure_to_save():
         assert any(M is not None and np.array_equal(np.ravel(M), head.ravel()) for M in drawn), call
 
 
+def test_the_maps_are_a_figure_all_of_them_or_those_that_are_chosen():
+    at = page("pronoun")
+    ran(at.selectbox(key="set_model_head").set_value(8))
+    ran(at.toggle(key="set_paper_open_attention_maps").set_value(True))
+    drawn = at.session_state["visit"].page_values["paper_saved"][0].axes[0].collections
+    assert [map.get_gid() for map in drawn] == [f"layer {k}, head 8" for k in range(6)]
+    ran(at.multiselect(key="set_paper_maps_attention_maps").set_value(["1 3", "4 3"]))
+    figure = at.session_state["visit"].page_values["paper_saved"][0]
+    titles = [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
+    assert titles == ["(a) Layer 1, head 8", "(b) Layer 4, head 8"]
+    assert "layer 4 (encoder, encoder.layer.4.attention.self), head 8" in figure.about
+
+
+def test_of_two_figures_one_is_open():
+    at = page("pronoun")
+    ran(at.toggle(key="set_model_layers").set_value(True))
+    switches = [f"set_paper_open_attention_{name}" for name in ("maps", "across_layers")]
+    for key in (*switches, switches[0]):
+        ran(at.toggle(key=key).set_value(True))
+        assert [at.toggle(key=each).value for each in switches] == [
+            each == key for each in switches
+        ]
+        assert len(at.get("download_button")) == 3
+
+
 def test_what_is_open_can_be_closed(tmp_path):
     at = page(content=file_of(recorded("bert"), tmp_path))
     assert len(buttons(at)) == 8

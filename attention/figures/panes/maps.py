@@ -20,14 +20,26 @@ class SmallMap(NamedTuple):
 
 
 def small_map(weights: np.ndarray, allowed: np.ndarray) -> SmallMap:
-    """(n_q, n_k) weights, and where they are not hidden, in at most 96 rows and columns.
-
-    Of cells that share a place the largest weight is shown; a hidden one only where all are.
+    """Return the shades of (n_q, n_k) weights in at most 96 rows and columns.
 
     >>> small_map(np.eye(2), np.tri(2, dtype=bool))
     SmallMap(rows=2, columns=2, shades=b'\\xfc\\xfe\\x00\\xfc')
     >>> small_map(np.eye(512), np.ones((512, 512), bool))[:2]
     (96, 96)
+    """
+    shown = in_few_cells(weights, allowed)
+    rows, columns = shown.shape
+    return SmallMap(rows, columns, shades(shown.filled(0), SHARE, np.ma.getmaskarray(shown)))
+
+
+def in_few_cells(weights: np.ndarray, allowed: np.ndarray) -> np.ma.MaskedArray:
+    """Return (n_q, n_k) weights in at most 96 rows and columns, masked where they are hidden.
+
+    Of cells that share a place the largest weight is kept; it is hidden only where all are.
+
+    >>> print(in_few_cells(np.eye(2), np.tri(2, dtype=bool)))
+    [[1.0 --]
+     [0.0 1.0]]
     """
     hidden = ~np.broadcast_to(allowed, weights.shape)
     shown = np.where(hidden, 0, weights)
@@ -37,5 +49,4 @@ def small_map(weights: np.ndarray, allowed: np.ndarray) -> SmallMap:
             starts = np.arange(SIDE) * count // SIDE
             shown = np.maximum.reduceat(shown, starts, axis=axis)
             hidden = np.logical_and.reduceat(hidden, starts, axis=axis)
-    rows, columns = shown.shape
-    return SmallMap(rows, columns, shades(shown, SHARE, hidden))
+    return np.ma.array(shown, mask=hidden)

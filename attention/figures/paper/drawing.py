@@ -9,12 +9,14 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection, QuadMesh
+from matplotlib.colorbar import Colorbar
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 
 from attention.figures.paper.layout import BAR, Layout, PanelBox, ticks_of
-from attention.figures.paper.panels import OnPanel, Panel, headings_of
-from attention.figures.paper.sheet import INK, MARGIN, THIN, PaperFigure, Sheet, settings
+from attention.figures.paper.panels import OnPanel, Panel, Scale, headings_of
+from attention.figures.paper.sheet import INK, MARGIN, THIN, PaperFigure, Place, Sheet, settings
 from attention.figures.paper.text import subscripted
 from attention.figures.plotly.charts import Chart
 from attention.paper import COLOURS, Paper
@@ -30,6 +32,7 @@ MODES: dict[str, dict[str, Any]] = {  # Plotly's names for lines, and for what t
 HIDDEN, STROKE = "#dedede", "#8c8c8c"
 SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a cell they fill
 DARK = 0.01  # shares below it look alike
+DARK_NOTE = f"Most shares of {{}} are below {DARK:g}: a logarithmic range shows them."
 
 
 def draw(panels: list[Panel], paper: Paper, on_panel: OnPanel | None = None) -> PaperFigure:
@@ -104,8 +107,10 @@ def _notes(blocks: list[PanelBox], paper: Paper, small: dict[str, float]) -> Ite
         yield f"Numbers of {broken} that are not finite have the grey of hidden cells."
     if paper.logarithmic and (linear := names(lambda panel: not panel.scale.logarithmic)):
         yield f"The colours of {linear} stay linear: a logarithmic range has no numbers below 0."
-    if dark := names(lambda panel: panel.name in small and _is_dark(panel)):
-        yield f"Most shares of {dark} are below {DARK:g}: a logarithmic range shows them."
+    if dark := names(
+        lambda panel: panel.name in small and is_dark(panel.values.compressed(), panel.scale)
+    ):
+        yield DARK_NOTE.format(dark)
     for block in blocks:
         for ticks, where in (block.rows, "beside the rows"), (block.columns, "under the columns"):
             named = len(ticks.labels)
@@ -114,10 +119,9 @@ def _notes(blocks: list[PanelBox], paper: Paper, small: dict[str, float]) -> Ite
                 yield f"{words} of {block.panel.name}: there is no room for all."
 
 
-def _is_dark(panel: Panel) -> bool:
+def is_dark(shares: np.ndarray, scale: Scale) -> bool:
     """Whether the colours of nearly all shares, from 0 to 1, are alike."""
-    below = panel.values.compressed() < DARK
-    return panel.scale[:2] == (0, 1) and not panel.scale.logarithmic and below.mean() > 0.95
+    return scale[:2] == (0, 1) and not scale.logarithmic and bool((shares < DARK).mean() > 0.95)
 
 
 def colour_map(name: str) -> Colormap:
@@ -159,21 +163,31 @@ def _contrasting(rgb: np.ndarray) -> np.ndarray:
 
 
 def _bar(figure: PaperFigure, cells: QuadMesh, block: PanelBox, layout: Layout) -> None:
-    """A colour bar of lines, since Matplotlib's own becomes an image in PDF and SVG."""
-    axes = figure.add_axes(layout.share(block.x + block.wide + block.gap, block.y, BAR, block.bar))
-    scale, paper, letters = block.panel.scale, layout.paper, layout.letters
-    bar = figure.colorbar(cells, axes, extend=scale.extend, extendfrac=BAR / block.bar)
-    assert bar.solids is not None  # the cells are filled
-    bar.solids.set(rasterized=False, edgecolor="face", linewidth=THIN)
-    places, labels = ticks_of(scale)
-    bar.set_ticks(places, labels=labels)
-    bar.minorticks_off()
-    title = layout.bar_title
+    """The colour bar of a panel, with its title."""
+    place = layout.share(block.x + block.wide + block.gap, block.y, BAR, block.bar)
+    bar = colour_bar(figure, cells, place, block.panel.scale, BAR / block.bar)
+    paper, letters, title = layout.paper, layout.letters, layout.bar_title
     size = max(min(paper.font_size, block.bar / letters.widest([title, "x"], 1.0)), paper.tick_size)
     if letters.width(title, size) > block.bar:
         title = letters.cut(paper.bar_title, size, block.bar)
         figure.notes = (*figure.notes, "The title of the colour bar is cut: it is too long for it.")
     bar.set_label(title, fontsize=size)
+
+
+def colour_bar(
+    figure: PaperFigure, cells: ScalarMappable, place: Place, scale: Scale, ends: float
+) -> Colorbar:
+    """A colour bar of lines, since Matplotlib's own becomes an image in PDF and SVG.
+
+    ``ends``: how long each of its ends is, as a share of its length, if numbers go beyond it.
+    """
+    bar = figure.colorbar(cells, figure.add_axes(place), extend=scale.extend, extendfrac=ends)
+    assert bar.solids is not None  # the cells are filled
+    bar.solids.set(rasterized=False, edgecolor="face", linewidth=THIN)
+    places, labels = ticks_of(scale)
+    bar.set_ticks(places, labels=labels)
+    bar.minorticks_off()
+    return bar
 
 
 # ---- charts --------------------------------------------------------------------------------------

@@ -4,7 +4,25 @@ import { UNTAKEN, connected, make, modeAround } from './elements.js'
 import { mathText } from './board/text/text.js'
 import { Shaded, shadedIn } from './shaded.js'
 
+const LEAST = 6.4 // rem, of a map
+
+// How many stand in a line: a divisor of all, so that a column is a head of each layer, or nearly
+// as many in each line where there is none.
+const across = (count, most) => {
+  if (count <= most) return count
+  for (let columns = most; columns > Math.max(most / 2, 3); columns--) {
+    if (count % columns === 0) return columns
+  }
+  return Math.ceil(count / Math.ceil(count / most))
+}
+
 class Maps extends Shaded {
+  constructor(root) {
+    super(root)
+    this.resize = new ResizeObserver(() => this.arrange())
+    this.resize.observe(root)
+  }
+
   show(bytes, send) {
     this.send = send
     const rest = this.take(bytes)
@@ -15,7 +33,6 @@ class Maps extends Shaded {
     let at = 0
     for (const { title, note, buttons } of this.head.groups) {
       const group = make('section', 'maps-group', this.root)
-      group.style.setProperty('--maps', buttons.length)
       make('h3', 'maps-title', group, title)
       if (note) mathText(make('p', 'maps-note', group), note)
       const row = make('div', 'maps-row', group)
@@ -25,8 +42,23 @@ class Maps extends Shaded {
         at += n * m
       }
     }
+    this.arrange()
     this.paint()
     if (focused) this.root.querySelector(`[data-map="${CSS.escape(focused)}"]`)?.focus()
+  }
+
+  arrange() {
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize)
+    const most = Math.max(Math.floor(this.root.clientWidth / (LEAST * rem)), 1)
+    for (const group of this.root.children) {
+      const count = group.querySelectorAll('.map').length
+      group.style.setProperty('--across', String(across(count, most)))
+    }
+  }
+
+  end() {
+    this.resize.disconnect()
+    super.end()
   }
 
   button(row, { id, name, lines, says, is_wrong: isWrong }) {

@@ -42,6 +42,7 @@ WORDS = ("title", "caption")
 ALL = {name for row in ROWS for name in row}
 OF_CHARTS = {*ROWS[0], "letters", "axis_titles"}
 OF_HEATMAPS = ALL - {"axis_titles", "count_repeats", "query", "key"}  # those are of stages alone
+OF_GRID = ALL - {"count_repeats", "letters", "numbers", "signs"}
 NAMES = {"column": "paper column", "text": "paper page"}  # others are called as they are
 NAMES |= {"stage": "0…1 or symmetric", "data": "min to max", "own": "custom"}
 NAMES |= {"orange_blue": "orange, blue"}
@@ -83,14 +84,14 @@ def offer(
     filename: str,
     about: About | None = None,
     suffix: str = "",
+    rival: str = "",
 ) -> None:
     """The section behind a switch, for pages with other things to show.
 
     Its files say what they are by ``about``, without which they are of Explore's state; their names
-    end in ``suffix``.
+    end in ``suffix``. ``rival`` is the file name of another section of the page.
     """
-    opened = f"paper_open_{filename}"
-    if not state.page_control(st.toggle, "Save a figure", opened, False):
+    if not _is_open("Save a figure", filename, rival):
         return
     is_charts = isinstance(panes[0], Chart)
     left, right = st.columns([2, 3], gap="large")
@@ -102,12 +103,8 @@ def offer(
         chosen = state.page_control(
             st.pills, "Panels (none chosen: all)", f"paper_panes_{filename}", first, **options
         )
-        _settings(s.paper, OF_CHARTS if is_charts else OF_HEATMAPS)
-        words = {
-            name: state.page_control(name=f"paper_{name}_{filename}", default="", **_widget(name))
-            for name in WORDS
-        }
-    paper, said = replace(s.paper, **words), (about or what_it_is(s)).lines()[1:]
+        paper = _designed(s, filename, OF_CHARTS if is_charts else OF_HEATMAPS)
+    said = (about or what_it_is(s)).lines()[1:]
     kept = [pane for pane in panes if pane.name in chosen] or list(panes)
     with right, st.container(key="paper_preview"):
         _show(
@@ -115,7 +112,58 @@ def offer(
         )
 
 
+def offer_maps(
+    s: Settings,
+    filename: str,
+    maps: Mapping[str, str],
+    seen: Any,
+    draw: Callable[..., PaperFigure],
+    suffix: str = "",
+    rival: str = "",
+) -> None:
+    """The section behind a switch that saves small maps, all or those that are chosen.
+
+    ``maps`` are their labels by what ``draw(chosen, paper)`` gets, none of them for all; it is
+    called again where these or ``seen`` are others. ``suffix`` and ``rival`` as of :func:`offer`.
+    """
+    if not _is_open("Save these maps", filename, rival):
+        return
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        label = "Maps side by side (none chosen: all, a line for each layer)"
+        options = {"options": list(maps), "format_func": maps.__getitem__}
+        name = f"paper_maps_{filename}"
+        chosen = tuple(state.page_control(st.multiselect, label, name, [], **options))
+        paper = _designed(s, filename, OF_HEATMAPS if chosen else OF_GRID)
+    with right, st.container(key="paper_preview"):
+        _show(filename + suffix, (paper, chosen, seen), partial(draw, chosen, paper))
+
+
+def _is_open(label: str, filename: str, rival: str) -> bool:
+    """The switch of a section; it closes the other one of its page, whose controls are the same."""
+    if not state.page_control(st.toggle, label, f"paper_open_{filename}", False):
+        return False
+    before = state.page_value("paper_open", filename)
+    state.set_page_value("paper_open", filename)
+    if before == rival and state.page_value(f"paper_open_{rival}", False):
+        state.set_page_value(f"paper_open_{rival}", False)
+        st.rerun()
+    return True
+
+
 # ---- settings ------------------------------------------------------------------------------------
+
+
+def _designed(s: Settings, filename: str, fit: set[str]) -> Paper:
+    """The controls of one figure; its title and caption are the page's alone."""
+    _settings(s.paper, fit)
+    return replace(
+        s.paper,
+        **{
+            name: state.page_control(name=f"paper_{name}_{filename}", default="", **_widget(name))
+            for name in WORDS
+        },
+    )
 
 
 def _settings(paper: Paper, fit: set[str]) -> None:
