@@ -17,7 +17,6 @@ import numpy as np
 
 from attention.arrays.conversion import shown
 from attention.arrays.distance import blocks
-from attention.arrays.layouts import repeat_heads
 from attention.core.recorded import Recorded
 from attention.core.trace import AttentionTrace, scaled_dot_product_attention
 from attention.limits import (
@@ -45,6 +44,7 @@ TOLD = ("model", "tokens", "versions", "missed", "not_run", "stacks")  # of all 
 NO_NAME = "a model"  # of which a capture does not say what it is called
 KINDS = ("encoder", "decoder", "cross", "vision", "audio", "")
 REPEATS = ("call", "step", "run", "use", "recompute")  # what a later call is: see labels.py
+ALL = slice(None)
 Shape = tuple[int, ...]
 TYPES = {"<f8": "F64", "<f4": "F32", "<f2": "F16", "|b1": "BOOL"}
 
@@ -108,9 +108,11 @@ class Call:
         return {name: array for name, array in there.items() if array is not None}
 
     def trace(self, item: int | None = None, head: int | None = None) -> AttentionTrace:
-        """Every stage in float64: (b, h, n_q, n_k), or of one item and one head.
+        """Every stage in float64, (b, h, n_q, n_k): of all items and heads, or of some.
 
-        ``item`` and ``head`` count what was recorded; ``heads`` has the model's own numbers.
+        Of one item the items are an axis of 1, as are the heads of one head: (1, h, n_q, n_k) and
+        (b, 1, n_q, n_k). One head of one item has no such axes: (n_q, n_k). ``item`` and ``head``
+        count what was recorded; ``heads`` has the model's own numbers.
 
         Raises
         ------
@@ -125,19 +127,21 @@ class Call:
         (1, 2, 5, 8, 11)
         >>> taken[3].trace(item=0, head=2).weights.shape
         (15, 15)
+        >>> taken[3].trace(item=0).weights.shape
+        (1, 5, 15, 15)
         """
         self._check("item", item, self.Q.shape[0])
         self._check("head", head, self.Q.shape[1])
-        shared = self.Q.shape[1] // self.K.shape[1]
         if item is None or head is None:
-            Q, K, V = self.Q, *(repeat_heads(M, self.Q.shape[1]) for M in (self.K, self.V))
-            trace = self._traced(Q, K, V, self.allowed, self.bias, self.sinks)
+            items, heads = (ALL if k is None else slice(k, k + 1) for k in (item, head))
+            trace = self.part(items, heads, ALL)
         else:
+            shared = self.Q.shape[1] // self.K.shape[1]
             Q, K, V = self.Q[item, head], self.K[item, head // shared], self.V[item, head // shared]
             masks = one(self.allowed, item, head), one(self.bias, item, head)
             sinks = None if self.sinks is None else self.sinks[head : head + 1]
             trace = self._traced(Q, K, V, *masks, sinks)
-        return replace(trace, recorded=self.place(None if head is None else item, head))
+        return replace(trace, recorded=self.place(item, head))
 
     def part(self, items: slice, heads: slice, rows: slice) -> AttentionTrace:
         """Return the stages of some items, recorded heads and queries, (b, h, n_q, n_k)."""
@@ -186,9 +190,9 @@ class Call:
         )
 
     def place(self, item: int | None = None, head: int | None = None) -> Recorded:
-        """Where it was recorded: an item of it, or one of its recorded heads, or all of them."""
+        """Where it was recorded: all items and recorded heads of it, or one of either."""
         b, h = self.Q.shape[:2]
-        heads = range(h) if head is None or item is None else [head]
+        heads = range(h) if head is None else [head]
         return Recorded(
             self.layer,
             tuple(map(self.number_of, heads)),

@@ -102,6 +102,27 @@ def test_what_a_model_answered_is_what_the_package_and_plain_loops_compute(file)
             np.testing.assert_allclose(whole, wanted, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["gpt-oss", "llama", "multihead", "t5"])
+def test_a_trace_of_one_item_has_all_its_heads_and_of_one_head_all_items(name):
+    for call in recorded(name):
+        b, h, n_q = call.Q.shape[:3]
+        item, head = b - 1, h - 1
+        of_item, of_head = call.trace(item=item), call.trace(head=head)
+        assert of_item.weights.shape == (1, h, n_q, call.K.shape[2])
+        assert of_head.weights.shape == (b, 1, n_q, call.K.shape[2])
+        for k in range(h):
+            np.testing.assert_allclose(
+                of_item.output[0, k], looped(call, item, k), rtol=0, atol=1e-12
+            )
+        for k in range(b):
+            np.testing.assert_allclose(
+                of_head.output[k, 0], looped(call, k, head), rtol=0, atol=1e-12
+            )
+        assert of_item.recorded.items == (item,) and of_item.recorded.batch == b
+        assert of_head.recorded.heads == (call.number_of(head),)
+        assert of_head.recorded.items == tuple(range(b))
+
+
 def test_an_item_or_a_head_that_was_not_recorded_is_refused_with_those_that_were():
     call = examples.load("pronoun")[3]
     refused = {
