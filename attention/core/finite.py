@@ -62,7 +62,9 @@ def troubles(trace: Mapping[str, Any]) -> Iterator[Trouble]:
     """
     output, joined, projected = (trace[name] for name in ("output", "joined", "projected"))
     of_heads = joined is not None and joined.ndim < output.ndim
-    if not _is_well(trace):
+    if trace["weights_alone"]:
+        yield from _of_weights(trace["weights"], trace["recorded"])
+    elif not _is_well(trace):
         lead = output.shape[:-2]
         modified = trace["scaled"] if trace["modified"] is None else trace["modified"]
         looked_at = {name: trace[name] for name in LOOKED_AT} | {"modified": modified}
@@ -85,6 +87,15 @@ def troubles(trace: Mapping[str, Any]) -> Iterator[Trouble]:
             if lost[at].any():
                 reason = f"W_O holds NaN or infinity, or leads beyond {_end(projected)}"
                 yield Trouble(_place(at, False), tuple(np.flatnonzero(lost[at]).tolist()), reason)
+
+
+def _of_weights(weights: np.ndarray, recorded: Recorded | None) -> Iterator[Trouble]:
+    """Yield which queries have finished weights that are not finite."""
+    lost = _lost(weights)
+    for at in np.ndindex(lost.shape[:-1]):
+        if lost[at].any():
+            queries = tuple(np.flatnonzero(lost[at]).tolist())
+            yield Trouble(_place(at, True, recorded), queries, "the weights hold NaN or infinity")
 
 
 def _is_well(trace: Mapping[str, Any]) -> bool:

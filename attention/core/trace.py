@@ -46,6 +46,8 @@ from attention.core.scores import (
 )
 from attention.vocabulary.stages import STAGES
 
+ALONE = ("mask", "weights")  # the stages of finished weights
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionTrace:
@@ -99,6 +101,7 @@ class AttentionTrace:
     Q_rotated: np.ndarray | None = None  # (…, n_q, d_k)
     K_rotated: np.ndarray | None = None  # (…, n_k, d_k)
     recorded: Recorded | None = None  # in which layer of a real model, and its heads' numbers
+    weights_alone: bool = False  # they were given, and no other stage is there: see of_weights
 
     def __post_init__(self) -> None:
         """Make every stage read-only; an array passed in stays as its owner has it."""
@@ -112,6 +115,49 @@ class AttentionTrace:
         """Restore a pickle or a deep copy, with every stage read-only again."""
         self.__dict__.update(state)
         self.__post_init__()
+
+    @classmethod
+    def of_weights(cls, weights: ArrayLike, *, allowed: ArrayLike | None = None) -> AttentionTrace:
+        """Return a trace of finished weights: these and their mask are all the stages it has.
+
+        Q, K, V and the output have no columns, and the stages between are the weights themselves.
+
+        Parameters
+        ----------
+        weights : array_like, (…, n_q, n_k)
+            A single leading axis counts the heads. They are kept as they are, whatever their rows
+            add up to.
+        allowed : array_like of bool, broadcastable to (…, n_q, n_k)
+            True where a query may look at a key. Default: where any head has another weight than 0.
+
+        Raises
+        ------
+        ValueError, TypeError
+            One sentence, where the weights are no numbers or have fewer than two axes, or the mask
+            does not fit.
+
+        >>> trace = AttentionTrace.of_weights([[1, 0], [0.25, 0.75]])
+        >>> trace.weights_alone, trace.allowed.tolist(), trace.Q.shape
+        (True, [[True, False], [True, True]], (2, 0))
+        """
+        (A,) = (kept(M) for M in as_floats(weights=weights))
+        if allowed is None:
+            allowed = A != 0 if A.ndim == 2 else (A != 0).any(axis=-3, keepdims=True)
+        seen, _ = check_mask(allowed, None, A.shape, A.dtype)
+        queries, keys = (np.empty((*A.shape[:-2], n, 0), A.dtype) for n in A.shape[-2:])
+        return cls(
+            Q=queries,
+            K=keys,
+            V=keys,
+            scores=A,
+            scaled=A,
+            masked=A,
+            weights=A,
+            output=queries,
+            allowed=seen,
+            scale=1.0,
+            weights_alone=True,
+        )
 
     def __repr__(self) -> str:
         from attention.explain.notebook import summary  # further right: tests/test_house.py, LATE
@@ -152,7 +198,12 @@ class AttentionTrace:
 
 
 def reading_order(trace: AttentionTrace) -> list[str]:
-    """Return the names of all stages in the order in which this trace computes them."""
+    """Return the names of all stages in the order in which this trace computes them.
+
+    Of weights alone there are no others than these and their mask.
+    """
+    if trace.weights_alone:
+        return list(ALONE)
     names = list(STAGES)
     if trace.norm is not None and trace.norm.after_rotary:
         k = names.index("Q_normed")

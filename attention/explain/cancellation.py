@@ -29,7 +29,7 @@ def zeros_of(trace: AttentionTrace) -> dict[str, np.ndarray]:
     >>> trace.scores.tolist(), zeros_of(trace)["scores"].tolist()
     ([[5.551115123125783e-17]], [[True]])
     """
-    if trace.scores.size > MOST or not _may_be_zero(trace):
+    if trace.weights_alone or trace.scores.size > MOST or not _may_be_zero(trace):
         return {}
     with np.errstate(all="ignore"):
         errors = _errors(trace)

@@ -67,11 +67,9 @@ def _unbroken(words: str) -> str:
 
 def _sizes(trace: AttentionTrace) -> list[str]:
     n_q, n_k = trace.scores.shape[-2:]
-    parts = [
-        f"{amount(n_q, 'query', 'queries')} × {amount(n_k, 'key')}",
-        f"d_k {trace.Q.shape[-1]:,}",
-        f"d_v {trace.V.shape[-1]:,}",
-    ]
+    parts = [f"{amount(n_q, 'query', 'queries')} × {amount(n_k, 'key')}"]
+    if not trace.weights_alone:
+        parts += [f"d_k {trace.Q.shape[-1]:,}", f"d_v {trace.V.shape[-1]:,}"]
     if trace.output.ndim > 2:
         parts.append(f"leading axes {trace.output.shape[:-2]}")
     if of := trace.recorded:
@@ -81,6 +79,8 @@ def _sizes(trace: AttentionTrace) -> list[str]:
 
 def _facts(trace: AttentionTrace) -> tuple[str, str]:
     """Describe how the trace was computed, and what is hidden."""
+    if trace.weights_alone:
+        return "finished weights, as given", _hidden(trace)
     root = " = 1/√d_k" if np.isclose(trace.scale, trace.Q.shape[-1] ** -0.5, rtol=1e-15) else ""
     parts = [*_before_scores(trace), f"scores × {number(trace.scale, 4)}{root}"]
     if trace.softcap is not None:
@@ -112,7 +112,8 @@ def _hidden(trace: AttentionTrace) -> str:
     if not blind:
         return text
     see = "1 query sees" if blind == 1 else f"{blind:,} queries see"
-    return f"{text}; {see} no key, weights and output are 0 there"
+    zero = "weights are" if trace.weights_alone else "weights and output are"
+    return f"{text}; {see} no key, {zero} 0 there"
 
 
 def _stages(trace: AttentionTrace) -> list[str]:

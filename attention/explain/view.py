@@ -352,6 +352,7 @@ def leading_axes(trace: AttentionTrace) -> tuple[tuple[int, ...], tuple[int, ...
     """
     lead, joined = trace.output.shape[:-2], trace.joined
     has_heads = len(lead) > 1 if joined is None else trace.output.ndim > joined.ndim
+    has_heads |= trace.weights_alone and len(lead) > 0
     return (lead[:-1], lead[-1:]) if has_heads else (lead, ())
 
 
@@ -409,12 +410,12 @@ def labels_of(
 ) -> dict[str, tuple[str, ...]]:
     """Return the labels of each axis: words for queries and keys, names or numbers for others.
 
-    ``shapes``: (rows, columns) of one item and head, by stage, the scores among them.
+    ``shapes``: (rows, columns) of one item and head, by stage, the weights among them.
     """
     named = _named(names)
     if trace.relative is not None:
         named = {"buckets": trace.relative.names()} | named
-    n_q, n_k = shapes["scores"]
+    n_q, n_k = shapes["weights"]
     labels = {"queries": words_of("tokens", tokens, n_q)}
     if n_q == n_k and not _is_crossed(trace, key_tokens):
         labels["keys"] = labels["queries"]

@@ -22,7 +22,6 @@ from attention.paper import Paper
 from attention.session.state.about import About, what_it_is
 from attention.session.state.links import to_file, too_large
 from attention.session.state.settings import SOFTMAX, Settings
-from attention.vocabulary.stages import STAGES
 
 FIRST = (1980, 1, 1, 0, 0, 0)  # of the times that a zip knows
 PICTURE = Paper(letters=False)  # of one stage
@@ -74,7 +73,6 @@ def _npz(page: PageContents) -> bytes:
         key_tokens=settings.memory_tokens,
         context=settings.context,
         about=what_it_is(settings, whole=True),
-        only=page.view.stages if settings.weights_alone else STAGES,
     )
 
 

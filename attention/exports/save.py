@@ -16,6 +16,7 @@ from attention.exports import tables, text
 from attention.exports.report import to_report
 from attention.figures.panes.arguments import checked_digits, checked_title, named_stages
 from attention.figures.panes.panes import panes
+from attention.readers.select import FINISHED
 from attention.session.state.about import About, Selection, weighted_by
 from attention.session.state.origin import LONGEST_SOURCE, one_line
 from attention.session.state.settings import MATRICES
@@ -131,8 +132,8 @@ def report(
         "formula": "".join(part for part, _ in formula(view)),
         "queries": ", ".join(view.labels["queries"]),
         "keys": ", ".join(view.labels["keys"]),
-        "scale": number(view.scale, 6),
     }
+    facts |= {} if trace.weights_alone else {"scale": number(view.scale, 6)}
     facts |= {f"warning {k}": sentence for k, sentence in enumerate(trace.warnings, 1)}
     content = to_report(panes(view, digits=digits), title=title, about=about, facts=facts)
     Path(path).write_bytes(content)
@@ -154,7 +155,7 @@ def _about(
     words = one_line(source, LONGEST_SOURCE) or "given from Python"
     names = [name for name in MATRICES if name not in ("Q", "K", "V")]
     names = [name for name in names if getattr(trace, name, None) is not None]
-    names += [] if "X" in names else ["Q", "K", "V"]
+    names += [] if "X" in names else [FINISHED] if trace.weights_alone else ["Q", "K", "V"]
     parts = [
         Selection.all(word, count)
         if which is None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from attention import program
-from attention.core.trace import AttentionTrace
+from attention.core.trace import AttentionTrace, reading_order
 from attention.explain.view import OF_ALL_HEADS, View, as_view, axes_of
 from attention.readers.texts.tables import disarmed
 from attention.session.state.about import UNKNOWN, About
@@ -57,7 +57,6 @@ def to_npz(
     key_tokens: Sequence[str] | None = None,
     context: bool = False,
     about: About = UNKNOWN,
-    only: Collection[str] = STAGES,
 ) -> bytes:
     """Every stage with its batch and head axes, the weights as given, and what was allowed.
 
@@ -66,11 +65,9 @@ def to_npz(
 
     ``context`` adds the sum of the outputs; the tokens are kept where they are given, and the
     ``head_numbers`` in a real model where they were recorded. ``about`` is an array of lines.
-    Stages that ``only`` does not name are left out.
     """
-    names = [name for name in STAGES if name in only and name != "context"]
-    if "masked" in names:
-        names += ["softcap", "bias", "sinks"]
+    names = [name for name in reading_order(trace) if name != "context"]
+    names += ["softcap", "bias", "sinks"]
     kept = {name: getattr(trace, name, None) for name in (*names, "allowed")}
     arrays: dict[str, Any] = {name: M for name, M in kept.items() if M is not None}
     if trace.recorded:

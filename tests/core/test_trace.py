@@ -19,6 +19,7 @@ from attention import (
     RelativeBias,
     RMSNorm,
     Rotary,
+    View,
     multi_head_attention,
     scaled_dot_product_attention,
     self_attention,
@@ -128,7 +129,7 @@ def test_context_is_the_sum_of_the_outputs_over_the_tokens():
     np.testing.assert_allclose(trace.context, expected, rtol=1e-14)
 
 
-NO_ARRAYS = "scale", "softmax", "softcap", "norm", "relative", "rotary", "recorded"
+NO_ARRAYS = "scale", "softmax", "softcap", "norm", "relative", "rotary", "recorded", "weights_alone"
 ARRAYS = [field.name for field in fields(AttentionTrace) if field.name not in NO_ARRAYS]
 
 
@@ -455,3 +456,37 @@ def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(change, kind,
         scaled_dot_product_attention(**arguments)
     assert type(refused.value) is kind
     assert str(refused.value) == message
+
+
+def test_finished_weights_are_a_trace_of_these_and_their_mask_alone():
+    given = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 4)).astype(np.float32)
+    given[1, :, 0, 3:] = 0  # hidden in every head of item 1
+    given[0, 2, 1, 0] = 0  # in one head alone
+    trace = AttentionTrace.of_weights(given)
+    np.testing.assert_array_equal(trace.weights, given)
+    assert trace.weights_alone and trace.weights.dtype == np.float32
+    assert not trace.allowed[1, :, 0, 3:].any() and trace.allowed[0].all()
+    assert trace.Q.size == trace.K.size == trace.V.size == trace.output.size == 0
+    view = View.of(trace, item=1, head=2)
+    assert list(view.stages) == ["mask", "weights"] and view.heads == 3
+    np.testing.assert_array_equal(view.stages["weights"], given[1, 2])
+    assert list(View.of(trace, head=1).stages) == ["weights"]
+    mine = np.ones((2, 2))
+    ours = AttentionTrace.of_weights(mine, allowed=[[True, False], [True, True]])
+    mine[:] = 0
+    assert ours.weights.all() and ours.allowed.tolist() == [[True, False], [True, True]]
+
+
+def test_a_single_axis_before_finished_weights_counts_heads():
+    trace = AttentionTrace.of_weights(np.full((3, 2, 2), 0.5))
+    assert View.of(trace, head=2).heads == 3
+
+
+def test_finished_weights_that_are_none_are_refused_and_odd_ones_named():
+    with pytest.raises(ValueError, match=r"^weights has shape \(2,\)"):
+        AttentionTrace.of_weights([1.0, 0.0])
+    with pytest.raises(TypeError, match="^weights holds text"):
+        AttentionTrace.of_weights([["a"]])
+    broken = AttentionTrace.of_weights([[[1.0, 0.0]], [[np.nan, 1.0]]])
+    said = "Head 1, query 0, counted from 0: the weights hold NaN or infinity."
+    assert broken.warnings == (said,)

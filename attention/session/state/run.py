@@ -7,11 +7,12 @@ from functools import partial
 
 import numpy as np
 
+from attention.arrays.layouts import split_heads
 from attention.core.finite import listed
 from attention.core.heads import multi_head_attention, self_attention
 from attention.core.masks import TUTORIAL_FILL
 from attention.core.recorded import Recorded
-from attention.core.trace import AttentionTrace
+from attention.core.trace import ALONE, AttentionTrace
 from attention.explain.view import View, dimension, distinct
 from attention.session.state.matrix import captured_head
 from attention.session.state.settings import (
@@ -26,14 +27,15 @@ from attention.session.state.settings import (
 from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
-ALONE = ("mask", "weights")  # the stages of finished weights
-
 
 def run(settings: Settings) -> AttentionTrace:
     """Every stage of the settings' attention, with batch and head axes."""
     matrices = {name: matrix.values for name, matrix in settings.matrices.items()}
-    hides = settings.fill == TRUE_MASK
     visible = allowed(settings)
+    if settings.weights_alone:
+        A = matrices["Q"] if settings.heads == 1 else split_heads(matrices["Q"], settings.heads)
+        return AttentionTrace.of_weights(A, allowed=visible)
+    hides = settings.fill == TRUE_MASK
     filled = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
     given = [bias for bias in (filled, by_slopes(settings)) if bias is not None]
     bias = np.asarray(sum(given)) if given else None
@@ -77,15 +79,11 @@ def run(settings: Settings) -> AttentionTrace:
 def view(settings: Settings, trace: AttentionTrace) -> View:
     """The stages of the chosen item and head, in reading order, each with two axes.
 
-    Finished weights stand alone, with their mask. A captured head is called as in its model.
+    A captured head is called as in its model.
     """
     shown = _every_stage(settings, trace)
-    if of := recorded(settings):
-        shown = replace(shown, recorded=of)
-    if not settings.weights_alone:
-        return shown
-    stages = {name: matrix for name, matrix in shown.stages.items() if name in ALONE}
-    return replace(shown, stages=stages, softmax=True)
+    of = recorded(settings)
+    return replace(shown, recorded=of) if of else shown
 
 
 def recorded(settings: Settings) -> Recorded | None:
