@@ -28,6 +28,7 @@ LIMIT = 1e12  # numbers beyond ±LIMIT are refused
 LOWEST = -1e30  # but at or below it, as float32's lowest in a printed mask, they stand for −∞
 MAX_SCALE = 1e6  # what scores are multiplied by
 MAX_SEED = 2**32 - 1
+ROUNDED = 0.02  # how far the sum of a row of given weights may be from 1
 
 # ---- the board ----------------------------------------------------------------------------------
 # What a browser draws at once, and a saved state below MAX_STATE holds.

@@ -59,8 +59,7 @@ def opened(content: bytes, where: str, *, is_drawn: bool = True) -> Taken:
 def _first_is_for_long(header: dict[str, Any], about: dict[str, Any]) -> bool:
     """Check whether its first call, by the header, is within the bounds of Long context."""
     first = next(iter(about["layers"]), None)
-    shapes = [_shape(header, f"{first}.{name}") for name in "QKV" if first is not None]
-    return bool(shapes) and is_for_long(*shapes)
+    return first is not None and is_for_long(*_sides(header, first))
 
 
 def _is_checkpoint(content: bytes) -> bool:
@@ -74,11 +73,12 @@ def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[Counts, int]:
     """What there is, and how many bytes are made of the masks, by the header alone."""
     calls, made = [], 0
     for name in about["layers"]:
-        b, h, n_q, d_k = _shape(header, f"{name}.Q")
-        _, _, n_k, d_v = _shape(header, f"{name}.V")
-        if min(b, h, n_q, n_k, d_k, d_v) < 1:
+        Q, K, V = _sides(header, name)
+        (b, h, n_q, d_k), n_k, d_v = Q, V[2], V[3]
+        alone = f"{name}.weights" in header
+        if min(b, h, n_q, n_k) < 1 or (not alone and min(d_k, d_v) < 1):
             raise ValueError(name)
-        calls.append(((b, h, n_q, d_k), (b, h, n_k, d_v)))
+        calls.append((Q, (b, h, n_k, d_v)))
         scores = (b, h, n_q, n_k)
         masks = [mask for mask in ("mask", "allowed", "bias") if f"{name}.{mask}" in header]
         shapes = [_shape(header, f"{name}.{mask}") for mask in masks]
@@ -98,6 +98,14 @@ def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[Counts, int]:
 
 
 _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BOOL": 1}  # bytes of a number
+
+
+def _sides(header: dict[str, Any], name: str) -> list[tuple[int, ...]]:
+    """The shapes of a call's Q, K and V; of finished weights they have no columns."""
+    if f"{name}.weights" not in header:
+        return [_shape(header, f"{name}.{letter}") for letter in "QKV"]
+    b, h, n_q, n_k = _shape(header, f"{name}.weights")
+    return [(b, h, n, 0) for n in (n_q, n_k, n_k)]
 
 
 def _shape(header: dict[str, Any], name: str) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attention.models.labels import label_note
 from attention.models.taken import Call, Taken
-from attention.models.verify import look_ahead_lost
+from attention.models.verify import AS_GIVEN, look_ahead_lost
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import amount
 
@@ -20,16 +20,7 @@ def summary(taken: Taken) -> str:
     """
     calls = amount(len(taken.calls), "call")
     lines = [f"{taken.model or 'a model'}: {calls}, {megabytes(taken.size)}"]
-    for each in taken.calls[:40]:
-        b, h, n_q, d_k = each.Q.shape
-        kept = f" {list(each.heads)}" if 0 < len(each.heads) <= 8 else ""
-        lines.append(
-            f"  {each.name} ({', '.join(filter(None, _said_of(each)))}):"
-            f" {b} × {amount(h, 'head')}{kept}, {amount(n_q, 'query', 'queries')}"
-            f" × {amount(each.K.shape[2], 'key')}, d_k {d_k}"
-        )
-        if look_ahead_lost(each):
-            lines[-1] += "; its look-ahead (causal) mask was in effect and is not captured"
+    lines += [f"  {line(each)}" for each in taken.calls[:40]]
     if len(taken.calls) > 40:
         lines.append(f"  … and {len(taken.calls) - 40:,} more")
     if taken.missed:
@@ -39,6 +30,25 @@ def summary(taken: Taken) -> str:
     if said := label_note(taken):
         lines.append(f"  {said}")
     return "\n".join(lines)
+
+
+def line(call: Call) -> str:
+    """Return the line of a call: what it is, its sizes, and whether a mask is missing.
+
+    >>> from attention.models.examples import load
+    >>> print(line(load("verbs")[3]))  # doctest: +ELLIPSIS
+    layers.3 (encoder.layer.3.attention.self, encoder, eager): 2 × 2 heads [1, 2], ... d_k 32
+    """
+    b, h, n_q, d_k = call.Q.shape
+    kept = f" {list(call.heads)}" if 0 < len(call.heads) <= 8 else ""
+    queries, keys = amount(n_q, "query", "queries"), amount(call.K.shape[2], "key")
+    inside = ", ".join(filter(None, _said_of(call)))
+    said = f"{call.name} ({inside})" if inside else call.name
+    said += f": {b} × {amount(h, 'head')}{kept}, {queries} × {keys}, "
+    said += f"d_k {d_k}" if call.weights is None else AS_GIVEN
+    if look_ahead_lost(call):
+        said += "; its look-ahead (causal) mask was in effect and is not captured"
+    return said
 
 
 def _said_of(call: Call) -> tuple[str, ...]:

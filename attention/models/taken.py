@@ -34,17 +34,21 @@ from attention.limits import (
     BadInput,
 )
 from attention.models.kinds import CROSS, kind_by_name, stack_of
+from attention.models.weights import found as found_weights
+from attention.models.weights import odd_rows, seen_by
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import numbered
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
-ARRAYS = ("Q", "K", "V", "output", "allowed", "bias", "sinks")
+ARRAYS = ("Q", "K", "V", "output", "weights", "allowed", "bias", "sinks")
+OF_NUMBERS = ARRAYS[:4]  # what a call of finished weights has no columns of
 TUPLES = ("heads", "notes", "names", "key_names")
 TOLD = ("model", "tokens", "versions", "missed", "not_run", "stacks")  # of all calls together
 NO_NAME = "a model"  # of which a capture does not say what it is called
 KINDS = ("encoder", "decoder", "cross", "vision", "audio", "")
 REPEATS = ("call", "step", "run", "use", "recompute")  # what a later call is: see labels.py
 ALL = slice(None)
+MOST_SIDES = 4  # that a sentence names
 Shape = tuple[int, ...]
 TYPES = {"<f8": "F64", "<f4": "F32", "<f2": "F16", "|b1": "BOOL"}
 
@@ -86,6 +90,18 @@ class Call:
     virtual: int = 0  # how many virtual tokens stand before the sequence
     repeat: str = "call"  # what a later one is: a "step" of generate, a "run": see labels.py
     run: int = 0  # how often the model ran before, not counting the steps of one generation
+    # (b, h, n_q, n_k), finished ones that were given: Q, K, V and output have no columns then
+    weights: np.ndarray | None = None
+
+    @classmethod
+    def of_weights(cls, weights: np.ndarray, layer: int, call: int = 0, **facts: Any) -> Call:
+        """Return a call of finished weights, (b, h, n_q, n_k); ``facts`` as the fields here."""
+        return cls(layer=layer, call=call, **no_numbers(weights), weights=weights, **facts)
+
+    def __repr__(self) -> str:
+        from attention.models.summary import line
+
+        return line(self)
 
     @property
     def when(self) -> str:
@@ -104,7 +120,8 @@ class Call:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All that is there, by name."""
-        there = {name: getattr(self, name) for name in ARRAYS}
+        names = ARRAYS if self.weights is None else set(ARRAYS) - set(OF_NUMBERS)
+        there = {name: getattr(self, name) for name in ARRAYS if name in names}
         return {name: array for name, array in there.items() if array is not None}
 
     def trace(self, item: int | None = None, head: int | None = None) -> AttentionTrace:
@@ -135,6 +152,10 @@ class Call:
         if item is None or head is None:
             items, heads = (ALL if k is None else slice(k, k + 1) for k in (item, head))
             trace = self.part(items, heads, ALL)
+        elif self.weights is not None:
+            A = self.weights[item, head].astype(np.float64)
+            seen = one(self.allowed, item, head)
+            trace = AttentionTrace.of_weights(A, allowed=True if seen is None else seen)
         else:
             shared = self.Q.shape[1] // self.K.shape[1]
             Q, K, V = self.Q[item, head], self.K[item, head // shared], self.V[item, head // shared]
@@ -155,6 +176,10 @@ class Call:
             sides = zip(places, M.shape, strict=True)
             return M[tuple(at if side > 1 else slice(None) for at, side in sides)]
 
+        if self.weights is not None:
+            A = self.weights[items, heads, rows].astype(np.float64)
+            seen = cut(self.allowed)
+            return AttentionTrace.of_weights(A, allowed=True if seen is None else seen)
         return self._traced(
             self.Q[items, heads, rows],
             self.K[items][:, of_keys],
@@ -210,6 +235,15 @@ class Call:
         if name == "head" and self.heads:
             there += f" ({', '.join(map(str, self.heads))} of the model)"
         raise BadInput(f"{self.name} has no {name} {given}; it has {there}.")
+
+
+def no_numbers(weights: np.ndarray) -> dict[str, Any]:
+    """Return Q, K, V and output without a column, (b, h, n, 0), and a scale that changes nothing:
+    what a call of finished weights has of them.
+    """
+    b, h, n_q, n_k = weights.shape
+    queries, keys = (np.empty((b, h, n, 0), weights.dtype) for n in (n_q, n_k))
+    return {"Q": queries, "K": keys, "V": keys, "output": queries, "scale": 1.0}
 
 
 def one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:
@@ -364,6 +398,76 @@ class Taken:
         return cls.of_bytes(Path(path).read_bytes(), Path(path).name)
 
     @classmethod
+    def of_weights(
+        cls, weights: Any, *, tokens: Any = None, kind: str = "", model: str = ""
+    ) -> Taken:
+        """Return finished attention weights as a capture, for maps, measures, figures and files.
+
+        There is nothing to verify of them: no queries, keys or output are there. Every call holds
+        ``weights``; what is 0 in every head is hidden.
+
+        Parameters
+        ----------
+        weights :
+            What a library returned, of NumPy, torch and others: ``outputs.attentions`` of
+            transformers, a tuple with (b, h, n_q, n_k) of each layer, which may differ in shape;
+            of ``generate`` such a tuple for each step; ``outputs`` itself, with its encoder,
+            decoder and cross-attention; a dict of names and layers, such as TransformerLens'
+            ``cache``, of which the patterns are taken. An array (layers, b, h, n_q, n_k), or
+            (layers, h, n_q, n_k); one layer (h, n_q, n_k), and one head (n_q, n_k).
+        tokens :
+            As for :func:`attention.capture`: a list of words for one sequence, a list for each
+            item, or a dict by parts of the modules' names. These are "encoder" and "decoder" where
+            both were given, TransformerLens' names, and of cross-attention alone "queries" and
+            "keys".
+        kind : "encoder", "decoder", "cross", "vision" or "audio"
+            Default: as their name says, else by whether a query looks at a later key.
+        model : its name, for titles and files
+
+        Raises
+        ------
+        BadInput, TypeError
+            One sentence, where there are no weights, they have other axes, or the words are more
+            or fewer than the tokens.
+
+        Examples
+        --------
+        >>> layers = np.full((2, 1, 3, 2, 2), 0.5)
+        >>> taken = Taken.of_weights(layers, tokens=["the", "cat"], kind="encoder")
+        >>> taken[1].trace(item=0, head=2).weights
+        array([[0.5, 0.5],
+               [0.5, 0.5]])
+        """
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise BadInput(f"kind is {shown(kind)}; expected {', '.join(filter(None, KINDS))}.")
+        if not isinstance(model, str):
+            raise TypeError(f"model is {shown(model)}; expected its name.")
+        calls: list[Call] = []
+        read: dict[int, int] = {}  # how many queries a layer had before
+        for each in found_weights(weights, kind):
+            (n_q, n_k), cross = each.weights.shape[2:], each.kind == CROSS
+            position = read.get(each.layer, 0 if cross else max(n_k - n_q, 0))
+            read[each.layer] = position + n_q
+            call = Call.of_weights(
+                each.weights,
+                each.layer,
+                each.call,
+                module=each.module,
+                allowed=seen_by(each.weights),
+                kind=each.kind,
+                keys_of=each.keys_of,
+                query_position=position,
+                key_position=0 if cross else max(position + n_q - n_k, 0),
+                repeat="step" if each.call else "call",
+                dtype=each.weights.dtype.name,
+                notes=odd_rows(each.weights, each.layer),
+            )
+            calls.append(call)
+        taken = cls(model=model, tokens=checked_tokens(tokens), calls=calls)
+        _check_counts(taken)
+        return taken
+
+    @classmethod
     def of_bytes(cls, content: bytes, where: str = "the file") -> Taken:
         """The same, of the bytes of the file."""
         header, about, start = header_of(content, where, MAX_HEADER_IN_PYTHON)
@@ -387,10 +491,13 @@ class Taken:
             if any(isinstance(said.get(key), str) for key in TUPLES):
                 raise ValueError("expected a list")
             said |= {key: tuple(said[key]) for key in TUPLES if key in said}
-            if "kind" not in said:  # where it was not known, or by the snippet
-                said |= _guessed(said["module"], arrays[f"{name}.K"], calls)
             found: dict[str, Any]
             found = {key: arrays[f"{name}.{key}"] for key in ARRAYS if f"{name}.{key}" in arrays}
+            if "weights" in found:
+                found = no_numbers(found["weights"]) | found
+                said.pop("scale", None)
+            if "kind" not in said:  # where it was not known, or by the snippet
+                said |= _guessed(said["module"], found["K"], calls)
             mask, kind = arrays.get(f"{name}.mask"), str(said.get("dtype"))  # of the snippet
             if mask is not None and mask.dtype == bool:
                 found["allowed"] = mask
@@ -477,7 +584,7 @@ def _checked(call: Call) -> Call:
     right &= all(isinstance(each, str) for each in texts) and call.dropout is not None
     right &= call.softcap is None or call.softcap > 0
     right &= call.allowed is None or call.allowed.dtype == bool
-    floats = call.Q, call.K, call.V, call.output, call.bias, call.sinks
+    floats = call.Q, call.K, call.V, call.output, call.weights, call.bias, call.sinks
     right &= all(M is None or M.dtype.kind == "f" for M in floats)
     right &= not call.heads or len(call.heads) == call.Q.shape[1]
     if not right:
@@ -490,6 +597,9 @@ def _checked(call: Call) -> Call:
             mask.ndim == 4 and np.broadcast_shapes(mask.shape, (b, h, n_q, n_k)) == (b, h, n_q, n_k)
         )
     fits &= call.sinks is None or call.sinks.shape == (h,)
+    if call.weights is not None:
+        fits &= call.weights.shape == (b, h, n_q, n_k) and d_k == call.V.shape[3] == 0
+        fits &= call.bias is None and call.sinks is None
     if not fits:
         raise ValueError(f"{call.name} has shapes that do not fit")
     return call
@@ -623,6 +733,35 @@ def _checked_words(tokens: Any) -> list[Any]:
     if len({isinstance(each, str) for each in words}) > 1:
         raise TypeError("tokens holds words and lists of words; expected one or the other.")
     return words
+
+
+def _check_counts(taken: Taken) -> None:
+    """Refuse words of finished weights that are more or fewer than the tokens of a sequence.
+
+    Which sequence they are of, and what a dict names, ``models/labels.py`` says.
+    """
+    tokens = taken.tokens
+    crossed = {call.kind == CROSS for call in taken}
+    if isinstance(tokens, list) and tokens and crossed != {False}:
+        parts = '"queries": …, "keys": …' if crossed == {True} else '"encoder": …, "decoder": …'
+        raise BadInput(f"tokens is one list, and there are two sequences; give {{{parts}}}.")
+    generated = any(call.call for call in taken)  # whose last word was never fed
+    sides = [
+        {side for call in taken for side in (call.Q.shape[2], call.K.shape[2])},
+        {(call.query_position or 0) + call.Q.shape[2] + generated for call in taken},
+    ]
+    given = tokens if isinstance(tokens, dict) else {"": tokens}
+    for part, words in given.items():
+        name = f"tokens[{part!r}]" if part else "tokens"
+        lists = words if words and isinstance(words[0], list) else [words] if words else []
+        for k, each in enumerate(lists):
+            if len(each) not in sides[0] | sides[1]:
+                which = f"{name}[{k}]" if len(lists) > 1 else name
+                there = " or ".join(f"{side:,}" for side in sorted(sides[0])[:MOST_SIDES])
+                read = f"the weights are of {there} tokens"
+                raise BadInput(
+                    f"{which} has {len(each):,} words, and {read}; expected one for each."
+                )
 
 
 def _is_list(value: Any) -> bool:

@@ -5,6 +5,7 @@ What remains is compared, number by number, with what rounding in the model's fl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -21,6 +22,7 @@ from attention.limits import MAX_MEASURED
 from attention.models.taken import Call, Taken
 from attention.vocabulary.sentences import amount, plural
 
+AS_GIVEN = "weights as given: nothing to verify"
 FIRST = 8  # queries of a call, where a look-ahead mask shows first
 ROUNDED = 4  # times on the way to a score: its product, scale, cap and mask
 
@@ -40,14 +42,20 @@ class Verified:
     look_ahead_lost: bool = False  # with a look-ahead mask, which is not in the capture, it does
     diagnosis: Diagnosis | None = None  # what turns right attention into this, where it does not
 
+    @property
+    def is_given(self) -> bool:
+        """Whether the call has finished weights, and nothing to compare."""
+        return self.call.weights is not None
+
     def __str__(self) -> str:
         call = self.call
         heads = call.Q.shape[1]
-        said = (
-            f"{call.name} ({call.module or call.implementation}): {amount(heads, 'head')},"
-            f" {self.difference:.1e} at most"
-        )
+        what = call.module or call.implementation or call.kind
+        said = f"{call.name} ({what}): {amount(heads, 'head')},"
         notes = [f"Note: {note}." for note in call.notes]
+        if self.is_given:
+            return " ".join([f"{said} {AS_GIVEN}.", *notes])
+        said += f" {self.difference:.1e} at most"
         if self.agrees:
             share = f"{self.share:.0%}" if self.share >= 0.01 else "under 1%"
             said = f"{said}, {share} of what {call.dtype} explains"
@@ -96,17 +104,26 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """Whether every number of every layer and head does."""
-        return all(each.agrees for each in self.calls)
+        """Whether every number of every layer and head does; never of finished weights alone."""
+        return not self.is_given and all(each.agrees for each in self.calls)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether all calls have finished weights, and nothing is compared."""
+        return all(each.is_given for each in self.calls)
 
     @property
     def difference(self) -> float:
-        """The largest of all."""
-        return max(each.difference for each in self.calls)
+        """The largest of all; NaN where nothing is compared."""
+        compared = [each.difference for each in self.calls if not each.is_given]
+        return max(compared, default=math.nan)
 
     def __str__(self) -> str:
         wrong = sum(not each.agrees for each in self.calls)
         count = f"{len(self.calls)} {plural(len(self.calls), 'call')}"
+        if self.is_given:
+            verdict = f"{self.model or 'a model'}: {count}, {AS_GIVEN}."
+            return "\n".join([verdict, *(f"  {each}" for each in self.calls)])
         verdict = (
             f"{self.model or 'a model'}: {count}, recomputed in float64; the largest difference"
             f" from the model's own output is {self.difference:.1e}."
@@ -127,8 +144,9 @@ def verify(taken: Taken | str | PathLike[str], *, diagnoses: int | None = None) 
     taken : Taken, or the file that it was saved to
     diagnoses : how many calls at most are handed to ``diagnose``. Default: all that do not agree.
 
-    A layer that does not agree is handed to :func:`attention.diagnose`, with the item and the head
-    where it agrees least.
+    Finished weights (:meth:`attention.Taken.of_weights`) leave nothing to compare, and the result
+    says so. A layer that does not agree is handed to :func:`attention.diagnose`, with the item and
+    the head where it agrees least.
 
     >>> print(verify(recorded))  # doctest: +SKIP
     gpt2: 1 call, recomputed in float64; the largest difference from the model's own output is \
@@ -171,6 +189,8 @@ def verified_call(
     """One call; where it does not agree, ``diagnosed``. The trace of each part is also handed to
     ``seen``.
     """
+    if call.weights is not None:
+        return _as_given(call, seen)
     differences, shares = np.zeros((2, *call.Q.shape[:2]))
     answers, proves = np.zeros((2, *shares.shape), bool)
 
@@ -221,12 +241,30 @@ def verified_call(
     )
 
 
+def _as_given(call: Call, seen: Callable[[Part, AttentionTrace], object] | None) -> Verified:
+    """Return what is said of finished weights, after ``seen`` has got the trace of each part."""
+    if seen:
+        for part in parts(call):
+            seen(part, call.part(*part))
+    shape = call.Q.shape[:2]
+    return Verified(
+        call=call,
+        difference=math.nan,
+        share=0.0,
+        worst=(0, 0),
+        agrees=True,
+        differences=np.full(shape, np.nan),
+        shares=np.zeros(shape),
+        proven=np.zeros(shape, bool),
+    )
+
+
 def look_ahead_lost(call: Call) -> bool:
     """Check whether the first queries of the first head agree with a look-ahead mask alone.
 
     It was in effect then, and is not in the capture.
     """
-    if call.allowed is not None or not call.Q.shape[2]:
+    if call.weights is not None or call.allowed is not None or not call.Q.shape[2]:
         return False
     n_q = call.Q.shape[2]
     first = replace(call, Q=call.Q[:, :, :FIRST], output=call.output[:, :, :FIRST])

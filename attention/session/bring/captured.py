@@ -18,6 +18,7 @@ from attention.limits import MAX_SIDE, MAX_TOKENS
 from attention.models.kinds import stack_of
 from attention.models.labels import past_of, sides_of, words_of
 from attention.models.taken import Call, Taken, one
+from attention.session.bring.finished import of_head
 from attention.session.state.examples import OWN
 from attention.session.state.matrix import Matrix
 from attention.session.state.origin import Origin
@@ -69,20 +70,25 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     tokens, keys = words_of(taken, call, item)
     past = past_of(taken, call)
     if past is not None and len(tokens) < len(keys):  # a repeated word is called as its key is
-        own = slice(past, past + len(tokens))
-        tokens = distinct(keys)[own] if keys[own] == tokens else tokens
+        here = slice(past, past + len(tokens))
+        tokens = distinct(keys)[here] if keys[here] == tokens else tokens
+    kept = {name: getattr(s, name) for name in KEPT}
+    own = () if keys == tokens else keys
+    if call.weights is not None:
+        query = sharpest(trace.weights, trace.allowed, tokens, keys)
+        s = Settings(OWN, tokens, {}, query=query, **kept)
+        return check(of_head(s, np.asarray(trace.weights), place, tokens, own))
     brought = {"Q": trace.Q, "K": trace.K, "V": trace.V}
     root = 1 / math.sqrt(trace.Q.shape[1])
     mask, drawn = _named_mask(trace.allowed)
     table, bidirectional, max_distance = by_distance(one(call.bias, item, head), trace.allowed)
     if table is not None:
         brought["R"] = table
-    kept = {name: getattr(s, name) for name in KEPT}
     s = Settings(
         OWN,
         tokens,
         {name: Matrix(M, origin=Origin.of_head(place, M)) for name, M in brought.items()},
-        memory_tokens=() if keys == tokens else keys,
+        memory_tokens=own,
         scale=None if math.isclose(call.scale, root, rel_tol=1e-12) else call.scale,
         mask=mask,
         drawn=drawn,

@@ -8,12 +8,14 @@ back.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from attention.arrays.layouts import join_heads
-from attention.limits import MAX_JOINED, BadInput
+from attention.core.recorded import Recorded
+from attention.limits import MAX_JOINED, ROUNDED, BadInput
 from attention.readers.cells.entry import ArrayEntry
 from attention.readers.select import SelectedArray
 from attention.session.state.examples import EXAMPLES, FIRST, OWN
@@ -23,7 +25,6 @@ from attention.session.state.settings import (
     DRAWN,
     PARTS,
     PRINTED,
-    ROUNDED,
     SAMPLING,
     TRUE_MASK,
     Settings,
@@ -64,18 +65,54 @@ def with_weights(
     A = brought.values if brought.values.ndim == 3 else brought.values[None]  # (heads, n_q, n_k)
     _check(A)
     sums = A.sum(axis=-1)
-    seen = np.asarray((A > 0).any(axis=0))  # (n_q, n_k)
-    one = np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
+    _check_sums(sums)
     came = Origin.of(brought.source, join_heads(A)) if brought.source else None
-    matrices = {"Q": Matrix(join_heads(A), origin=came)}
-    matrices |= {name: Matrix(join_heads(one)) for name in "KV"}
+    s = alone(s, A, tokens, keys, {"Q": came} if came else {})
+    if s.drawn and came:
+        seen = np.array(s.drawn)
+        s = replace(s, drawn_from=Origin.of(f"0 in every head of {came.source}", seen))
+    said = [
+        "These are finished weights, shown alone: there are no embeddings, queries, keys, scores"
+        " or output."
+    ]
+    if s.drawn:
+        said.append("What is 0 in every head counts as masked.")
+    worst = float(np.abs(sums[sums > 0] - 1).max(initial=0))
+    if worst > 1e-6:
+        said.append(f"Row sums differ from 1 by up to {number(worst, 4)}; the rows are kept.")
+    return s, said
+
+
+def of_head(
+    s: Settings, A: np.ndarray, place: Recorded, tokens: tuple[str, ...], keys: tuple[str, ...]
+) -> Settings:
+    """Return the settings whose weights are these of one head of a model, (n_q, n_k), whatever
+    their rows add up to: where a sink takes a share, that is less than 1.
+    """
+    _check(A[None])
+    ones = np.eye(A.shape[1])
+    origins = {name: Origin.of_head(place, A if name == "Q" else ones) for name in "QKV"}
+    s = alone(s, A[None], tokens, keys, origins)
+    return replace(s, drawn_from=Origin.of_head(place, np.array(s.drawn)) if s.drawn else None)
+
+
+def alone(
+    s: Settings,
+    A: np.ndarray,
+    tokens: tuple[str, ...],
+    keys: tuple[str, ...],
+    origins: Mapping[str, Origin],
+) -> Settings:
+    """Return the settings that show these weights, (heads, n_q, n_k), and their mask alone."""
+    seen = np.asarray((A > 0).any(axis=0))  # (n_q, n_k)
+    one = join_heads(np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2])))
+    matrices = {"Q": join_heads(A), "K": one, "V": one}
     hidden = not seen.all()
-    masked = came and Origin.of(f"0 in every head of {came.source}", seen)
-    s = replace(
+    return replace(
         s,
         tokens=tokens,
         memory_tokens=keys,
-        matrices=matrices,
+        matrices={name: Matrix(M, origin=origins.get(name)) for name, M in matrices.items()},
         example=OWN,
         names={},
         heads=len(A),
@@ -92,23 +129,13 @@ def with_weights(
         paper_heads=(),
         mask=DRAWN if hidden else "none",
         drawn=as_drawn(seen) if hidden else (),
-        drawn_from=masked if hidden else None,
+        drawn_from=None,
         **{part: getattr(Settings, part) for part in PARTS},
     )
-    said = [
-        "These are finished weights, shown alone: there are no embeddings, queries, keys, scores"
-        " or output."
-    ]
-    if hidden:
-        said.append("What is 0 in every head counts as masked.")
-    worst = float(np.abs(sums[sums > 0] - 1).max(initial=0))
-    if worst > 1e-6:
-        said.append(f"Row sums differ from 1 by up to {number(worst, 4)}; the rows are kept.")
-    return s, said
 
 
 def _check(A: np.ndarray) -> None:
-    """Refuse what is no matrix of weights, by its place; a row of zeros sees no key."""
+    """Refuse what is no matrix of weights, by its place."""
     heads, n_q, n_k = A.shape
     if heads * n_k > MAX_JOINED:
         raise BadInput(
@@ -116,15 +143,18 @@ def _check(A: np.ndarray) -> None:
             f" fit. Cut heads out, such as 0:{max(MAX_JOINED // n_k, 1)}."
         )
     check_numbers(heads * n_k * (n_q + 2 * n_k))  # with K and V, which are 1
-    for h, i, j in np.argwhere((A < 0) | (A > 1))[:1]:
+    for h, i, j in np.argwhere(~((A >= 0) & (A <= 1)))[:1]:
         head = f"head {h}, " if len(A) > 1 else ""
         raise BadInput(
             f"the weights, {head}row {i + 1}, column {j + 1} hold {number(A[h, i, j])}; expected"
             " weights from 0 to 1."
         )
-    sums = A.sum(axis=-1)
+
+
+def _check_sums(sums: np.ndarray) -> None:
+    """Refuse rows of another sum than 1, (heads, n_q); a row of zeros sees no key."""
     for h, i in np.argwhere((np.abs(sums - 1) > ROUNDED) & (sums > 0))[:1]:
-        head = f"head {h}, " if len(A) > 1 else ""
+        head = f"head {h}, " if len(sums) > 1 else ""
         raise BadInput(
             f"the weights, {head}row {i + 1} sum to {number(sums[h, i])}; each row of attention"
             " weights sums to 1."

@@ -32,6 +32,7 @@ from attention.long import places
 from attention.long.attention import LongAttention, long_attention
 from attention.models.labels import label_note, positions_of, words_of
 from attention.models.taken import Call, Taken
+from attention.models.verify import AS_GIVEN
 from attention.readers.cells.entry import ArrayEntry
 from attention.readers.cells.printouts import sides
 from attention.samples.patterns import PATTERNS, made
@@ -49,6 +50,7 @@ NAMES = {  # of tensors, as models and people call them
     "K": ("k", "key", "keys", "key_states"),
     "V": ("v", "value", "values", "value_states"),
 }
+GIVEN = "Finished weights, with each row divided by its sum; what is 0 is hidden."
 AXES = "heads", "tokens", "columns"
 TOGETHER = 2**31  # scores up to which all heads are computed in one run
 
@@ -73,6 +75,7 @@ class LongInputs:
     numbers: tuple[int, ...] = ()  # of its heads, as their model counts them; (): from 0 on
     flag: str = ""  # what is to be known of its words
     file: str = "long_attention"  # the stem of the names of its files
+    weights_alone: bool = False  # finished ones: the bias holds them, whatever the mask
 
     @property
     def heads(self) -> int:
@@ -94,7 +97,7 @@ class LongInputs:
     def size(self) -> int:
         """Bytes that are held while it is looked at."""
         arrays = (self.Q, self.K, self.V, self.allowed, self.bias)
-        return sum(M.nbytes for M in arrays if isinstance(M, np.ndarray))
+        return sum(M.nbytes for M in arrays if isinstance(M, np.ndarray | Logarithms))
 
     def number(self, head: int) -> int:
         """Return how a head is counted: from 0, or as its model does."""
@@ -189,7 +192,7 @@ class LongInputs:
 
     def _bias(self, s: LongContext, queries: np.ndarray | None = None) -> Added | None:
         """Belongs to the mask that was captured with it."""
-        if s.mask != "own" or self.bias is None:
+        if self.bias is None or (s.mask != "own" and not self.weights_alone):
             return None
         if callable(self.bias):
             return Added(self.bias, queries)
@@ -209,6 +212,27 @@ class Added:
         if callable(self.numbers):
             return self.numbers(b, head, place, k)
         return np.asarray(self.numbers[head, place, k])
+
+
+@dataclass(frozen=True, eq=False)
+class Logarithms:
+    """Finished weights as a bias of scores of 0: the softmax of their logarithms is they again.
+
+    >>> rows = Logarithms(np.array([[[0.25, 0.75], [1.0, 0.0]]]))(0, 0, np.array([1]), np.arange(2))
+    >>> rows.tolist()
+    [0.0, -inf]
+    """
+
+    weights: np.ndarray  # (h, n_q, n_k)
+
+    @property
+    def nbytes(self) -> int:
+        return self.weights.nbytes
+
+    def __call__(self, b: Any, h: Any, q: Any, k: Any) -> np.ndarray:
+        A = self.weights[h, q, k]
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.where(A > 0, A, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,6 +384,26 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
     words = words_of(taken, call, item) if are_named else ((), ())
     layer = taken.place(call, item)
     only = layer.heads if len(layer.heads) == 1 else ()
+
+    if call.weights is not None:
+        (h, n_q, n_k), one = call.weights.shape[1:], call.weights.dtype
+        return checked(
+            LongInputs(
+                Q=np.zeros((h, n_q, 1), one),
+                K=np.zeros((1, n_k, 1), one),
+                V=None,
+                source=f"{layer.model}, {layer.words(*only)}, {AS_GIVEN}",
+                scale=1.0,
+                bias=Logarithms(call.weights[item]),
+                query_words=words[0],
+                key_words=words[1],
+                remark=GIVEN,
+                numbers=call.heads,
+                flag=label_note(taken),
+                file=f"long_attention_{layer.stem()}",
+                weights_alone=True,
+            )
+        )
 
     def of_item(M: np.ndarray | None) -> np.ndarray | None:
         return M if M is None else M[min(item, len(M) - 1)]

@@ -21,11 +21,12 @@ from attention.limits import (
     MAX_SAMPLE_D_K,
     MAX_SAMPLES,
     MAX_TOKENS,
+    ROUNDED,
     BadInput,
 )
 from attention.paper import Paper
 from attention.session.state.long_context import LongContext
-from attention.session.state.matrix import Matrix, WordRows
+from attention.session.state.matrix import Matrix, WordRows, captured_head
 from attention.session.state.origin import Origin
 from attention.vocabulary.parts import PARTS as REAL_PARTS
 from attention.vocabulary.sentences import in_words
@@ -33,7 +34,6 @@ from attention.vocabulary.stages import BIASES
 
 DRAWN = "drawn"
 DRAWN_MASK = "a drawn mask"  # in words
-ROUNDED = 0.02  # how far a row of printed weights may be from 1
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES, "R")  # of them
 TRUE_MASK, PUSHED = "-inf", "-1e9"  # what hidden cells get: a true mask, or as tutorials do
 FILLS = {TRUE_MASK: "−∞ (true mask)", PUSHED: "−1e9, added"}  # in words
@@ -150,7 +150,8 @@ class Settings:
     @cached_property
     def weights_alone(self) -> bool:
         """Whether these still are the finished weights that were brought, which stand alone: Q is
-        they, K and V are 1, nothing is scaled or normalised, and what is hidden is 0.
+        they, K and V are 1, nothing is scaled or normalised, and what is hidden is 0. Rows add up
+        to 1 unless they are a captured head's.
         """
         if not self.finished or not self.typed_qkv or self.softmax or self.scale != 1:
             return False
@@ -168,6 +169,7 @@ class Settings:
         sums = A.sum(axis=-1)
         shares = (Q >= 0).all() and (Q <= 1).all()
         whole = ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all()
+        whole |= captured_head(self.matrices) is not None  # of a model, whose sinks take a share
         return bool(shares and whole and (A.any(axis=1) <= allowed(self)).all())
 
     @property
