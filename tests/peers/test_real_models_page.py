@@ -55,8 +55,8 @@ def run(tmp_path, monkeypatch):
     return run
 
 
-def test_the_page_has_three():
-    assert len(EXAMPLES) == 3
+def test_the_page_has_four():
+    assert len(EXAMPLES) == 4
 
 
 def test_a_layer_is_recorded_and_saved(run):
@@ -66,8 +66,15 @@ def test_a_layer_is_recorded_and_saved(run):
     assert attention.verify(attention.Taken.load("run.safetensors")).agrees
 
 
+def test_finished_attentions_are_a_capture(run):
+    taken = run(EXAMPLES[1])["taken"]
+    assert len(taken) == 6 and words_of(taken, taken[3], 0)[1][2] == "animal"
+    own = run(EXAMPLES[0])["taken"]
+    assert abs(taken[3].trace(0, 5).weights - own[3].trace(0, 5).weights).max() < 1e-6
+
+
 def test_two_sequences_get_their_words(run):
-    names = run(EXAMPLES[1])
+    names = run(EXAMPLES[2])
     assert names["target"] == ["[CLS]", "it", "was", "tired", "[SEP]"]
     assert attention.verify(names["taken"]).agrees
     *_, crossed = names["taken"]
@@ -76,6 +83,6 @@ def test_two_sequences_get_their_words(run):
 
 
 def test_without_this_package_the_file_is_read_as_one_of_ours(run):
-    run(EXAMPLES[2])
+    run(EXAMPLES[3])
     taken = attention.Taken.load("run.safetensors")
     assert len(taken) == 6 and attention.verify(taken).agrees
