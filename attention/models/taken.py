@@ -33,6 +33,7 @@ from attention.limits import (
     MAX_LONG_WIDTH,
     BadInput,
 )
+from attention.models.joined import joined as joined_calls
 from attention.models.kinds import CROSS, kind_by_name, stack_of
 from attention.models.weights import found as found_weights
 from attention.models.weights import odd_rows, seen_by
@@ -295,6 +296,40 @@ class Taken:
         raise ValueError(
             f"layer {layer}{step} was not captured; captured: {numbered('layer', there)}."
         )
+
+    def joined(self, layer: int = 0, *, run: int = 0) -> Call:
+        """Return the prompt and the steps of a generation in one layer as one call.
+
+        Its queries stand below each other by their positions, as in one run over the whole answer:
+        the weights are those, but for rounding. Keys that a step did not have, since they came
+        later or a window had left them behind, are hidden. Cross-attention is joined as well.
+
+        Parameters
+        ----------
+        layer : which one, counted from 0
+        run : which of several generations, counted from 0
+
+        Raises
+        ------
+        BadInput
+            One sentence, where positions are not known, a call begins before the end of the one
+            before it (as in speculative decoding), queries are missing, or keys changed.
+        ValueError
+            If the layer was not captured, or not in this run.
+
+        Examples
+        --------
+        >>> whole = np.tril(np.full((1, 1, 3, 3), 0.5)) + np.diag([0.5, 0, -0.5])
+        >>> steps = [(whole[:, :, :2, :2],), (whole[:, :, 2:],)]
+        >>> taken = Taken.of_weights({"attentions": steps})
+        >>> len(taken), taken.joined(layer=0).trace(0, 0).weights.tolist()
+        (2, [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
+        """
+        self.at(layer)
+        calls = [call for call in self.calls if call.layer == layer and call.run == run]
+        if not calls:
+            raise ValueError(f"layer {layer} was not captured in run {run}.")
+        return _checked(joined_calls(calls))
 
     def place(self, call: Call, item: int | None = None, head: int | None = None) -> Recorded:
         """Return where a call was recorded, as :meth:`Call.place` does, with the model's name."""

@@ -1,0 +1,67 @@
+"""Generations of tiny models joined to one call, beside one run of the model over the answer."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the models are torch's, which is not installed here")
+transformers = pytest.importorskip("transformers", reason="it is not installed here")
+
+from models.families import BART, GPT, SHARED, made  # noqa: E402
+
+import attention  # noqa: E402
+from attention.limits import BadInput  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+PROMPT = torch.tensor([[5, 6, 7, 5, 6, 7, 5, 6]])
+MORE = {"max_new_tokens": 5, "min_new_tokens": 5, "do_sample": False, "pad_token_id": 0}
+MODELS = {
+    "GPT-2": ("gpt2", GPT, "sdpa", {}),
+    "GPT-2, eager": ("gpt2", GPT, "eager", {}),
+    "LLaMA, shared keys": ("llama", SHARED, "sdpa", {}),
+    "Mistral, a window of three": ("mistral", SHARED | {"sliding_window": 3}, "sdpa", {}),
+    "LLaMA, a static cache": ("llama", SHARED, "sdpa", {"cache_implementation": "static"}),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_generation_is_one_run_over_the_answer(name):
+    kind, config, implementation, more = MODELS[name]
+    model = made(kind, config, implementation, transformers.AutoModelForCausalLM)
+    with torch.no_grad(), attention.capture(model) as taken:
+        answer = model.generate(PROMPT, **MORE, **more)
+    with torch.no_grad(), attention.capture(model) as plain:
+        model(answer[:, :-1])  # the last word was never fed
+    assert len(taken) > len(plain)
+    for call in plain:
+        whole = taken.joined(layer=call.layer)
+        assert whole.Q.shape[2] == whole.K.shape[2] == answer.shape[1] - 1
+        one, other = whole.trace(), call.trace()
+        np.testing.assert_allclose(one.weights, other.weights, rtol=0, atol=2e-6)
+        np.testing.assert_array_equal(one.allowed, other.allowed)
+        np.testing.assert_allclose(whole.output, call.output, rtol=0, atol=2e-5)
+
+
+def test_cross_attention_of_a_generation_is_joined():
+    model = made("bart", BART, "eager", transformers.AutoModelForSeq2SeqLM)
+    with torch.no_grad(), attention.capture(model) as taken:
+        answer = model.generate(PROMPT, num_beams=1, **MORE)
+    with torch.no_grad(), attention.capture(model) as plain:
+        model(input_ids=PROMPT, decoder_input_ids=answer[:, :-1])
+    kinds = set()
+    for call in plain:
+        whole = taken.joined(layer=call.layer)
+        np.testing.assert_allclose(whole.trace().weights, call.trace().weights, rtol=0, atol=2e-6)
+        kinds.add(whole.kind)
+    assert kinds == {"encoder", "decoder", "cross"}
+
+
+def test_candidates_and_texts_read_again_are_refused():
+    model = made("gpt2", GPT, "sdpa", transformers.AutoModelForCausalLM)
+    with torch.no_grad(), attention.capture(model) as taken:
+        model.generate(PROMPT, prompt_lookup_num_tokens=3, **MORE)
+    with pytest.raises(BadInput, match="speculative decoding"):
+        taken.joined()
+    with torch.no_grad(), attention.capture(model) as taken:
+        model.generate(PROMPT, use_cache=False, **MORE)
+    with pytest.raises(BadInput, match="without a cache each step reads all"):
+        taken.joined()
