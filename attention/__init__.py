@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from attention.figures.plotly.whole import figure
     from attention.frameworks.diagnosis import diagnose
     from attention.frameworks.printed.reading import read_printed
+    from attention.models.frame import survey
     from attention.models.recording.capture import capture
+    from attention.models.rollout import mean_of_heads, received, rollout
     from attention.models.taken import Taken
     from attention.models.verify import verify
 
@@ -76,6 +78,7 @@ __all__ = [
     "linear_frequencies",
     "llama3_frequencies",
     "long_attention",
+    "mean_of_heads",
     "multi_head_attention",
     "ntk_frequencies",
     "overview",
@@ -84,9 +87,11 @@ __all__ = [
     "places",
     "read_printed",
     "real_tokens",
+    "received",
     "relative_bias",
     "repeat_heads",
     "report",
+    "rollout",
     "save",
     "scaled_dot_product_attention",
     "self_attention",
@@ -95,6 +100,7 @@ __all__ = [
     "soft_cap",
     "softmax_in",
     "split_heads",
+    "survey",
     "verify",
     "window",
     "yarn_factor",
@@ -108,11 +114,15 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.plotly.whole",
     "frame": "attention.explain.frame",
+    "mean_of_heads": "attention.models.rollout",
     "overview": "attention.exports.across",
     "paper_figure": "attention.figures.paper.figure",
     "read_printed": "attention.frameworks.printed.reading",
+    "received": "attention.models.rollout",
     "report": "attention.exports.save",
+    "rollout": "attention.models.rollout",
     "save": "attention.exports.save",
+    "survey": "attention.models.frame",
     "verify": "attention.models.verify",
 }
 

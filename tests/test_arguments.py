@@ -27,6 +27,8 @@ PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
 PROJECTIONS |= {**dict.fromkeys(("b_Q", "b_K", "b_V"), np.ones(4)), "positions": E}
 FREQUENCIES = {"width": 4, "scaling": 2.0, "base": 100.0}
 BERT = Path(__file__).parent / "models/recorded/bert.safetensors"
+CALL = attention.Taken.load(BERT)[0]
+WEIGHTS = np.full((1, 2, 3, 3), 1 / 3)
 CALLS = {  # each public function, and arguments that it takes
     attention.scaled_dot_product_attention: {"Q": E, "K": E, "V": E} | ALIKE,
     attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
@@ -86,6 +88,13 @@ CALLS = {  # each public function, and arguments that it takes
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
     | {"softcap": None, "softmax": "sigmoid", "announce": None},
     attention.verify: {"taken": BERT},
+    attention.mean_of_heads: {"call": CALL},
+    attention.received: {"call": CALL},
+    attention.rollout: {"taken": attention.Taken.load(BERT), "residual": 0.5, "kind": ""},
+    attention.survey: {"taken": BERT},
+    attention.Taken.of_weights: {"weights": WEIGHTS, "tokens": None, "kind": "", "model": ""},
+    attention.Taken.load(BERT).joined: {"layer": 0, "run": 0},
+    attention.AttentionTrace.of_weights: {"weights": WEIGHTS, "allowed": None},
 }
 WRITTEN = {  # what needs Plotly, or writes a file
     "figure": {"shown": TRACE, "stages": None, "digits": 2, "title": ""} | SHOWN,

@@ -63,7 +63,7 @@ OUTSIDE = {
     "arrays": {"threadpoolctl"},
     "explain": {"pandas"},
     "frameworks": {"pandas"},
-    "models": {"torch", "transformers"},
+    "models": {"torch", "transformers", "pandas"},
     "figures": {"plotly", "matplotlib", "PIL"},
     "exports": {"pandas", "plotly"},
     "pages": {"pandas", "plotly", "streamlit", "starlette", "segno"},

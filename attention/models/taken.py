@@ -19,6 +19,7 @@ from attention.arrays.conversion import shown
 from attention.arrays.distance import blocks
 from attention.core.recorded import Recorded
 from attention.core.trace import AttentionTrace, scaled_dot_product_attention
+from attention.explain.view import whole_number
 from attention.limits import (
     MAX_ARRAYS,
     MAX_CAPTURE,
@@ -325,6 +326,7 @@ class Taken:
         >>> len(taken), taken.joined(layer=0).trace(0, 0).weights.tolist()
         (2, [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
         """
+        layer, run = whole_number("layer", layer), whole_number("run", run)
         self.at(layer)
         calls = [call for call in self.calls if call.layer == layer and call.run == run]
         if not calls:
@@ -800,4 +802,5 @@ def _check_counts(taken: Taken) -> None:
 
 
 def _is_list(value: Any) -> bool:
-    return hasattr(value, "__iter__") and not isinstance(value, str | Mapping)
+    many = hasattr(value, "__iter__") and getattr(value, "ndim", 1) != 0
+    return many and not isinstance(value, str | Mapping)
