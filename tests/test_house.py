@@ -81,6 +81,7 @@ SHOWING = ("__repr__", "_repr_html_")
 LATE = {
     "core/trace imports attention.explain.notebook",
     "frameworks/result imports attention.explain.differing",
+    "models/taken imports attention.figures.panes.captures",
     "models/taken imports attention.models.summary",
 }
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from attention.arrays.checks import check_count
 from attention.arrays.conversion import shown
 from attention.arrays.distance import blocks
 from attention.core.recorded import Recorded
 from attention.core.trace import AttentionTrace, scaled_dot_product_attention
-from attention.explain.view import whole_number
 from attention.limits import (
     MAX_ARRAYS,
     MAX_CAPTURE,
@@ -277,6 +277,11 @@ class Taken:
 
         return summary(self)
 
+    def _repr_html_(self) -> str:
+        from attention.figures.panes.captures import page
+
+        return page(self)
+
     def __iter__(self) -> Iterator[Call]:
         return iter(self.calls)
 
@@ -326,7 +331,7 @@ class Taken:
         >>> len(taken), taken.joined(layer=0).trace(0, 0).weights.tolist()
         (2, [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
         """
-        layer, run = whole_number("layer", layer), whole_number("run", run)
+        layer, run = check_count("layer", layer, 0), check_count("run", run, 0)
         self.at(layer)
         calls = [call for call in self.calls if call.layer == layer and call.run == run]
         if not calls:
