@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from attention.vocabulary.notation import LONGEST_IN_FILENAME, in_filename
 from attention.vocabulary.sentences import capital, numbered, which_of
 
+Sides = tuple[tuple[str, ...], tuple[str, ...]]  # n_q and n_k words
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -30,6 +32,7 @@ class Recorded:
     items: tuple[int, ...] = (0,)  # of each item of the trace its number in the batch, from 0
     batch: int = 1  # how many items were recorded
     model: str = ""  # its name, where a page or a file says it
+    labels: tuple[Sides, ...] = ()  # of each item the words of queries and keys, where known
 
     def of_item(self, item: int, count: int) -> Recorded:
         """Return this record for one of ``count`` items, if its items are those recorded."""

@@ -22,6 +22,7 @@ from attention.explain.view import (
     labels_of,
     leading_axes,
     place_of,
+    recorded_words,
 )
 from attention.limits import MAX_CELLS, MAX_LISTED, BadInput
 from attention.program import needing
@@ -110,6 +111,8 @@ def frame(
     names = [_checked_stage(stage, chosen)] if stage is not None else list(chosen.shapes)
     tidy = stage is None or bool(tidy)
     _check_size(sum(map(chosen.size, names)), chosen, tidy, stage)
+    if tokens is None and key_tokens is None:
+        tokens, key_tokens = chosen.words
     labels = labels_of(trace, chosen.shapes, tokens, key_tokens)
     tables = [_Table.of(chosen, name, labels) for name in names]
     if stage is None:
@@ -147,6 +150,12 @@ class _Chosen:
 
     def pick(self, item: int, head: int) -> Pick:
         return Pick(self.trace, item, head, axes_of(self.trace)[1])
+
+    @property
+    def words(self) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+        """Return the words that a model read, where they are the same in all items."""
+        found = {recorded_words(self.trace, item) for item in self.items}
+        return found.pop() if len(found) == 1 else (None, None)
 
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:

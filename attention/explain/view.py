@@ -78,7 +78,8 @@ class View:
             Labels of the queries and of the keys; with ``key_tokens`` the keys are other tokens,
             even if the words are the same. Without them the keys of self-attention have the labels
             of the queries, if there are as many; all else is numbered from 1. Words that repeat
-            are numbered: ``the (1)``, ``the (2)``.
+            are numbered: ``the (1)``, ``the (2)``. A trace of :meth:`attention.Taken.trace` has the
+            words of its model.
         item, head : int
             Indices of an item of the batch and a head, from 0. Of several leading axes the last one
             counts the heads. A single one counts the heads if the trace joined them, and the items
@@ -114,6 +115,8 @@ class View:
         items, heads = axes_of(trace)
         of_model = () if trace.recorded is None else trace.recorded.heads
         item, head = place_of("item", item, items), place_of("head", head, heads, of_model)
+        if tokens is None and key_tokens is None:
+            tokens, key_tokens = recorded_words(trace, item)
         pick = Pick(trace, item, head, heads)
         stages = {}
         for name in reading_order(trace):
@@ -399,6 +402,18 @@ def check_trace(given: Any) -> None:
 def _is_crossed(trace: AttentionTrace, key_tokens: Iterable[str] | None) -> bool:
     """Return whether it is said that the keys are other tokens than the queries."""
     return trace.memory is not None or key_tokens is not None
+
+
+def recorded_words(
+    trace: AttentionTrace, item: int
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the words that a model read at the queries of an item, and at the keys where these are
+    others; None where the trace has none.
+    """
+    if trace.recorded is None or item >= len(trace.recorded.labels):
+        return None, None
+    queries, keys = trace.recorded.labels[item]
+    return queries, None if keys == queries else keys
 
 
 def labels_of(

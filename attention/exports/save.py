@@ -11,7 +11,7 @@ from pathlib import Path
 from attention.arrays.conversion import shown
 from attention.core.trace import AttentionTrace
 from attention.explain.captions import formula
-from attention.explain.view import View, axes_of
+from attention.explain.view import View, axes_of, recorded_words
 from attention.exports import tables, text
 from attention.exports.report import to_report
 from attention.figures.panes.arguments import checked_digits, checked_title, named_stages
@@ -83,6 +83,8 @@ def save(
         if stages is not None:
             raise ValueError("stages cannot be chosen for a '.npz', which holds all of them.")
         everything = _about(trace, None, None, source)
+        if tokens is None and key_tokens is None:
+            tokens, key_tokens = recorded_words(trace, item)
         queries = None if tokens is None else view.labels["queries"]
         keys = None if key_tokens is None else view.labels["keys"]
         content = tables.to_npz(trace, tokens=queries, key_tokens=keys, about=everything)

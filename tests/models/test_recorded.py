@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 
 import attention
+from attention.explain.view import View, distinct
 from attention.limits import BadInput
 from attention.models import examples, opening
 from attention.models import taken as models_taken
+from attention.models.examples import load
+from attention.models.labels import words_of
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.taken import Call, Taken, checked_tokens
 from attention.readers.files import array_files
@@ -385,3 +388,29 @@ def test_what_the_ten_lines_do_after_the_model_ran_needs_no_torch(tmp_path, monk
     exec(LINES.split("model(**inputs)\n")[1], named)
     assert attention.verify("run.safetensors").agrees
     np.testing.assert_array_equal(named["trace"].Q, Q[0, 5])
+
+
+def test_a_trace_of_a_capture_has_the_words_of_its_item_in_figures_and_frames():
+    taken = load("verbs")
+    queries, keys = words_of(taken, taken[0], 1)
+    assert queries == keys and queries != words_of(taken, taken[0], 0)[0]
+    one = taken.trace(0, item=1, head=0)
+    whole = taken.trace(taken[0])
+    for view in (View.of(one), View.of(whole, item=1)):
+        assert view.labels["queries"] == view.labels["keys"] == distinct(queries)
+    assert one.recorded.model == taken.model and one.recorded.items == (1,)
+    np.testing.assert_array_equal(one.weights, taken[0].trace(1, 0).weights)
+    assert attention.frame(one, "weights").index.tolist() == list(distinct(queries))
+    assert (
+        attention.frame(whole, "weights").index.get_level_values("query")[0] == "1"
+    )  # they differ
+    given = View.of(one, tokens=[str(k) for k in range(len(queries))])
+    assert given.labels["queries"][0] == "0"
+
+
+def test_a_trace_of_cross_attention_has_the_words_of_both_sequences():
+    taken = recorded("t5")
+    call = next(call for call in taken if call.kind == "cross")
+    queries, keys = words_of(taken, call, 0)
+    view = View.of(taken.trace(call, item=0, head=0))
+    assert view.labels["queries"] == distinct(queries) and view.labels["keys"] == distinct(keys)

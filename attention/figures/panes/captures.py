@@ -44,7 +44,7 @@ def page(taken: Taken) -> str:
     known = {line(call) for call in taken}
     others = [html.escape(each.strip()) for each in lines if each.strip() not in known]
     words = [f"<b>{html.escape(first)}</b>", *others]
-    heads, _ = taken.counts
+    heads = taken.counts.heads
     if drawn < heads:
         words.append(f"The first {drawn:,} of {heads:,} heads of all items:")
     return block(words, parts)
