@@ -77,6 +77,17 @@ class Side:
         """One beyond the position of the call's last; without positions its count."""
         return (self.start or 0) + self.whole
 
+    @property
+    def kept(self) -> int:
+        """One beyond the position of the last that was not cropped from the cache behind it."""
+        return self.end - self.rejected
+
+    @property
+    def rejected(self) -> int:
+        """How many of the call's last are tokens of speculative decoding that were rejected."""
+        is_own = self.of == "query" or self.call.kind != CROSS
+        return self.call.rejected if is_own else 0
+
     def part(self, parts: Iterable[str]) -> str | None:
         """Return the longest of these parts of names that its sequence has, the outermost of two
         as long.
@@ -263,12 +274,13 @@ def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tupl
 def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     words, rivals = _given(taken, side)
     mine = tuple(map(plain_word, _of_item(words, item, len(side.call.Q))))
-    known = _known_until(taken, side, item, words, rivals) if mine else 0
-    offset = _offset(taken, len(mine), rivals, side.call.run)
+    read = _same_text(taken, side, item, words, rivals) if mine else Same(side.call.run)
+    offset, known = _offset(taken, len(mine), rivals, read.run), read.until
     if BEAMS in side.call.notes:
         known = min(known, _prompt(rivals, side.call.run))
-    if known < (offset or 0) + len(mine):
-        mine = mine[: max(int(known) - (offset or 0), 0)]
+    start = (offset or 0) + read.moved
+    if known < start + len(mine):
+        mine = mine[: max(int(known) - start, 0)]
     places = range(side.first, side.first + side.count)
     if mine and len(mine) == side.whole and (offset is None or side.position is None):
         return mine[places.start : places.stop]
@@ -276,12 +288,18 @@ def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
         return tuple(_counted(side.names, place) for place in places)
     if side.position is None:
         return tuple(f"{side.of[0]}{place + 1}" for place in places)
-    mine, start = ((), 0) if offset is None else (mine, offset)
+    mine = () if offset is None else mine
     letter = side.of[0] if side.call.kind == CROSS and not mine else "w"  # of two sequences
     found: list[str] = []
-    for position in range(side.position, side.position + side.count):
-        if 0 <= position - start < len(mine):
+    for place in places:
+        position = side.position + place - side.first
+        behind = place - (side.whole - side.rejected)
+        if behind >= 0:
+            found.append(f"candidate {behind + 1}" if side.rejected > 1 else "candidate")
+        elif read.padding <= position and 0 <= position - start < len(mine):
             found.append(mine[position - start])
+        elif side.names:
+            found.append(_counted(side.names, place))
         elif position < 0:
             found.append(f"virtual {position + side.call.virtual + 1}")
         else:
@@ -328,10 +346,18 @@ def _of_item(words: list[Any], item: int, items: int) -> list[str]:
     return words[item // max(items // len(words), 1) % len(words)]
 
 
-def _known_until(
-    taken: Taken, side: Side, item: int, words: list[Any], rivals: list[Side]
-) -> float:
-    """Return up to which position an item of a run is known to have read the words.
+@dataclass(frozen=True)
+class Same:
+    """How far an item of a run read the text that the words are of."""
+
+    run: int  # whose words they are
+    until: float = math.inf  # the position from which it read another
+    moved: int = 0  # how many places later it read it, behind padding
+    padding: int = 0  # in front of it
+
+
+def _same_text(taken: Taken, side: Side, item: int, words: list[Any], rivals: list[Side]) -> Same:
+    """Return which run's words these are, and how far an item of a side's run read the same.
 
     They are of the first run that they fit, and of the first of the items that share a list. Keys
     tell how far another read the same: those of the same words at the same places differ by
@@ -340,23 +366,32 @@ def _known_until(
     lists = 1 if isinstance(words[0], str) else len(words)
     share, behind = divmod(item, max(len(side.call.Q) // lists, 1))
     count, run = len(_of_item(words, item, len(side.call.Q))), side.call.run
-    earlier = sorted({each.call.run for each in rivals if each.call.run < run})
-    fit = (each for each in earlier if _offset(taken, count, rivals, each) is not None)
-    first = next(fit, run)
+    runs = sorted({each.call.run for each in rivals})
+    first = next((each for each in runs if _offset(taken, count, rivals, each) is not None), run)
     if first == run and not behind:
-        return math.inf
-    module = side.call.module
-    if side.call.kind != CROSS or side.of == "query":  # the first layer of its sequence
-        of_stack = (each for each in rivals if each.stack == side.stack)
-        alone = (each.call.module for each in of_stack if each.call.kind != CROSS)
-        module = next(alone, module)
-    one, other = (_last_keys(taken, module, each) for each in (first, run))
-    if one is None or other is None or one.position != other.position:
-        return 0
-    leader = share * max(len(one.call.K) // lists, 1)
-    if leader >= len(one.call.K) or item >= len(other.call.K):
-        return 0
-    return (one.position or 0) + _alike(one.call, leader, other.call, item)
+        return Same(run)
+    of_stack = (each.call for each in rivals if each.stack == side.stack)
+    # the first layer of its sequence, whose keys are of words alone, or of what is nearest to them
+    alone = next((each.module for each in of_stack if each.kind != CROSS), side.call.module)
+    modules = [alone]
+    if side.call.kind == CROSS and side.of == "key":
+        modules = [side.call.module, alone]  # the same, but for beams
+    longest = Same(first, 0)
+    for module in dict.fromkeys(modules):
+        one, other = (_last_keys(taken, module, each) for each in (first, run))
+        if one is None or other is None or one.position != other.position:
+            continue
+        leader = share * max(len(one.call.K) // lists, 1)
+        if leader >= len(one.call.K) or len(other.call.K) != len(side.call.K):
+            continue
+        pads = _padding(taken, one.call, leader), _padding(taken, other.call, item)
+        pads = pads if pads[0] != pads[1] else (0, 0)  # which is words as any other
+        begin, begins = (max(pad, one.position or 0) for pad in pads)
+        places = begin - (one.position or 0), begins - (one.position or 0)
+        alike = _alike(one.call.K[leader], other.call.K[item], one.call.dtype, places)
+        if alike and begins + alike > longest.until:
+            longest = Same(first, begins + alike, pads[1] - pads[0], pads[1])
+    return longest
 
 
 def _last_keys(taken: Taken, module: str, run: int) -> Side | None:
@@ -365,14 +400,16 @@ def _last_keys(taken: Taken, module: str, run: int) -> Side | None:
     return sides_of(taken, calls[-1])[1] if calls else None
 
 
-def _alike(call: Call, item: int, other: Call, of_other: int) -> int:
-    """How many keys of two items are the same from the start, but for rounding."""
-    one, two = call.K[item].astype(float), other.K[of_other].astype(float)
+def _alike(K: np.ndarray, other: np.ndarray, dtype: str, places: tuple[int, int]) -> int:
+    """Count the keys (g, n, d) of two items that are the same from a place in each, but for
+    rounding.
+    """
+    one, two = (M[:, place:].astype(float) for M, place in zip((K, other), places, strict=True))
     if one.shape[::2] != two.shape[::2] or not one.size or not two.size:
         return 0
     n = min(one.shape[1], two.shape[1])
     spread = np.ptp(one, axis=1).max()  # from key to key, without what is added to each
-    rounding = ROUNDINGS.get(call.dtype, ROUNDINGS["float32"]) * np.abs(one).max()
+    rounding = ROUNDINGS.get(dtype, ROUNDINGS["float32"]) * np.abs(one).max()
     with np.errstate(invalid="ignore"):
         near = np.abs(one[:, :n] - two[:, :n]) <= max(ROUGHLY * spread, rounding)
     same = (near | (one[:, :n] == two[:, :n]) | np.isnan(one[:, :n] * two[:, :n])).all(axis=(0, 2))
@@ -396,7 +433,7 @@ def _offset(taken: Taken, count: int, sides: list[Side], run: int) -> int | None
     if not count or not known:
         return None
     # keys beyond the last query are places of a cache that are not filled yet
-    ends = [side.end for side in [s for s in known if s.of == "query"] or known]
+    ends = [side.kept for side in [s for s in known if s.of == "query"] or known]
     for stack in {side.stack for side in known}:  # also of what ran and was not chosen
         ends += taken.stacks.get(stack, [])[run : run + 1]
     generated = any(side.call.call and side.call.repeat in (STEP, UNKNOWN) for side in known)

@@ -90,6 +90,7 @@ class Call:
     query_position: int | None = None  # in its sequence, of the first row that was recorded
     key_position: int | None = None  # the same of the first key; both below 0 for virtual tokens
     virtual: int = 0  # how many virtual tokens stand before the sequence
+    rejected: int = 0  # how many of its last tokens were cropped from the cache behind it
     repeat: str = "call"  # what a later one is: a "step" of generate, a "run": see labels.py
     run: int = 0  # how often the model ran before, not counting the steps of one generation
     # (b, h, n_q, n_k), finished ones that were given: Q, K, V and output have no columns then
@@ -645,7 +646,7 @@ def _checked(call: Call) -> Call:
     numbers = [call.scale, call.softcap, call.window, call.dropout]
     numbers += [call.replayed, call.replay_allowed]
     counts = [call.first_query, call.first_key, call.all_queries, call.all_keys, *call.heads]
-    counts += [call.virtual, call.run, 0 if call.window is None else call.window]
+    counts += [call.virtual, call.rejected, call.run, 0 if call.window is None else call.window]
     places = [place for place in (call.query_position, call.key_position) if place is not None]
     texts = [call.module, call.dtype, call.implementation, *call.notes]
     texts += [call.kind, call.keys_of, call.repeat, *call.names, *call.key_names]

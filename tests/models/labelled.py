@@ -163,6 +163,21 @@ CASES = [
         own="transformer.wpe",
     ),
     Case(
+        "GPT-2, prompt lookup, three candidates rejected",
+        lambda: made("gpt2", GPT, "sdpa", AutoModelForCausalLM),
+        generate(torch.tensor([[5, 6, 7, 5, 6, 7, 5, 6]]), new=4, prompt_lookup_num_tokens=3),
+        ANSWER[:12],
+        {
+            "transformer.h.0.attn": both(
+                [*ANSWER[:8], "candidate·1", "candidate·2", "candidate·3"]
+            ),
+            "transformer.h.0.attn#1": f"a9 | {' '.join(ANSWER[:9])}",
+        },
+        positions={"transformer.h.0.attn#1": (8, 0)},
+        layers=[f"transformer.h.{k}.attn" for k in range(2)],
+        own="transformer.wpe",
+    ),
+    Case(
         "BART",
         lambda: made("bart", BART, "sdpa"),
         lambda model: model(SOURCE, decoder_input_ids=TARGET),

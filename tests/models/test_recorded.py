@@ -414,3 +414,51 @@ def test_a_trace_of_cross_attention_has_the_words_of_both_sequences():
     queries, keys = words_of(taken, call, 0)
     view = View.of(taken.trace(call, item=0, head=0))
     assert view.labels["queries"] == distinct(queries) and view.labels["keys"] == distinct(keys)
+
+
+def read_twice(K: np.ndarray, other: np.ndarray, **facts) -> Taken:
+    """Two runs of one layer over keys (n, d), each its own queries and values."""
+    calls = []
+    for run, M in enumerate((K, other)):
+        M = M[None, None].astype(np.float32)
+        facts |= {"query_position": 0, "key_position": 0, "kind": "encoder"}
+        calls.append(Call(0, run, "layer.0.attn", M, M, M, M, 1.0, run=run, repeat="run", **facts))
+    return Taken("mine", calls=calls)
+
+
+def test_a_second_run_has_the_words_up_to_where_its_keys_differ(tmp_path):
+    K = np.random.default_rng(0).normal(size=(6, 4))
+    longer = np.vstack([K, K[:2]])
+    longer[4] += 1
+    taken = read_twice(K, longer)
+    for words, right in (
+        ("abcdef", ["abcdef", (*"abcd", "w5", "w6", "w7", "w8")]),
+        ("abcdefgh", [(*"abcd", "w5", "w6"), "abcdefgh"]),  # words of the second
+    ):
+        taken.tokens = list(words)
+        taken.save(tmp_path / "run.safetensors")
+        found = Taken.load(tmp_path / "run.safetensors")
+        assert [words_of(found, call, 0) for call in found] == [(tuple(w), tuple(w)) for w in right]
+
+
+def test_tokens_that_were_cropped_from_the_cache_are_candidates(tmp_path):
+    M = np.ones((1, 1, 6, 4), np.float32)
+    facts = {"query_position": 0, "key_position": 0, "kind": "decoder"}
+    for rejected, right in ((0, "abcdef"), (1, (*"abcde", "candidate")), (2, None)):
+        right = right or (*"abcd", "candidate 1", "candidate 2")
+        call = Call(0, 0, "layer.0.attn", M, M, M, M, 1.0, rejected=rejected, **facts)
+        for tokens, shown in ((list("abcdef"), right), ([], None)):
+            taken = Taken("mine", tokens=tokens, calls=[call])
+            taken.save(tmp_path / "run.safetensors")
+            found = Taken.load(tmp_path / "run.safetensors")
+            counted = tuple(f"w{k}" for k in range(1, 7 - rejected)) + tuple(right[6 - rejected :])
+            assert words_of(found, found[0], 0)[1] == tuple(shown or counted)
+    part = replace(call, Q=M[:, :, 2:5], first_query=2, all_queries=6, query_position=2)
+    part = replace(part, output=part.Q)
+    assert words_of(Taken(calls=[part]), part, 0)[0] == ("w3", "w4", "candidate 1")
+    for rejected in (-1, 1.5, "2"):
+        taken.calls = [replace(call, rejected=rejected)]
+        taken.save(tmp_path / "run.safetensors")
+        with pytest.raises(BadInput) as refused:
+            Taken.load(tmp_path / "run.safetensors")
+        assert str(refused.value) == messages.DAMAGED_CAPTURE.format(place="run.safetensors")

@@ -89,6 +89,7 @@ def capture(
     with ExitStack() as stack:
         opened(stack, recorder, model)
         yield taken
+    taken.calls[:] = recorder.following.settled(taken.calls)
     taken.missed, taken.not_run = recorder.missed(model)
     taken.stacks = recorder.following.words
     if not taken.calls:

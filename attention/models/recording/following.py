@@ -10,13 +10,15 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
+from attention.models.taken import Call
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
 UNGROWN: Grown = ((None, None), (None, None))
@@ -31,6 +33,7 @@ class Cached:
     returned: int
     length: int  # of the sequence with the new ones
     grown: Grown  # keys and values: what was held before, and what was handed out
+    cache: Any
 
 
 @dataclass
@@ -41,6 +44,13 @@ class Stack:
     start: int | None  # the position of its first query
     count: int
     repeat: str = UNKNOWN
+    run: int = 0
+    rejected: int = 0  # how many of its last tokens were cropped from the cache behind it
+
+    @property
+    def end(self) -> int:
+        """One beyond the position of its last token that was not cropped."""
+        return (self.start or 0) + self.count - self.rejected
 
 
 @dataclass
@@ -49,9 +59,12 @@ class Layer:
 
     module: Module
     calls: int = 0
-    runs: int = 0
+    runs: int = 0  # how many began after the first
     keys: int = 0
     occasion: tuple[Any, ...] = ()  # the run and the call of the module
+    last: Stack | None = None
+    # the last call with each cache, of which several may be in use, each with a run of its own
+    by_cache: WeakKeyDictionary[Any, Stack] = field(default_factory=WeakKeyDictionary)
     virtual: int | None = None  # tokens before its sequence; None before its first call
     is_lost: bool = False  # whether more virtual tokens came in between: no position is known
 
@@ -81,6 +94,7 @@ class Following:
         self.stacks: dict[str, Stack] = {}  # the same, the one that was called last at the end
         self.words: dict[str, list[int]] = {}  # of stacks on words: the end of each run's sequence
         self.cached: Cached | None = None
+        self.made: dict[tuple[str, int], Stack] = {}  # of whose queries a module's call is
         self.virtual = _virtual(model)
 
     @contextmanager
@@ -118,16 +132,41 @@ class Following:
             try:
                 length = int(cache.get_seq_length(layer_idx))
                 grown = tuple(zip(before, answer, strict=False))
-                self.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length, grown)
+                sizes = key_states.shape[-2], answer[0].shape[-2], length
+                self.cached = Cached(*sizes, grown, cache)
             except Exception:  # a cache of one's own: the model goes on, without positions
                 self.cached = None
             return answer
 
-        Cache.update = update
-        try:
+        cropping = vars(Cache).get("crop", lambda cache, *args, **more: None)
+
+        @wraps(cropping)
+        def crop(cache: Any, *args: Any, **more: Any) -> None:
+            before = _length(cache)
+            cropping(cache, *args, **more)
+            for layer in self.layers.values():
+                if (last := layer.by_cache.get(cache)) is not None:
+                    self._crop(last, before - _length(cache))
+
+        with ExitStack() as stack:
+            for name, function in (("update", update), ("crop", crop)):
+                if name in vars(Cache):
+                    stack.callback(setattr, Cache, name, vars(Cache)[name])
+                    setattr(Cache, name, function)
             yield
-        finally:
-            Cache.update = original
+
+    def _crop(self, last: Stack, count: int) -> None:
+        """Note that the last tokens of a call are not in its cache any more."""
+        if last.start is None or not 0 < count < last.count - last.rejected:
+            return  # what goes further back begins another run
+        last.rejected += count
+        if ends := self.words.get(last.module.stack):
+            ends[last.run] = last.end
+
+    def settled(self, calls: list[Call]) -> list[Call]:
+        """Return calls with the number of their tokens that were cropped from the cache."""
+        counts = [self.made[each.module, each.call].rejected for each in calls]
+        return [replace(c, rejected=n) if n else c for c, n in zip(calls, counts, strict=True)]
 
     def was_run(self, name: str) -> bool:
         """Check whether a module was called."""
@@ -144,30 +183,46 @@ class Following:
             start, first = stack.start if stack and stack.count == n_q else None, None
         else:
             start, first = self._without_virtual(layer, n_q, *_positions(n_q, n_k, cached))
-        repeat = self._repeat(layer, n_q, n_k, start, stack if cross else None)
-        layer.calls, layer.keys = number + 1, n_k
-        layer.runs += number > 0 and repeat == RUN
-        facts = {"repeat": repeat, "run": layer.runs, "query_position": start}
+        cache = cached.cache if cached else None
+        before = layer.last if cache is None else layer.by_cache.get(cache)
+        repeat = self._repeat(layer, n_q, n_k, start, before, cache is not None)
+        run = layer.last.run if layer.last else 0
+        if cross and stack and stack.repeat in (STEP, RUN) and repeat in (STEP, RUN, UNKNOWN):
+            repeat, run = (stack.repeat, stack.run) if layer.calls else (repeat, stack.run)
+        elif repeat == STEP and before is not None:
+            run = before.run
+            self._crop(before, 0 if start is None else before.end - start)
+        elif repeat == RUN:
+            layer.runs += 1
+            run = layer.runs
+        made = Stack(module, start, n_q, repeat, run)
+        if cross and stack and stack.count == n_q:
+            made = stack
+        layer.calls, layer.keys, layer.last = number + 1, n_k, made
+        if cache is not None:
+            layer.by_cache[cache] = made
+        facts = {"repeat": repeat, "run": run, "query_position": start}
         facts |= {"names": module.names(n_q), "virtual": layer.virtual or 0}
         if cross:
             facts |= self._keys_of(module, n_k)
         else:
             facts |= {"key_names": module.names(n_k), "key_position": first}
             self.stacks.pop(module.stack, None)
-            self.stacks[module.stack] = Stack(module, start, n_q, repeat)
+            self.stacks[module.stack] = made
             if not facts["names"] and not layer.is_lost:
                 ends = self.words.setdefault(module.stack, [])
-                ends += [0] * (layer.runs + 1 - len(ends))
-                ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)
+                ends += [0] * (run + 1 - len(ends))
+                ends[run] = max(ends[run], (start or 0) + n_q)
+        self.made[name, number] = made
         notes: tuple[str, ...] = (VIRTUAL,) if layer.is_lost and not cross else ()
         notes += (BEAMS,) if repeat == STEP and _is_within("_beam_search") else ()
         place = list(self.layers).index(name)
         return At(place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN)
 
     def _repeat(
-        self, layer: Layer, n_q: int, n_k: int, start: int | None, around: Stack | None
+        self, layer: Layer, n_q: int, n_k: int, start: int | None, last: Stack | None, cached: bool
     ) -> str:
-        """What a call is that is not its module's first."""
+        """What a call is that is not its module's first; ``last``: the one with the same cache."""
         before = layer.occasion
         layer.occasion = self._occasion(layer.module)
         if not layer.calls:
@@ -176,11 +231,12 @@ class Following:
             return RECOMPUTE
         if before[0] is not None and before[0] == layer.occasion[0]:
             return USE
-        if around is not None and around.repeat in (STEP, RUN):
-            return around.repeat
-        if start is None and n_q < n_k and layer.keys < n_k or start is not None and start > 0:
-            return STEP  # behind what stands in a cache, of torch's own or another
-        if n_q == n_k == layer.keys + 1 and _is_within("generate"):
+        if start is not None and start > 0:  # behind what a cache holds
+            is_behind = last is None or last.start is None or last.start < start
+            return STEP if is_behind else RUN  # where a cache was cropped to what two runs share
+        if start is None and n_q < n_k and layer.keys < n_k:
+            return STEP  # behind what a cache holds that is none of transformers'
+        if not cached and n_q == n_k == layer.keys + 1 and _is_within("generate"):
             return STEP  # without a cache all is read anew, with one token more
         return UNKNOWN if before[0] is None else RUN
 
@@ -230,6 +286,14 @@ class Following:
         if layer.is_lost or start is None or first is None:
             return None, None
         return start - layer.virtual, first - layer.virtual
+
+
+def _length(cache: Any) -> int:
+    """How many tokens a cache holds; 0 where it does not say."""
+    try:
+        return int(cache.get_seq_length())
+    except Exception:  # a cache of one's own
+        return 0
 
 
 def _held(cache: Any, layer: int, growing: Any) -> tuple[Any, Any]:

@@ -418,6 +418,147 @@ def test_words_stand_in_the_run_and_at_the_item_that_read_them():
 
 
 @torch.no_grad()
+def test_a_longer_or_padded_run_keeps_its_words_up_to_where_it_parts():
+    longer = torch.cat([SOURCE, SOURCE[:, :2]], 1)
+    other = longer.clone()
+    other[0, 3] = 9
+    padded = torch.cat([SOURCE, SOURCE[:, :2] * 0], 1)
+    parted = (*WORDS[:3], "w4", "w5", "w6", "w7", "w8")
+    whole = (*WORDS, "w7", "w8")
+    for kind, sizes in (("bert", SMALL), ("gpt2", GPT), ("llama", SHARED)):
+        model = made(kind, sizes, "sdpa")
+        runs = [(SOURCE, tuple(WORDS)), (longer, whole), (other, parted), (padded, whole)]
+        runs += [(SOURCE[:, :4], tuple(WORDS[:4]))]
+        for order in (runs, runs[::-1]):  # the words are of the first run that they fit
+            with attention.capture(model, layers=[0], tokens=WORDS) as taken:
+                for ids, _ in order:
+                    model(ids, attention_mask=(ids > 0).long())
+            found = [words_of(taken, call, 0) for call in taken]
+            assert found == [(right, right) for _, right in order], kind
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+@torch.no_grad()
+def test_words_behind_padding_are_found_where_the_model_counts_from_there(kind):
+    model = made(kind, {"gpt2": GPT, "llama": SHARED}[kind], "sdpa")
+    padded = torch.cat([SOURCE[:, :2] * 0, SOURCE], 1)
+    asked = {"input_ids": padded, "attention_mask": (padded > 0).long()}
+    places = torch.tensor([[1, 1, *range(6)]])
+    with attention.capture(model, tokens=WORDS) as taken:
+        model(SOURCE)
+        model(**asked, position_ids=places)
+        model(**asked)  # which has other positions, so that its keys tell nothing
+    counted = tuple(f"w{k}" for k in range(1, 9))
+    for layer in range(2):
+        found = [words_of(taken, taken.at(layer, call), 0)[1] for call in range(3)]
+        assert found == [tuple(WORDS), ("w1", "w2", *WORDS), counted]
+
+
+@torch.no_grad()
+def test_another_run_of_two_stacks_keeps_the_words_of_both_up_to_where_they_part():
+    model, longer = made("bart", BART, "sdpa"), torch.cat([SOURCE, SOURCE[:, :2]], 1)
+    tokens = {"encoder": WORDS, "decoder": ["t1", "t2", "t3"]}
+    with attention.capture(model, tokens=tokens) as taken:
+        model(SOURCE, decoder_input_ids=SOURCE[:, :3])
+        model(longer, decoder_input_ids=SOURCE[:, :5])
+    queries, keys = ("t1", "t2", "t3", "w4", "w5"), (*WORDS, "w7", "w8")
+    found = [words_of(taken, taken.at(layer, 1), 0) for layer in range(3)]
+    assert found == [(keys, keys), (queries, queries), (queries, keys)]
+
+
+@torch.no_grad()
+def test_runs_are_told_apart_by_what_a_cache_holds():
+    """A longer prompt is no step; nor is what goes on from a shared prefix, or has a cache too."""
+    from transformers import DynamicCache
+
+    model, answer = made("gpt2", GPT, "sdpa", AutoModelForCausalLM), [*WORDS, "x", "y"]
+    longer = torch.cat([SOURCE, torch.tensor([[8]])], 1)
+    with attention.capture(model, layers=[0]) as taken:
+        for ids in (SOURCE, longer):
+            model.generate(ids, max_new_tokens=1, **GREEDY)
+    assert [call.when for call in taken] == ["", "run 1"]
+    with attention.capture(model, layers=[0], tokens=answer) as taken:
+        cache = DynamicCache()
+        for ids in (SOURCE, SOURCE[:, :1] + 5, SOURCE[:, :1] + 6):
+            model(ids, cache=cache)
+        cache.crop(-4)
+        for ids in (torch.tensor([[6, 1]]), torch.tensor([[2]])):
+            model(ids, cache=cache)
+    assert [(call.when, call.run) for call in taken][2:] == [
+        ("step 2", 0),
+        ("run 3", 1),
+        ("step 4", 1),
+    ]
+    assert words_of(taken, taken.at(0, 2), 0)[1] == tuple(answer)
+    assert words_of(taken, taken.at(0, 4), 0)[1] == (*WORDS[:4], "w5", "w6", "w7")
+    assert not any(call.rejected for call in taken)
+    fed = []
+    model.transformer.wte.register_forward_pre_hook(lambda module, ids: fed.append(ids[0]))
+    with attention.capture(model, layers=[0]) as taken:  # of which a half reads no prompt
+        whole = model.generate(SOURCE, max_new_tokens=3, guidance_scale=1.5, **GREEDY)
+    taken.tokens = [f"{k}:{id}" for k, id in enumerate(whole[0].tolist())]
+    assert [call.run for call in taken] == [0, 1] * 3
+    for call, ids in zip(taken, fed, strict=True):
+        read = words_of(taken, call, 0)[0]
+        if call.run == 0:
+            assert [int(word.partition(":")[2]) for word in read] == ids[0].tolist()
+        else:
+            assert read == (f"w{call.call // 2 + 1}",)
+
+
+LOOKUP = {"vocab_size": 41}  # so many that candidates are accepted and rejected
+TWO_MODELS = [
+    ("gpt2", GPT | LOOKUP, "prompt_lookup_num_tokens"),
+    ("gpt2", GPT | LOOKUP, "assistant_model"),
+    ("mistral", SHARED | LOOKUP | {"sliding_window": 6}, "assistant_model"),
+    ("bart", BART | LOOKUP | {"decoder_start_token_id": 2}, "assistant_model"),
+]
+
+
+@pytest.mark.parametrize(("kind", "sizes", "way"), TWO_MODELS)
+@torch.no_grad()
+def test_rejected_tokens_are_candidates_and_accepted_ones_have_the_words(
+    kind, sizes, way, tmp_path
+):
+    """Beside the ids that each call of the model was fed."""
+    auto = AutoModelForSeq2SeqLM if kind == "bart" else AutoModelForCausalLM
+    model, fed = made(kind, sizes, "sdpa", auto), []
+    torch.manual_seed(1)
+    draft = made(kind, sizes, "sdpa", auto)
+    for own, near in zip(model.parameters(), draft.parameters(), strict=True):
+        own.data = torch.randn_like(own) * 0.4
+        near.data = own + torch.randn_like(own) * 0.12
+    options = GREEDY | {"max_new_tokens": 12, way: 3 if "lookup" in way else draft}
+    embed = model.model.decoder.embed_tokens if kind == "bart" else model.get_input_embeddings()
+    embed.register_forward_pre_hook(lambda module, ids: fed.append(ids[0][0].tolist()))
+    prompt, seen = torch.tensor([[5, 6, 7, 5, 6, 7, 5, 6]]), set()
+    for calls in (None, [1, 3]):  # also of calls alone, without those behind them
+        fed.clear()
+        with attention.capture(model, calls=calls) as taken:
+            answer = model.generate(prompt, **options)[0].tolist()
+        words = [f"{k}:{id}" for k, id in enumerate(answer)]
+        taken.tokens = {"decoder": words} if kind == "bart" else words
+        taken.save(tmp_path / "run.safetensors")
+        for call in attention.Taken.load(tmp_path / "run.safetensors"):
+            if call.kind == "encoder":
+                continue
+            ids, first = fed[call.call], call.query_position
+            read = [f"{k}:{id}" for k, id in enumerate(ids, first)]
+            right = words[first : first + len(ids)]
+            kept = sum(word in right for word in read)  # the position is part of each
+            queries, keys = words_of(taken, call, 0)
+            assert queries[:kept] == tuple(read[:kept]) == tuple(right[:kept])
+            rest = len(ids) - kept
+            names = ["candidate"] if rest == 1 else [f"candidate {k + 1}" for k in range(rest)]
+            assert queries[kept:] == tuple(names)
+            if call.kind == "decoder":
+                before = words[call.key_position : first]
+                assert keys == (*before, *queries)
+            seen |= {kept < len(ids), kept > 1}
+    assert seen == {True, False}
+
+
+@torch.no_grad()
 def test_answers_that_part_have_the_words_up_to_there():
     model = made("gpt2", GPT, "sdpa", AutoModelForCausalLM)
     options = {"do_sample": True, "num_return_sequences": 3, "max_new_tokens": 4}
