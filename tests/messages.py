@@ -636,6 +636,10 @@ BEAMS_CHANGE = "beams change places from step to step, so words after the prompt
 AXES_JOINED = (
     "axes were joined: {axes} became items of one head, as which of them counts heads is not known"
 )
+WINDOWS = (
+    "the items are {part}s, {each} of each picture in turn: item {item} is {part} {last} of"
+    " picture {picture}"
+)
 MODULE_ANSWERS_NAN = "where every key of a query is hidden, the module answers NaN, not 0"
 NO_WORDS_HERE = (
     "Got a list of words, but no words went through these layers; to name what did, pass "

@@ -22,7 +22,11 @@ _TOWERS = {
 }
 # between a tower and the words: learned queries, perhaps with words behind them
 _BETWEEN = re.compile(r"qformer|resampler|perceiver|abstractor", re.IGNORECASE)
-_CROSS = re.compile(r"cross|encoder_attn|enc_?dec|encoder_decoder|^attn2$|^xattn$", re.IGNORECASE)
+_FROM_PICTURE = re.compile(r"(?:^|_)image_to_token(?:_|$)")
+_CROSS = re.compile(
+    r"cross|encoder_attn|enc_?dec|encoder_decoder|^attn2$|^xattn$|image_to_token|token_to_image",
+    re.IGNORECASE,
+)
 # what a model reads first, by transformers' name of it
 _INPUTS = {"pixel": VISION, "flattened_patches": VISION, "input_features": AUDIO}
 _INPUTS |= {"input_values": AUDIO, "audio": AUDIO}
@@ -31,7 +35,8 @@ _SPECIAL = {  # parameters that stand in front of the patches, in their order
     "[DIST]": ("distillation_token", "dist_token"),
     "register": ("register_tokens", "reg_token"),
 }
-PATCH, FRAME, PLACE, QUERY = "patch", "frame", "place", "query"
+PATCH, FRAME, PLACE, QUERY, REGION = "patch", "frame", "place", "query", "region"
+PROMPT, TOKEN = "text", "token"  # of a sequence that is both places and words
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads")
 
 
@@ -144,6 +149,12 @@ def _reads(name: str, module: Any) -> str:
     return TEXT if first == "input_ids" else ""
 
 
+def is_convolution(module: Any) -> bool:
+    """Check whether a module is a convolution over a picture, or over several in time."""
+    kinds = {each.__name__ for each in type(module).__mro__}
+    return bool(kinds & {"Conv2d", "Conv3d"})
+
+
 @dataclass(frozen=True, eq=False)
 class Module:
     """One module of attention in its model; what is said of it is asked of torch's attributes."""
@@ -191,6 +202,12 @@ class Module:
         return switch if isinstance(switch, bool) else is_cross_by_name(self.name)
 
     @cached_property
+    def memories(self) -> int:
+        """How many learned keys, of no token, it has before those of its sequence."""
+        said = (_said(module, "num_mem_kv") for _, module in self.ancestors)
+        return next((count for count in said if isinstance(count, int)), 0)
+
+    @cached_property
     def beside_cross(self) -> bool:
         """Whether a module of cross-attention stands in the same layer."""
         layer = around(self.name)
@@ -227,6 +244,11 @@ class Module:
         layered = self.is_cross or self.beside_cross
         return self.tower == VISION and layered and DECODER in around(self.name).lower()
 
+    @cached_property
+    def looks_from_picture(self) -> bool:
+        """Whether its queries are those that its layer otherwise looks at, by its name: SAM's."""
+        return bool(_FROM_PICTURE.search(self.name.rpartition(".")[2]))
+
     def names(self, count: int) -> tuple[str, ...]:
         """Return how so many tokens of its sequence are called that are no words; () for words."""
         if self.is_between:
@@ -248,6 +270,38 @@ class Module:
             return (*special, PATCH)
         return (PLACE,) if patches or self._has_windows else (*special, PATCH)
 
+    def key_names(self, n_q: int, n_k: int) -> tuple[str, ...]:
+        """Return how the keys of its own sequence are called, which may be fewer than its queries:
+        each of them is then several together.
+        """
+        names = self.names(n_k)
+        if n_k >= n_q or not names or self.is_between or self.looks_with_queries:
+            return names
+        special = self._special if self.tower == VISION else ()
+        rest = n_k - len(special)
+        pooled_alone = rest < 1 or math.isqrt(n_k) ** 2 == n_k or math.isqrt(rest) ** 2 != rest
+        return (REGION,) if pooled_alone else (*special, REGION)
+
+    def windows_note(self, items: int, pictures: int) -> str:
+        """Return of which picture each item of a call is a part; "" where items are pictures."""
+        if self.tower != VISION or not pictures or items <= pictures or items % pictures:
+            return ""
+        if not self._has_windows:
+            return ""
+        each, is_spread = items // pictures, "grid" in self.name or self._is_of_areas
+        part = "group" if is_spread else "window"
+        return (
+            f"the items are {part}s, {each} of each picture in turn: item {items - 1} is {part}"
+            f" {each - 1} of picture {pictures - 1}"
+        )
+
+    @cached_property
+    def first_convolution(self) -> Any:
+        """The module of its tower by which pictures come in; None where there is none."""
+        inside = f"{self._root}." if self._root else ""
+        within = (each for name, each in self.modules.items() if name.startswith(inside))
+        return next((each for each in within if is_convolution(each)), None)
+
     @cached_property
     def is_of_diffusers(self) -> bool:
         """Whether its tower is one of diffusers: its tokens are places of a latent picture."""
@@ -256,11 +310,20 @@ class Module:
     @cached_property
     def _has_windows(self) -> bool:
         """Whether a module around it says that attention stays within windows of a picture."""
+        return self._says_any("window_size", "partition_size", "patch_area", "ws")
+
+    @cached_property
+    def _is_of_areas(self) -> bool:
+        """Whether a group is of places that are apart, one of each area of the picture."""
+        return self._says_any("patch_area")
+
+    def _says_any(self, *names: str) -> bool:
+        """Check whether a module around it, or its configuration, has a size of such a name."""
         said = (
             _said(of, name)
             for _, module in self.ancestors
             for of in (module, _said(module, "config"))
-            for name in ("window_size", "partition_size", "patch_area")
+            for name in names
         )
         return any(isinstance(size, (int, tuple, list)) and size for size in said)
 
@@ -290,15 +353,20 @@ class Module:
             return 0
 
     @cached_property
-    def _special(self) -> tuple[str, ...]:
-        """What stands before the patches, by the parameters of the tower."""
+    def _root(self) -> str:
+        """The outermost module of the tower."""
         tower, root = self._tower
         for name, module in self.ancestors:  # outwards, as long as it is the same tower
             if root == name or root.startswith(f"{name}." if name else ""):
                 if _reads(name, module) not in ("", tower):
                     break
                 root = name
-        whole = self.modules[root]
+        return root
+
+    @cached_property
+    def _special(self) -> tuple[str, ...]:
+        """What stands before the patches, by the parameters of the tower."""
+        whole = self.modules[self._root]
         last = ((name.rpartition(".")[2], each) for name, each in whole.named_parameters())
         there = {re.sub(r"_\d+$", "", name): each for name, each in last}  # cls_token_0
         found: list[str] = []

@@ -57,13 +57,14 @@ class Side:
         if self.call.kind != CROSS:
             return module
         if self.of == "query":
-            return layer or "queries"
+            return self.call.queries_of or layer or "queries"
         return self.call.keys_of or module[len(layer) :].strip(".") or "keys"
 
     @property
     def stack(self) -> str:
         """The layers that work on its sequence."""
-        if self.call.kind == CROSS and (self.of == "query" or not self.call.keys_of):
+        known = self.call.queries_of if self.of == "query" else self.call.keys_of
+        if self.call.kind == CROSS and not known:
             return stack_of(f"{self.sequence}.") or self.sequence
         return stack_of(self.sequence)
 
@@ -189,7 +190,10 @@ def _positions(call: Call, before: Before) -> tuple[int | None, int | None]:
     if call.kind == CROSS or None not in recorded or call.virtual:
         return recorded
     past = _past(call, before)
-    return (None, None) if past is None else (call.first_key + past, call.first_key)
+    if past is None:
+        return None, None
+    first = call.first_key - call.memory
+    return first + past, first
 
 
 def _past(call: Call, before: Before) -> int | None:
@@ -301,16 +305,33 @@ def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
         elif side.names:
             found.append(_counted(side.names, place))
         elif position < 0:
-            found.append(f"virtual {position + side.call.virtual + 1}")
+            found.append(_before(side.call, position))
         else:
             found.append(f"{letter}{position + 1}")
     return tuple(found)
 
 
+def _before(call: Call, position: int) -> str:
+    """The name of what stands at a position below 0, before the words."""
+    place = position + call.virtual
+    return f"memory {place + call.memory}" if place < 0 else f"virtual {place + 1}"
+
+
 def _counted(names: tuple[str, ...], place: int) -> str:
-    *special, noun = names
-    name = special[place] if place < len(special) else f"{noun} {place - len(special)}"
-    return plain_word(name)
+    """Name a place by special tokens and nouns, of which all but the last say how many they are.
+
+    >>> [_counted(("[CLS]", "text:2", "place"), place) for place in range(4)]
+    ['[CLS]', 'text 0', 'text 1', 'place 0']
+    """
+    *others, last = names
+    for name in others:
+        noun, _, count = name.rpartition(":")
+        is_counted = bool(noun) and count.isdecimal() and len(count) < 10
+        many = int(count) if is_counted else 1
+        if place < many:
+            return plain_word(f"{noun} {place}" if is_counted else name)
+        place -= many
+    return plain_word(f"{last} {place}")
 
 
 def _given(taken: Taken, side: Side) -> tuple[list[Any], list[Side]]:

@@ -85,11 +85,14 @@ class Call:
     notes: tuple[str, ...] = ()
     kind: str = ""  # "encoder", "decoder", "cross", "vision", "audio"; "" where it is not known
     keys_of: str = ""  # of cross-attention: a module whose sequence the keys are, where it is known
-    names: tuple[str, ...] = ()  # of queries that are no words: special ones, then what is counted
+    queries_of: str = ""  # the same of queries that are not of the module's own stack
+    # of queries that are no words: special ones, then what is counted; "text:5" are five of them
+    names: tuple[str, ...] = ()
     key_names: tuple[str, ...] = ()  # the same of the keys
     query_position: int | None = None  # in its sequence, of the first row that was recorded
     key_position: int | None = None  # the same of the first key; both below 0 for virtual tokens
     virtual: int = 0  # how many virtual tokens stand before the sequence
+    memory: int = 0  # how many learned keys, of no token, stand before those of the sequence
     rejected: int = 0  # how many of its last tokens were cropped from the cache behind it
     repeat: str = "call"  # what a later one is: a "step" of generate, a "run": see labels.py
     run: int = 0  # how often the model ran before, not counting the steps of one generation
@@ -646,13 +649,14 @@ def _checked(call: Call) -> Call:
     numbers = [call.scale, call.softcap, call.window, call.dropout]
     numbers += [call.replayed, call.replay_allowed]
     counts = [call.first_query, call.first_key, call.all_queries, call.all_keys, *call.heads]
-    counts += [call.virtual, call.rejected, call.run, 0 if call.window is None else call.window]
+    counts += [call.virtual, call.memory, call.rejected, call.run, call.window or 0]
     places = [place for place in (call.query_position, call.key_position) if place is not None]
     texts = [call.module, call.dtype, call.implementation, *call.notes]
-    texts += [call.kind, call.keys_of, call.repeat, *call.names, *call.key_names]
+    texts += [call.kind, call.keys_of, call.queries_of, call.repeat, *call.names, *call.key_names]
     right = all(each is None or _is_number(each) for each in numbers) and call.scale is not None
     right &= all(type(each) is int and 0 <= each < 2**31 for each in counts)
-    right &= all(type(each) is int and -call.virtual <= each < 2**31 for each in places)
+    before = call.virtual + call.memory
+    right &= all(type(each) is int and -before <= each < 2**31 for each in places)
     right &= call.kind in KINDS and call.repeat in REPEATS
     right &= all(isinstance(each, str) for each in texts) and call.dropout is not None
     right &= call.softcap is None or call.softcap > 0

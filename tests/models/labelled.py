@@ -136,6 +136,42 @@ def detr() -> Any:
     return DetrModel(whole).eval()
 
 
+def sam() -> Any:
+    """Its tower's first layer has windows of 2 × 2 of its 4 × 4 patches, its second has none."""
+    from transformers import (
+        SamConfig,
+        SamMaskDecoderConfig,
+        SamModel,
+        SamPromptEncoderConfig,
+        SamVisionConfig,
+    )
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "mlp_dim": 8}
+    picture = {"image_size": 32, "patch_size": 8}
+    tower = picture | {"output_channels": 16, "window_size": 2, "num_pos_feats": 8}
+    torch.manual_seed(0)
+    config = SamConfig(
+        vision_config=SamVisionConfig(**sizes, **tower, global_attn_indexes=[1]),
+        prompt_encoder_config=SamPromptEncoderConfig(
+            hidden_size=16, mask_input_channels=4, **picture
+        ),
+        mask_decoder_config=SamMaskDecoderConfig(
+            **sizes | {"num_hidden_layers": 1}, iou_head_hidden_dim=8
+        ),
+    )
+    return SamModel(config).eval()
+
+
+def segformer() -> Any:
+    from transformers import SegformerConfig, SegformerModel
+
+    stages = {"depths": [1, 1], "hidden_sizes": [8, 16], "num_attention_heads": [2, 2]}
+    stages |= {"sr_ratios": [4, 1], "patch_sizes": [7, 3], "strides": [4, 2], "mlp_ratios": [2, 2]}
+    torch.manual_seed(0)
+    return SegformerModel(SegformerConfig(num_encoder_blocks=2, **stages)).eval()
+
+
+SAM_QUERIES, SAM_PATCHES = counted("query", 8), counted("patch", 16)
 CASES = [
     Case(
         "BERT",
@@ -404,6 +440,51 @@ CASES = [
             ),
         },
         {"encoder.layers.0.self_attn": "vision", "decoder.layers.0.self_attn": "decoder"},
+    ),
+    Case(  # five tokens of the decoder, two points and the one that SAM adds to points
+        "SAM",
+        sam,
+        lambda model: model(
+            pixel_values=torch.randn(1, 3, 32, 32),
+            input_points=torch.tensor([[[[4.0, 5.0], [9.0, 7.0]]]]),
+        ),
+        None,
+        {
+            "vision_encoder.layers.0.attn#0.3": both(counted("place", 4)),
+            "vision_encoder.layers.1.attn": both(SAM_PATCHES),
+            "mask_decoder.transformer.layers.0.self_attn": both(SAM_QUERIES),
+            "mask_decoder.transformer.layers.0.cross_attn_token_to_image": " | ".join(
+                map(" ".join, (SAM_QUERIES, SAM_PATCHES))
+            ),
+            "mask_decoder.transformer.layers.0.cross_attn_image_to_token": " | ".join(
+                map(" ".join, (SAM_PATCHES, SAM_QUERIES))
+            ),
+            "mask_decoder.transformer.final_attn_token_to_image": " | ".join(
+                map(" ".join, (SAM_QUERIES, SAM_PATCHES))
+            ),
+        },
+        {
+            "vision_encoder.layers.1.attn": "vision",
+            "mask_decoder.transformer.layers.0.self_attn": "decoder",
+            "mask_decoder.transformer.layers.0.cross_attn_token_to_image": "cross",
+            "mask_decoder.transformer.layers.0.cross_attn_image_to_token": "cross",
+            "mask_decoder.transformer.final_attn_token_to_image": "cross",
+        },
+        heads=2,
+    ),
+    Case(  # 8 × 8 patches and 2 × 2 keys, each of 4 × 4 of them; then 4 × 4 of both
+        "SegFormer",
+        segformer,
+        lambda model: model(torch.randn(1, 3, 32, 32)),
+        None,
+        {
+            "stages.0.blocks.0.attention": " | ".join(
+                " ".join(counted(*each)) for each in (("patch", 64), ("region", 4))
+            ),
+            "stages.1.blocks.0.attention": both(counted("patch", 16)),
+        },
+        {"stages.0.blocks.0.attention": "vision"},
+        heads=2,
     ),
     Case(
         "nn.TransformerEncoderLayer",

@@ -416,6 +416,37 @@ def test_a_trace_of_cross_attention_has_the_words_of_both_sequences():
     assert view.labels["queries"] == distinct(queries) and view.labels["keys"] == distinct(keys)
 
 
+def test_sequences_of_two_nouns_and_learned_keys_have_names_of_their_own(tmp_path):
+    """As joint attention and memory keys have them; also of names that capture never writes."""
+    M = np.ones((1, 1, 5, 4), np.float32)
+    joint = Call(0, 0, "attn", M, M, M, M, 1.0, kind="vision", names=("text:2", "place"))
+    joint = replace(joint, key_names=("place:3", "text"))
+    taken = Taken("mine", calls=[joint])
+    taken.save(tmp_path / "run.safetensors")
+    taken = Taken.load(tmp_path / "run.safetensors")
+    assert words_of(taken, taken[0], 0) == (
+        ("text 0", "text 1", "place 0", "place 1", "place 2"),
+        ("place 0", "place 1", "place 2", "text 0", "text 1"),
+    )
+    odd = replace(joint, names=(":2", "a:" + "9" * 5000, "a:b", "place"))
+    assert words_of(Taken(calls=[odd]), odd, 0)[0][::2] == (":2", "a:b", "place 1")
+    facts = {"kind": "decoder", "query_position": 0, "key_position": -2, "memory": 2}
+    call = Call(0, 0, "attn", M[:, :, :3], M, M, M[:, :, :3], 1.0, **facts)
+    taken = Taken("mine", tokens=list("abc"), calls=[call])
+    taken.save(tmp_path / "run.safetensors")
+    found = Taken.load(tmp_path / "run.safetensors")
+    keys = ("memory 0", "memory 1", *"abc")
+    assert words_of(found, found[0], 0) == (tuple("abc"), keys)
+    mask = np.tri(3, 5, 2, dtype=bool)[None, None]  # without positions, by the mask
+    call = replace(call, query_position=None, key_position=None, allowed=mask)
+    taken.calls = [call]
+    assert words_of(taken, call, 0) == (tuple("abc"), keys)
+    taken.calls = [replace(call, key_position=-3, query_position=0)]
+    taken.save(tmp_path / "run.safetensors")
+    with pytest.raises(BadInput):
+        Taken.load(tmp_path / "run.safetensors")
+
+
 def read_twice(K: np.ndarray, other: np.ndarray, **facts) -> Taken:
     """Two runs of one layer over keys (n, d), each its own queries and values."""
     calls = []

@@ -16,7 +16,17 @@ from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
+from attention.models.kinds import (
+    CROSS,
+    DECODER,
+    ENCODER,
+    PLACE,
+    PROMPT,
+    TEXT,
+    TOKEN,
+    Module,
+    is_convolution,
+)
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
 from attention.models.taken import Call
 
@@ -45,6 +55,7 @@ class Stack:
     count: int
     repeat: str = UNKNOWN
     run: int = 0
+    pictures: int = 0  # of its tower; 0 where this is not known
     rejected: int = 0  # how many of its last tokens were cropped from the cache behind it
 
     @property
@@ -94,6 +105,8 @@ class Following:
         self.stacks: dict[str, Stack] = {}  # the same, the one that was called last at the end
         self.words: dict[str, list[int]] = {}  # of stacks on words: the end of each run's sequence
         self.cached: Cached | None = None
+        # by the convolution through which pictures come: how many came last
+        self.pictures = {id(each): 0 for each in self.modules.values() if is_convolution(each)}
         self.made: dict[tuple[str, int], Stack] = {}  # of whose queries a module's call is
         self.virtual = _virtual(model)
 
@@ -104,6 +117,8 @@ class Following:
 
         def hook(module: Any, args: Any) -> None:
             self.called[id(module)] += 1
+            if id(module) in self.pictures:
+                self.pictures[id(module)] = _pictures(module, args)
 
         handle = register_module_forward_pre_hook(hook)
         try:
@@ -164,9 +179,20 @@ class Following:
             ends[last.run] = last.end
 
     def settled(self, calls: list[Call]) -> list[Call]:
-        """Return calls with the number of their tokens that were cropped from the cache."""
-        counts = [self.made[each.module, each.call].rejected for each in calls]
-        return [replace(c, rejected=n) if n else c for c, n in zip(calls, counts, strict=True)]
+        """Return calls with what is known of them at last: how many of their tokens were cropped
+        from the cache, and of which pictures their items are windows.
+        """
+        return [self._settled(each, self.made[each.module, each.call]) for each in calls]
+
+    def _settled(self, call: Call, made: Stack) -> Call:
+        note = "" if call.kind == CROSS else made.module.windows_note(len(call.Q), made.pictures)
+        notes = (*call.notes, note) if note else call.notes
+        known = call.rejected, call.notes
+        return (
+            call
+            if known == (made.rejected, notes)
+            else replace(call, rejected=made.rejected, notes=notes)
+        )
 
     def was_run(self, name: str) -> bool:
         """Check whether a module was called."""
@@ -177,15 +203,19 @@ class Following:
         layer = self.layers.setdefault(name, Layer(Module(name, self.modules)))
         module, number = layer.module, layer.calls
         cached, self.cached = self.cached, None
-        cross = module.is_cross if cross is None else cross
+        cross, memory = module.is_cross if cross is None else cross, 0
         stack = self.stacks.get(module.stack)
         if cross:
-            start, first = stack.start if stack and stack.count == n_q else None, None
+            theirs = self._theirs(module, n_q)
+            start, first = theirs.start if theirs else None, None
         else:
-            start, first = self._without_virtual(layer, n_q, *_positions(n_q, n_k, cached))
+            memory = module.memories if module.memories < n_k else 0
+            start, first = _positions(n_q, n_k - memory, cached)
+            start, first = self._without_virtual(layer, n_q, start, first)
+            first = None if first is None else first - memory
         cache = cached.cache if cached else None
         before = layer.last if cache is None else layer.by_cache.get(cache)
-        repeat = self._repeat(layer, n_q, n_k, start, before, cache is not None)
+        repeat = self._repeat(layer, n_q, n_k - memory, start, before, cache is not None)
         run = layer.last.run if layer.last else 0
         if cross and stack and stack.repeat in (STEP, RUN) and repeat in (STEP, RUN, UNKNOWN):
             repeat, run = (stack.repeat, stack.run) if layer.calls else (repeat, stack.run)
@@ -195,18 +225,27 @@ class Following:
         elif repeat == RUN:
             layer.runs += 1
             run = layer.runs
-        made = Stack(module, start, n_q, repeat, run)
-        if cross and stack and stack.count == n_q:
+        pictures = self.pictures.get(id(module.first_convolution), 0)
+        made = Stack(module, start, n_q, repeat, run, pictures)
+        if cross and theirs is not None and theirs is stack:
             made = stack
-        layer.calls, layer.keys, layer.last = number + 1, n_k, made
+        layer.calls, layer.keys, layer.last = number + 1, n_k - memory, made
         if cache is not None:
             layer.by_cache[cache] = made
         facts = {"repeat": repeat, "run": run, "query_position": start}
         facts |= {"names": module.names(n_q), "virtual": layer.virtual or 0}
         if cross:
-            facts |= self._keys_of(module, n_k)
+            if theirs is not None and theirs is not stack:
+                whose = theirs.module
+                facts |= {"queries_of": whose.name, "names": whose.names(n_q)}
+            elif theirs is None and stack is not None and module.looks_with_queries:
+                facts["names"] = (PLACE,)  # of another stack, which was not seen
+            facts |= self._keys_of(module, n_k, theirs)
         else:
-            facts |= {"key_names": module.names(n_k), "key_position": first}
+            facts |= {"key_names": module.key_names(n_q, n_k), "key_position": first}
+            facts |= {"memory": memory}
+            if module.is_of_diffusers and n_q == n_k and (names := _of_prompt(module, n_q)):
+                facts |= {"names": names, "key_names": names}
             self.stacks.pop(module.stack, None)
             self.stacks[module.stack] = made
             if not facts["names"] and not layer.is_lost:
@@ -247,13 +286,26 @@ class Following:
                 return ((name, self.called[id(each)]),)
         return (None,)
 
-    def _keys_of(self, module: Module, n_k: int) -> dict[str, Any]:
+    def _theirs(self, module: Module, n_q: int) -> Stack | None:
+        """Whose sequence the queries of cross-attention are: of its own stack; where that had
+        another number of tokens, in a tower, of another with as many.
+        """
+        own = self.stacks.get(module.stack)
+        if own is not None and own.count == n_q and not module.looks_from_picture:
+            return own
+        others = [each for name, each in self.stacks.items() if name != module.stack]
+        others = others if module.looks_with_queries else []
+        return next((each for each in reversed(others) if each.count == n_q), None)
+
+    def _keys_of(self, module: Module, n_k: int, asking: Stack | None) -> dict[str, Any]:
         """Whose sequence the keys of cross-attention are: of the stack that had as many tokens and
-        was called last; else of none that is known.
+        was called last, which is not that of the queries; else of none that is known.
         """
         if module.is_of_diffusers:  # they come from a model beside it
             return {"key_names": (), "key_position": 0}
-        others = [each for name, each in self.stacks.items() if name != module.stack]
+        own = self.stacks.get(module.stack)
+        others = [each for each in self.stacks.values() if each is not asking]
+        others = others if module.looks_with_queries else [e for e in others if e is not own]
         found = [each for each in others if each.count == n_k]
         if found:
             theirs = found[-1].module
@@ -288,6 +340,13 @@ class Following:
         return start - layer.virtual, first - layer.virtual
 
 
+def _pictures(module: Any, args: Any) -> int:
+    """How many pictures a convolution is given; 0 where they are not its first argument."""
+    if not args:
+        return 0
+    return int(args[0].shape[0]) if args[0].ndim == module.weight.ndim else 1
+
+
 def _length(cache: Any) -> int:
     """How many tokens a cache holds; 0 where it does not say."""
     try:
@@ -311,6 +370,57 @@ def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, i
     if cached is not None and (cached.new, cached.returned) == (n_q, n_k):
         return cached.length - n_q, max(cached.length - n_k, 0)
     return (0, 0) if n_q == n_k else (None, None)
+
+
+def _of_prompt(module: Module, n: int) -> tuple[str, ...]:
+    """How n tokens of joint attention are called, a prompt's and places of a picture; () where they
+    are all of one.
+
+    Asked of the tensors that diffusers' functions hold at this moment: one that is named as the
+    encoder's is of the prompt, and one of n tokens that begins or ends with it tells the order.
+    """
+    import torch
+
+    frame, is_inside = sys._getframe(1), True
+    while frame is not None:
+        there = {k: M for k, M in frame.f_locals.items() if isinstance(M, torch.Tensor)}
+        prompts = [there.pop(name) for name in list(there) if name.startswith("encoder")]
+        pairs = [(prompt, M) for prompt in prompts for M in there.values()]
+        for prompt, M in pairs:
+            if names := _order(prompt, M, n):
+                return names
+        counts = [(_tokens(prompt), _tokens(M)) for prompt, M in pairs]
+        if is_inside and any(sum(each) == n and all(each) for each in counts):
+            return (TOKEN,)  # in an order that is not known
+        of = frame.f_locals.get("self")
+        is_inside &= of is not module.itself
+        if of is module.modules.get(""):
+            break
+        frame = frame.f_back  # type: ignore[assignment]
+    return ()
+
+
+def _tokens(M: Any) -> int:
+    """How many tokens a tensor (b, n, d) has; 0 of another."""
+    return int(M.shape[1]) if M.ndim == 3 else 0
+
+
+def _order(prompt: Any, whole: Any, n: int) -> tuple[str, ...]:
+    """How n tokens are called, if they are the prompt's and others; () where they are not."""
+    import torch
+
+    sizes = list(zip(prompt.shape, whole.shape, strict=False))
+    axes = [axis for axis, (one, all_of_it) in enumerate(sizes) if one != all_of_it]
+    if prompt.ndim != whole.ndim or prompt.dtype != whole.dtype or len(axes) != 1:
+        return ()
+    (axis,), count = axes, prompt.shape[axes[0]]
+    if axis == 0 or whole.shape[axis] != n or not 0 < count < n:
+        return ()
+    if torch.equal(whole.narrow(axis, 0, count), prompt):
+        return (f"{PROMPT}:{count}", PLACE)
+    if torch.equal(whole.narrow(axis, n - count, count), prompt):
+        return (f"{PLACE}:{n - count}", PROMPT)
+    return ()
 
 
 def _virtual(model: Any) -> tuple[int, str, bool]:

@@ -673,6 +673,156 @@ def test_towers_of_timm_take_no_list_and_count_patches_and_places_in_windows(nam
     assert label_note(taken) and attention.verify(taken).agrees
 
 
+@pytest.mark.parametrize(
+    ("name", "size", "queries", "keys"),
+    [
+        ("pvt_v2_b0", 64, 256, 4),  # 16 × 16 patches, and 2 × 2 keys of 8 × 8 patches each
+        ("twins_pcpvt_small", 224, 3136, 49),
+        ("nextvit_small", 128, 256, 16),
+    ],
+)
+@torch.no_grad()
+def test_keys_that_are_several_patches_together_are_regions(name, size, queries, keys):
+    timm = pytest.importorskip("timm", reason="timm is not installed here")
+    model = timm.create_model(name).eval()
+    with attention.capture(model, heads=[0], calls=[0]) as taken:
+        model(torch.randn(1, 3, size, size))
+    rows, columns = words_of(taken, taken[0], 0)
+    assert rows == tuple(f"patch {k}" for k in range(queries))
+    assert columns == tuple(f"region {k}" for k in range(keys))
+    for call in taken:  # also in stages that have no fewer keys
+        rows, columns = words_of(taken, call, 0)
+        noun = "region" if len(columns) < len(rows) else "patch"
+        assert {word.split()[0] for word in columns} == {noun}
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "windows"),
+    [
+        ("twins_svt_small", 224, {"blocks.0.0.attn": 64, "blocks.0.1.attn": 0}),
+        ("davit_tiny", 64, {"stages.0.blocks.0.0.attn": 9, "stages.2.blocks.0.0.attn": 0}),
+        ("hiera_tiny_224", 64, {"blocks.0.attn": 4, "blocks.4.attn": 0}),
+        ("tiny_vit_5m_224", 224, {"stages.1.blocks.0.attn": 16, "stages.2.blocks.0.attn": 0}),
+        ("maxvit_rmlp_pico_rw_256", 64, {"stages.0.blocks.0.attn_block.attn": 64}),
+        ("vit_tiny_patch16_224", 224, {"blocks.0.attn": 0}),
+    ],
+)
+@torch.no_grad()
+def test_a_note_says_of_which_picture_a_window_is(name, size, windows):
+    timm = pytest.importorskip("timm", reason="timm is not installed here")
+    sized = {"img_size": size} if name[0] in "hm" else {}
+    model = timm.create_model(name, **sized).eval()
+    for pictures in (1, 2):
+        with attention.capture(model, heads=[0], layers=list(windows)) as taken:
+            model(torch.randn(pictures, 3, size, size))
+        for call in taken:
+            count = windows[call.module]
+            items = pictures * (count or 1)
+            said = messages.WINDOWS.format(
+                part="window", each=count, item=items - 1, last=count - 1, picture=pictures - 1
+            )
+            assert len(call.Q) == items
+            assert call.notes == ((said,) if count else ())
+
+
+@torch.no_grad()
+def test_the_items_of_a_window_note_are_the_windows_it_names():
+    """Beside Twins' own windows of its first layer's input."""
+    timm = pytest.importorskip("timm", reason="timm is not installed here")
+    model, given = timm.create_model("twins_svt_small").eval(), []
+    attn = model.blocks[0][0].attn
+    attn.register_forward_pre_hook(lambda module, args: given.append(args[0]))
+    with attention.capture(model, layers=["blocks.0.0."]) as taken:
+        model(torch.randn(2, 3, 224, 224))
+    (call,), x = taken, given[0].reshape(2, 56, 56, -1)
+    for picture, row, column in ((0, 0, 0), (0, 7, 7), (1, 0, 1), (1, 3, 5)):
+        window = x[picture, 7 * row : 7 * row + 7, 7 * column : 7 * column + 7].reshape(49, -1)
+        Q = attn.qkv(window)[:, :32].numpy()
+        item = 64 * picture + 8 * row + column
+        np.testing.assert_allclose(call.Q[item, 0], Q, rtol=0, atol=1e-5)
+
+
+def joint(kind):
+    """A small transformer of diffusers for 16 places and a prompt of 5, and what it is given."""
+    diffusers = pytest.importorskip("diffusers", reason="diffusers is not installed here")
+    torch.manual_seed(0)
+    sizes = {"num_layers": 1, "num_attention_heads": 2, "in_channels": 4}
+    sizes |= {"joint_attention_dim": 12, "pooled_projection_dim": 8}
+    given = {"encoder_hidden_states": torch.randn(2, 5, 12), "timestep": torch.ones(2)}
+    given |= {"pooled_projections": torch.randn(2, 8)}
+    if kind == "SD3":
+        sizes |= {"sample_size": 8, "patch_size": 2, "attention_head_dim": 8, "out_channels": 4}
+        sizes |= {"caption_projection_dim": 16, "pos_embed_max_size": 8, "num_layers": 2}
+        model = diffusers.SD3Transformer2DModel(**sizes, dual_attention_layers=(1,))
+        return model.eval(), {"hidden_states": torch.randn(2, 4, 8, 8)} | given
+    sizes |= {"attention_head_dim": 16, "num_single_layers": 1, "axes_dims_rope": (4, 6, 6)}
+    model = diffusers.FluxTransformer2DModel(patch_size=1, **sizes)
+    ids = {"img_ids": torch.zeros(16, 3), "txt_ids": torch.zeros(5, 3)}
+    return model.eval(), {"hidden_states": torch.randn(2, 16, 4)} | given | ids
+
+
+PLACES, PROMPT = (
+    tuple(f"{noun} {k}" for k in range(n)) for noun, n in (("place", 16), ("text", 5))
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "right"),
+    [
+        (
+            "SD3",  # the latter has a second attention, of the picture alone
+            {
+                "transformer_blocks.0.attn": PLACES + PROMPT,
+                "transformer_blocks.1.attn": PLACES + PROMPT,
+                "transformer_blocks.1.attn2": PLACES,
+            },
+        ),
+        (
+            "Flux",
+            {
+                "transformer_blocks.0.attn": PROMPT + PLACES,
+                "single_transformer_blocks.0.attn": PROMPT + PLACES,
+            },
+        ),
+    ],
+)
+@torch.no_grad()
+def test_joint_attention_tells_the_prompt_from_the_picture(kind, right, tmp_path):
+    model, given = joint(kind)
+    with attention.capture(model) as taken:
+        model(**given)
+    taken.save(tmp_path / "run.safetensors")
+    for each in (taken, attention.Taken.load(tmp_path / "run.safetensors")):
+        assert {call.module: words_of(each, call, 1) for call in each} == {
+            module: (labels, labels) for module, labels in right.items()
+        }
+
+
+@pytest.mark.parametrize("kind", ["Decoder", "Encoder"])
+@torch.no_grad()
+def test_memory_keys_are_no_words(kind, tmp_path):
+    x_transformers = pytest.importorskip("x_transformers", reason="x-transformers is not here")
+    layers = getattr(x_transformers, kind)(
+        dim=16, depth=1, heads=2, attn_dim_head=8, attn_num_mem_kv=2, attn_flash=True
+    )
+    model = x_transformers.TransformerWrapper(num_tokens=11, max_seq_len=16, attn_layers=layers)
+    answer = [*WORDS, "new", "er"]
+    with attention.capture(model.eval(), tokens=answer if kind == "Decoder" else WORDS) as taken:
+        if kind == "Encoder":
+            model(SOURCE)
+        else:
+            x_transformers.AutoregressiveWrapper(model).generate(SOURCE, 2)
+    taken.save(tmp_path / "run.safetensors")
+    for each in (taken, attention.Taken.load(tmp_path / "run.safetensors")):
+        for call in each:
+            read = answer[: 6 + call.call]
+            queries, keys = words_of(each, call, 0)
+            assert keys == ("memory 0", "memory 1", *read)
+            assert queries == tuple(read if call.call == 0 else read[-1:])
+            assert first_token(each, call, 0) == 2
+    assert attention.verify(taken).agrees
+
+
 @torch.no_grad()
 def test_a_unet_has_the_words_of_the_prompt_at_each_of_its_keys():
     diffusers = pytest.importorskip("diffusers", reason="diffusers is not installed here")
