@@ -288,7 +288,7 @@ def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     places = range(side.first, side.first + side.count)
     if mine and len(mine) == side.whole and (offset is None or side.position is None):
         return mine[places.start : places.stop]
-    if side.names and offset is None:
+    if side.names and (offset is None or side.position is None):
         return tuple(_counted(side.names, place) for place in places)
     if side.position is None:
         return tuple(f"{side.of[0]}{place + 1}" for place in places)

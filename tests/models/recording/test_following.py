@@ -673,6 +673,73 @@ def test_towers_of_timm_take_no_list_and_count_patches_and_places_in_windows(nam
     assert label_note(taken) and attention.verify(taken).agrees
 
 
+def segmenting(kind):
+    """A small model of SAM's family for pictures of 4 × 4 patches of 16 × 16."""
+    import transformers
+
+    part = {name: getattr(transformers, f"{kind}{name}Config", None) for name in PARTS}
+    picture = {"image_size": 64, "patch_size": 16}
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "mlp_dim": 8}
+    decoder = sizes | {"iou_head_hidden_dim": 8}
+    if kind == "SamHQ":
+        decoder |= {"vit_dim": 16}
+        tower = sizes | picture | {"output_channels": 16, "num_pos_feats": 8}
+        vision = part["Vision"](**tower, global_attn_indexes=[0])
+    elif kind == "Sam2":  # whose last layer has fewer queries than patches
+        stages = {"blocks_per_stage": [1, 1, 2, 1], "embed_dim_per_stage": [8, 16, 32, 64]}
+        stages |= {"num_attention_heads_per_stage": [1, 2, 4, 8], "global_attention_blocks": [3]}
+        stages |= {"window_size_per_stage": [8, 4, 4, 4], "image_size": [64, 64]}
+        stages |= {"window_positional_embedding_background_size": [4, 4], "hidden_size": 8}
+        backbone = transformers.Sam2HieraDetConfig(**stages)
+        maps = {"backbone_channel_list": [64, 32, 16, 8], "fpn_hidden_size": 16}
+        maps |= {"backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]]}
+        vision = part["Vision"](backbone_config=backbone, **maps)
+    else:
+        maps = {"fpn_hidden_size": 16, "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]]}
+        tower = {name: size for name, size in sizes.items() if name != "mlp_dim"} | picture
+        tower |= {"intermediate_size": 8, "pretrain_image_size": 32, "global_attn_indexes": [0]}
+        vision = transformers.Sam3VisionConfig(
+            backbone_config=transformers.Sam3ViTConfig(**tower), **maps
+        )
+    prompt = part["PromptEncoder"](hidden_size=16, mask_input_channels=4, **picture)
+    parts = {"vision_config": vision, "prompt_encoder_config": prompt}
+    parts |= {"mask_decoder_config": part["MaskDecoder"](**decoder)}
+    torch.manual_seed(0)
+    return getattr(transformers, f"{kind}Model")(part[""](**parts)).eval()
+
+
+PARTS = ("", "Vision", "PromptEncoder", "MaskDecoder")
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokens", "picture"),
+    [
+        ("SamHQ", 6, "patch"),  # one for the quality, four masks and the one of high quality
+        ("Sam2", 6, "place"),  # whose pictures come from another layer than the last
+        ("Sam3Tracker", 6, "patch"),
+    ],
+)
+@torch.no_grad()
+def test_in_sams_family_a_picture_that_looks_at_tokens_has_its_own_names(kind, tokens, picture):
+    model, points = segmenting(kind), torch.tensor([[[[4.0, 5.0], [9.0, 7.0]]]])
+    with attention.capture(model, layers=["mask_decoder."]) as taken:
+        model(pixel_values=torch.randn(1, 3, 64, 64), input_points=points)
+    queries = tuple(f"query {k}" for k in range(tokens + 3))  # two points, and one that is added
+    places = tuple(f"{picture} {k}" for k in range(16))
+    assert {call.module.rpartition(".")[2]: words_of(taken, call, 0) for call in taken} == {
+        "self_attn": (queries, queries),
+        "cross_attn_token_to_image": (queries, places),
+        "cross_attn_image_to_token": (places, queries),
+        "final_attn_token_to_image": (queries, places),
+    }
+    assert [call.kind for call in taken] == ["decoder", "cross", "cross", "cross"]
+    names = [f"token {k}" for k in range(tokens + 3)]
+    taken.tokens = {"mask_decoder": names}  # of the tokens, wherever they are
+    words = {call.module.rpartition(".")[2]: words_of(taken, call, 0) for call in taken}
+    assert words["cross_attn_image_to_token"] == (places, tuple(names))
+    assert words["final_attn_token_to_image"] == (tuple(names), places)
+
+
 @pytest.mark.parametrize(
     ("name", "size", "queries", "keys"),
     [
