@@ -79,6 +79,7 @@ def capture(
         if each in sys.modules
     }
     recorder = Recorder(
+        model,
         taken,
         Following(model),
         _layers(layers),
@@ -89,7 +90,8 @@ def capture(
     with ExitStack() as stack:
         opened(stack, recorder, model)
         yield taken
-    taken.missed, taken.not_run = recorder.missed(model)
+    recorder.in_order()
+    taken.missed, taken.not_run = recorder.passed_by.listed()
     taken.stacks = recorder.following.words
     if not taken.calls:
         raise ValueError(_empty(recorder, model, taken.missed, taken.not_run))
@@ -153,7 +155,7 @@ def _layers(given: Any) -> list[int | str] | None:
 
 def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]) -> str:
     """Why nothing was captured."""
-    if called := list(recorder.following.layers):
+    if called := list(recorder.following.calls):
         there = ", ".join(f"{k} ({name})" for k, name in enumerate(called[:8]))
         return f"None of the chosen layers ran; the layers that ran are {there}."
     listed = missed or [

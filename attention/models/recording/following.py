@@ -2,7 +2,8 @@
 whether it is a step of a generation, another run, or the same module once more.
 
 torch and transformers are asked for what they know themselves: how often a module was called, by
-torch's hook for all modules; how many tokens a cache holds, by the cache.
+torch's hook for all modules; how many tokens a cache holds, by the cache. Each thread is followed
+by itself, so what a model does in two threads at once is two runs.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
+from threading import Lock, local
 from typing import Any
 
 from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
@@ -69,6 +71,17 @@ class At:
     grown: Grown = UNGROWN  # of its cache
 
 
+@dataclass
+class Thread:
+    """Where the run of one thread is."""
+
+    called: Counter[int] = field(default_factory=Counter)  # calls of modules, by id
+    layers: dict[str, Layer] = field(default_factory=dict)  # by name
+    stacks: dict[str, Stack] = field(default_factory=dict)  # by name, in the order of last calls
+    cached: Cached | None = None
+    runs: dict[int, int] = field(default_factory=dict)  # from its own number to the model's
+
+
 class Following:
     """Follows a model's run."""
 
@@ -76,12 +89,30 @@ class Following:
         self.modules = dict(model.named_modules())
         self.modules |= _of_keras(model, self.modules)
         self.names = {id(module): name for name, module in self.modules.items()}
-        self.called: Counter[int] = Counter()  # by id
-        self.layers: dict[str, Layer] = {}  # by name, in the order of their first calls
-        self.stacks: dict[str, Stack] = {}  # the same, the one that was called last at the end
+        self.calls: dict[str, int] = {}  # by module of attention, in the order of first calls
         self.words: dict[str, list[int]] = {}  # of stacks on words: the end of each run's sequence
-        self.cached: Cached | None = None
         self.virtual = _virtual(model)
+        self.threads: list[Thread] = []
+        self.runs = 0  # of all threads
+        self._last: Thread | None = None
+        self._own = local()
+        self._lock = Lock()
+
+    @property
+    def here(self) -> Thread:
+        """The run of the calling thread.
+
+        Gradients of what ran on a GPU are computed in a thread of torch's own, which goes on with
+        the run that was recorded last.
+        """
+        try:
+            return self._own.thread  # type: ignore[no-any-return]
+        except AttributeError:
+            thread = self._last if _is_backward() else None
+            if thread is None:
+                self.threads.append(thread := Thread())
+            self._own.thread = thread
+            return thread
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -89,7 +120,7 @@ class Following:
         from torch.nn.modules.module import register_module_forward_pre_hook
 
         def hook(module: Any, args: Any) -> None:
-            self.called[id(module)] += 1
+            self.here.called[id(module)] += 1
 
         handle = register_module_forward_pre_hook(hook)
         try:
@@ -118,9 +149,11 @@ class Following:
             try:
                 length = int(cache.get_seq_length(layer_idx))
                 grown = tuple(zip(before, answer, strict=False))
-                self.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length, grown)
+                self.here.cached = Cached(
+                    key_states.shape[-2], answer[0].shape[-2], length, grown
+                )
             except Exception:  # a cache of one's own: the model goes on, without positions
-                self.cached = None
+                self.here.cached = None
             return answer
 
         Cache.update = update
@@ -131,37 +164,48 @@ class Following:
 
     def was_run(self, name: str) -> bool:
         """Check whether a module was called."""
-        return self.called[id(self.modules[name])] > 0
+        return any(each.called[id(self.modules[name])] for each in self.threads)
 
     def call(self, name: str, n_q: int, n_k: int, cross: bool | None) -> At:
         """Return what the next call of a module is; ``cross`` where the door can tell."""
-        layer = self.layers.setdefault(name, Layer(Module(name, self.modules)))
-        module, number = layer.module, layer.calls
-        cached, self.cached = self.cached, None
+        with self._lock:
+            return self._call(self.here, name, n_q, n_k, cross)
+
+    def _call(self, here: Thread, name: str, n_q: int, n_k: int, cross: bool | None) -> At:
+        if (layer := here.layers.get(name)) is None:
+            layer = here.layers[name] = Layer(Module(name, self.modules))
+        module, number = layer.module, self.calls.get(name, 0)
+        self.calls[name] = number + 1
+        cached, here.cached = here.cached, None
         cross = module.is_cross if cross is None else cross
-        stack = self.stacks.get(module.stack)
+        stack = here.stacks.get(module.stack)
         if cross:
             start, first = stack.start if stack and stack.count == n_q else None, None
         else:
             start, first = self._without_virtual(layer, n_q, *_positions(n_q, n_k, cached))
         repeat = self._repeat(layer, n_q, n_k, start, stack if cross else None)
-        layer.calls, layer.keys = number + 1, n_k
-        layer.runs += number > 0 and repeat == RUN
-        facts = {"repeat": repeat, "run": layer.runs, "query_position": start}
+        layer.runs += layer.calls > 0 and repeat == RUN
+        layer.calls, layer.keys = layer.calls + 1, n_k
+        if layer.runs not in here.runs:
+            here.runs[layer.runs], self.runs = self.runs, self.runs + 1
+        run, self._last = here.runs[layer.runs], here
+        if number and layer.calls == 1:  # of another thread's run there was one before
+            repeat = RUN
+        facts = {"repeat": repeat, "run": run, "query_position": start}
         facts |= {"names": module.names(n_q), "virtual": layer.virtual or 0}
         if cross:
             facts |= self._keys_of(module, n_k)
         else:
             facts |= {"key_names": module.names(n_k), "key_position": first}
-            self.stacks.pop(module.stack, None)
-            self.stacks[module.stack] = Stack(module, start, n_q, repeat)
+            here.stacks.pop(module.stack, None)
+            here.stacks[module.stack] = Stack(module, start, n_q, repeat)
             if not facts["names"] and not layer.is_lost:
                 ends = self.words.setdefault(module.stack, [])
-                ends += [0] * (layer.runs + 1 - len(ends))
-                ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)
+                ends += [0] * (run + 1 - len(ends))
+                ends[run] = max(ends[run], (start or 0) + n_q)
         notes: tuple[str, ...] = (VIRTUAL,) if layer.is_lost and not cross else ()
         notes += (BEAMS,) if repeat == STEP and _is_within("_beam_search") else ()
-        place = list(self.layers).index(name)
+        place = list(self.calls).index(name)
         return At(place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN)
 
     def _repeat(
@@ -186,9 +230,10 @@ class Following:
 
     def _occasion(self, module: Module) -> tuple[Any, ...]:
         """Which run it is of the outermost module around that was called."""
+        called = self.here.called
         for name, each in reversed(module.ancestors):
-            if self.called[id(each)]:
-                return ((name, self.called[id(each)]),)
+            if called[id(each)]:
+                return ((name, called[id(each)]),)
         return (None,)
 
     def _keys_of(self, module: Module, n_k: int) -> dict[str, Any]:
@@ -197,7 +242,7 @@ class Following:
         """
         if module.is_of_diffusers:  # they come from a model beside it
             return {"key_names": (), "key_position": 0}
-        others = [each for name, each in self.stacks.items() if name != module.stack]
+        others = [each for name, each in self.here.stacks.items() if name != module.stack]
         found = [each for each in others if each.count == n_k]
         if found:
             theirs = found[-1].module
@@ -205,7 +250,7 @@ class Following:
                 "keys_of": theirs.name,
                 "key_names": theirs.names(n_k),
                 "key_position": found[-1].start,
-                "virtual": self.layers[theirs.name].virtual or 0,
+                "virtual": self.here.layers[theirs.name].virtual or 0,
             }
         pictures = any(each.module.tower != TEXT for each in others)
         names = (PLACE,) if pictures or module.looks_with_queries else ()
