@@ -31,6 +31,7 @@ from attention.models.recording.functions import (
 from attention.models.recording.recorder import Recorder
 from attention.vocabulary.sentences import amount
 
+ARGUMENTS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 KNOWN = ("position_bias", "s_aux")  # tensors of which it is known what they do
 SCORE_MOD = "score_mod does not only add to scores: its effect on these is recorded as a bias"
 ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on another path
@@ -39,8 +40,7 @@ ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on ano
 def opened(stack: ExitStack, recorder: Recorder, model: Any) -> None:
     """Listen at all doors until the stack is closed."""
     stack.enter_context(uncompiled())
-    stack.enter_context(recorder.following.listening())
-    stack.enter_context(recorder.passed_by.listening())
+    stack.enter_context(recorder.following.listening(recorder.passed_by.followed))
     functions = Functions(recorder)
     doors = [functions.listening(model), *_torch_layers(recorder, functions)]
     if "transformers" in sys.modules:
@@ -106,8 +106,7 @@ class Functions(local):
 
     def attend(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Record scaled_dot_product_attention, or the masks that it gets within another door."""
-        given = dict(zip(("query", "key", "value", "attn_mask"), args, strict=False))
-        given |= dict(zip(("dropout_p", "is_causal"), args[4:], strict=False)) | kwargs
+        given = dict(zip(ARGUMENTS, args, strict=False)) | kwargs
         causal = bool(given.get("is_causal"))
         recorder, query, key = self.recorder, given["query"], given["key"]
         if self.is_within:
@@ -353,8 +352,13 @@ def _transformers(
 
         return listened
 
+    known: dict[tuple[Any, str], Any] = {}
+
     def interface(original: Any, self: Any, attn_implementation: Any, default: Any) -> Any:
-        return listening(original(self, attn_implementation, default), str(attn_implementation))
+        asked = original(self, attn_implementation, default), str(attn_implementation)
+        if asked not in known:
+            known[asked] = listening(*asked)
+        return known[asked]
 
     if "get_interface" in vars(AttentionInterface):
         yield replaced(AttentionInterface, "get_interface", interface)
@@ -385,7 +389,7 @@ class HandedOver:
         more: dict[str, Any],
     ) -> None:
         self.recorder, self.at, self.module = recorder, at, module
-        self.Q, self.dtype, self.device = copied(query), query.dtype, str(query.device)
+        self.Q, self.dtype, self.device = copied(query), query.dtype, query.device
         self.K, self.V = recorder.keys_and_values(at, key, value)
         self.mask = copied(mask) if hasattr(mask, "detach") else mask
         self.more: dict[str, Any] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
@@ -21,6 +21,8 @@ from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
+Answer = tuple[str, Any]  # a module, and a tensor (b, h, n, d)
+Followed = Callable[[Answer, Any, tuple[Any, ...]], Answer | None]
 UNGROWN: Grown = ((None, None), (None, None))
 VIRTUAL = "virtual tokens came with later tokens too, so no position is known"
 
@@ -54,6 +56,7 @@ class Layer:
     runs: int = 0
     keys: int = 0
     occasion: tuple[Any, ...] = ()  # the run and the call of the module
+    place: int = 0  # among the modules of attention
     virtual: int | None = None  # tokens before its sequence; None before its first call
     is_lost: bool = False  # whether more virtual tokens came in between: no position is known
 
@@ -79,6 +82,8 @@ class Thread:
     layers: dict[str, Layer] = field(default_factory=dict)  # by name
     stacks: dict[str, Stack] = field(default_factory=dict)  # by name, in the order of last calls
     cached: Cached | None = None
+    beams: tuple[tuple[Any, ...], bool] = ((), False)  # of a run: whether beams are searched
+    answer: Answer | None = None  # what attention has just answered
     runs: dict[int, int] = field(default_factory=dict)  # from its own number to the model's
 
 
@@ -115,12 +120,19 @@ class Following:
             return thread
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Count the calls of all modules, and hear what caches hold."""
+    def listening(self, followed: Followed) -> Iterator[None]:
+        """Count the calls of all modules, and hear what caches hold.
+
+        ``followed`` is given what attention has just answered, and the next module with what that
+        is given; it returns the answer where it goes on to another module.
+        """
         from torch.nn.modules.module import register_module_forward_pre_hook
 
         def hook(module: Any, args: Any) -> None:
-            self.here.called[id(module)] += 1
+            here = self.here
+            here.called[id(module)] += 1
+            if here.answer is not None:
+                here.answer = followed(here.answer, module, args)
 
         handle = register_module_forward_pre_hook(hook)
         try:
@@ -173,8 +185,10 @@ class Following:
 
     def _call(self, here: Thread, name: str, n_q: int, n_k: int, cross: bool | None) -> At:
         if (layer := here.layers.get(name)) is None:
-            layer = here.layers[name] = Layer(Module(name, self.modules))
-        module, number = layer.module, self.calls.get(name, 0)
+            self.calls.setdefault(name, 0)
+            place = list(self.calls).index(name)
+            layer = here.layers[name] = Layer(Module(name, self.modules), place=place)
+        module, number = layer.module, self.calls[name]
         self.calls[name] = number + 1
         cached, here.cached = here.cached, None
         cross = module.is_cross if cross is None else cross
@@ -204,9 +218,8 @@ class Following:
                 ends += [0] * (run + 1 - len(ends))
                 ends[run] = max(ends[run], (start or 0) + n_q)
         notes: tuple[str, ...] = (VIRTUAL,) if layer.is_lost and not cross else ()
-        notes += (BEAMS,) if repeat == STEP and _is_within("_beam_search") else ()
-        place = list(self.calls).index(name)
-        return At(place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN)
+        notes += (BEAMS,) if repeat == STEP and self._is_of_beams(layer.occasion) else ()
+        return At(layer.place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN)
 
     def _repeat(
         self, layer: Layer, n_q: int, n_k: int, start: int | None, around: Stack | None
@@ -235,6 +248,13 @@ class Following:
             if called[id(each)]:
                 return ((name, called[id(each)]),)
         return (None,)
+
+    def _is_of_beams(self, occasion: tuple[Any, ...]) -> bool:
+        """Check whether a run is part of a search with beams."""
+        here = self.here
+        if here.beams[0] != occasion or occasion == (None,):
+            here.beams = occasion, _is_within("_beam_search")
+        return here.beams[1]
 
     def _keys_of(self, module: Module, n_k: int) -> dict[str, Any]:
         """Whose sequence the keys of cross-attention are: of the stack that had as many tokens and

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import local
 from typing import Any
 
 from attention.models.kinds import stack_of
-from attention.models.recording.following import Following
+from attention.models.recording.following import Answer, Following
 
 # layers in the place of attention, by what their classes are called: they have no weights to show
 _NO_WEIGHTS = {
@@ -26,7 +24,6 @@ PRODUCTS = 2  # of what was computed: queries with keys, weights with values
 class Own(local):
     """What one thread is at."""
 
-    answer: tuple[str, Any] | None = None  # a module, and what its attention has just answered
     products: tuple[str, int, int] = ("", 0, 0)  # in which call of a module, and how many
 
 
@@ -40,23 +37,6 @@ class PassedBy:
         self.changed: dict[str, bool] = {}  # whether a module's answer was before its projection
         self._parameters: set[int] | None = None  # where they are in memory
         self._own = Own()
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """See what is made of the answers of attention."""
-        from torch.nn.modules.module import register_module_forward_pre_hook
-
-        own = self._own
-
-        def hook(module: Any, args: Any) -> None:
-            if own.answer is not None:
-                self._followed(module, args)
-
-        handle = register_module_forward_pre_hook(hook)
-        try:
-            yield
-        finally:
-            handle.remove()
 
     def softmax(self, name: str | None) -> None:
         """Note a module that takes a softmax by itself."""
@@ -96,25 +76,24 @@ class PassedBy:
         """Take what a module's attention has answered, (b, h, n, d), the first time that it does."""
         if name not in self.changed:
             self.changed[name] = False
-            self._own.answer = name, answer.detach()
+            self.following.here.answer = name, answer.detach()
 
-    def _followed(self, module: Any, args: Any) -> None:
+    def followed(self, answered: Answer, module: Any, args: tuple[Any, ...]) -> Answer | None:
         """Compare what the next module within the one of attention is given with the answer."""
-        assert self._own.answer is not None
-        name, answer = self._own.answer
+        name, answer = answered
         kind = type(module).__name__.lower()
         if kind == "identity" or kind.startswith("dropout") and not module.training:
-            return
-        self._own.answer = None
+            return answered
         inner = self.following.names.get(id(module), "")
         given = args[0] if args else None
         if not inner.startswith(f"{name}.") or getattr(given, "dtype", None) != answer.dtype:
-            return
+            return None
         if given.numel() != answer.numel():
-            return
+            return None
         mine, theirs = answer.flatten(), given.detach().flatten()
         if "norm" in kind or not bool((mine.sort().values == theirs.sort().values).all()):
             self.changed[name] = True
+        return None
 
     def listed(self) -> tuple[list[str], list[str]]:
         """Return modules of attention that passed through no door, and those never called.
