@@ -144,7 +144,6 @@ class Functions(local):
         recorder.passed_by.answered(at.module.name, four)
         return answer
 
-
     def flex(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Record flex_attention that a module calls by itself, with its block mask and score_mod."""
         recorder = self.recorder

@@ -161,9 +161,7 @@ class Following:
             try:
                 length = int(cache.get_seq_length(layer_idx))
                 grown = tuple(zip(before, answer, strict=False))
-                self.here.cached = Cached(
-                    key_states.shape[-2], answer[0].shape[-2], length, grown
-                )
+                self.here.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length, grown)
             except Exception:  # a cache of one's own: the model goes on, without positions
                 self.here.cached = None
             return answer
@@ -219,7 +217,9 @@ class Following:
                 ends[run] = max(ends[run], (start or 0) + n_q)
         notes: tuple[str, ...] = (VIRTUAL,) if layer.is_lost and not cross else ()
         notes += (BEAMS,) if repeat == STEP and self._is_of_beams(layer.occasion) else ()
-        return At(layer.place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN)
+        return At(
+            layer.place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN
+        )
 
     def _repeat(
         self, layer: Layer, n_q: int, n_k: int, start: int | None, around: Stack | None
@@ -344,7 +344,8 @@ def _of_keras(model: Any, known: dict[str, Any]) -> dict[str, Any]:
         return {}
     there = {id(module) for module in known.values()}
     layers = [each for each in model._flatten_layers(include_self=False) if id(each) not in there]
-    return {str(getattr(each, "path", each.name)).replace("/", "."): each for each in layers}
+    paths = (str(getattr(each, "path", None) or each.name) for each in layers)  # built ones have it
+    return {path.replace("/", "."): each for path, each in zip(paths, layers, strict=True)}
 
 
 def _is_backward() -> bool:

@@ -17,6 +17,7 @@ _NO_WEIGHTS = {
     "recurrence": r"rglru|[sm]lstm(?:layer|cell)|\brnn$",
 }
 NO_WEIGHTS = {what: re.compile(pattern, re.IGNORECASE) for what, pattern in _NO_WEIGHTS.items()}
+WITHOUT = ", no weights"
 CHANGED = "a gate or norm between the recorded output and the next projection"
 PRODUCTS = 2  # of what was computed: queries with keys, weights with values
 
@@ -114,9 +115,7 @@ class PassedBy:
         ]
         without = [name for name in inner if kinds[name] and self.following.was_run(name)]
         unknown = [
-            name
-            for name in self.unknown
-            if not any(_inside(name, other) for other in without)
+            name for name in self.unknown if not any(_inside(name, other) for other in without)
         ]
         by_hand = unknown + [
             name
@@ -130,11 +129,17 @@ class PassedBy:
             if not any(_inside(one, name) or _inside(name, one) for one in recorded)
         ]
         ran = [name for name in by_hand if name in unknown or self.following.was_run(name)]
-        listed = [*ran]
+        listed = list(ran)
         for what in NO_WEIGHTS:
-            listed += grouped([each for each in without if kinds[each] == what], f"{what}, no weights")
+            names = [each for each in without if kinds[each] == what]
+            listed += grouped(names, what + WITHOUT)
         listed += grouped([name for name, changed in self.changed.items() if changed], CHANGED)
         return listed, [name for name in by_hand if name not in ran]
+
+
+def is_without_weights(entry: str) -> bool:
+    """Check whether an entry of ``missed`` names layers whose kind has no weights."""
+    return entry.endswith(WITHOUT)
 
 
 def _kind(module: Any) -> str:
