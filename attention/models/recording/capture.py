@@ -167,7 +167,7 @@ def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]
     kind = type(model).__name__
     if missed and all(is_without_weights(each) for each in missed):
         return f"{kind} has no attention weights to capture: {first_few(missed, 8)}."
-    if not missed and recorder.following.threads:
+    if not missed and any(map(recorder.following.was_run, recorder.following.modules)):
         return (
             f"{kind} has no attention to capture: no module that ran is called attention, takes a"
             " softmax of three or more axes, or multiplies what it computed more than once."
@@ -181,7 +181,7 @@ def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]
 
 
 def _hint(model: Any, missed: list[Any]) -> str:
-    """Say how this attention can be captured all the same, where a switch of its library does it."""
+    """Name the switch of its library with which this attention would be captured, if any."""
     way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
     if way != "sdpa" and getattr(model, "_supports_sdpa", False):
         return " Load it with attn_implementation='sdpa', which capture sees."

@@ -42,7 +42,8 @@ def opened(stack: ExitStack, recorder: Recorder, model: Any) -> None:
     stack.enter_context(uncompiled())
     stack.enter_context(recorder.following.listening(recorder.passed_by.followed))
     functions = Functions(recorder)
-    doors = [functions.listening(model), *_torch_layers(recorder, functions)]
+    functions.listen(stack, model)
+    doors = [*_torch_layers(recorder, functions)]
     if "transformers" in sys.modules:
         doors += _transformers(recorder, functions, model)
     for door in doors:
@@ -69,26 +70,24 @@ class Functions(local):
         finally:
             self.is_within = was_within
 
-    def listening(self, model: Any) -> AbstractContextManager[None]:
-        """Hear attention, and what attention by hand is made of."""
+    def listen(self, stack: ExitStack, model: Any) -> None:
+        """Hear attention, and what attention by hand is made of, until the stack is closed."""
         import torch
 
-        stack = ExitStack()
-        attending: dict[tuple[Any, str], Listening] = {
+        products = "matmul", "bmm", "baddbmm"
+        named: dict[tuple[Any, str], Listening] = {
             (torch.nn.functional, "scaled_dot_product_attention"): self.attend,
             (torch, "softmax"): self.softmax,
             (torch, "log_softmax"): self.softmax,
         }
-        products = "matmul", "bmm", "baddbmm"
-        attending |= {(torch, name): self.product for name in (*products, "einsum")}
+        named |= {(torch, name): self.product for name in (*products, "einsum")}
         if flex := sys.modules.get("torch.nn.attention.flex_attention"):
-            attending[flex, "flex_attention"] = self.flex
-        stack.enter_context(replaced_by_name(attending, model))
+            named[flex, "flex_attention"] = self.flex
+        stack.enter_context(replaced_by_name(named, model))
         for name in ("softmax", "log_softmax"):
             stack.enter_context(replaced(torch.Tensor, name, self.softmax))
         for name in (*products, "__matmul__"):
             stack.enter_context(replaced(torch.Tensor, name, self.product))
-        return stack
 
     def softmax(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Note which module takes a softmax by itself."""
@@ -97,7 +96,7 @@ class Functions(local):
         return original(*args, **kwargs)
 
     def product(self, original: Any, *args: Any, **kwargs: Any) -> Any:
-        """Note which module multiplies what it has computed: queries and keys, weights and values."""
+        """Note which module multiplies what it has computed, as queries with keys."""
         if not self.is_within:
             passed_by = self.recorder.passed_by
             if sum(map(passed_by.is_computed, _tensors(args))) > 1:
@@ -145,7 +144,7 @@ class Functions(local):
         return answer
 
     def flex(self, original: Any, *args: Any, **kwargs: Any) -> Any:
-        """Record flex_attention that a module calls by itself, with its block mask and score_mod."""
+        """Record flex_attention, which a module calls itself, with its block mask and score_mod."""
         recorder = self.recorder
         name = None if self.is_within else _caller(recorder.names)
         bound = inspect.signature(original).bind(*args, **kwargs)
@@ -204,9 +203,8 @@ def _added_by(
         scores *= query.shape[-1] ** -0.5 if scale is None else scale
         places = [torch.arange(n, device=scores.device) for n in scores.shape]
         for axis in range(3, -1, -1):  # as flex_attention asks it, for each score by itself
-            in_dims = [None] * 5
-            in_dims[0], in_dims[axis + 1] = 0, 0
-            change = torch.vmap(change, in_dims=tuple(in_dims))
+            mapped = tuple(0 if k in (0, axis + 1) else None for k in range(5))
+            change = torch.vmap(change, in_dims=mapped)
         changed, of_zero = change(scores, *places), change(torch.zeros_like(scores), *places)
         apart = (changed - scores - of_zero).nan_to_num(0.0).abs()  # NaN: both hide
         if float(apart.max()) <= ROUNDINGS * torch.finfo(torch.float32).eps * (
@@ -346,7 +344,7 @@ def _transformers(
                 answer = attend(module, query, key, value, mask, *args, **more)
             if given is not None:
                 given.keep(answer, implementation, functions.seen)
-                recorder.passed_by.answered(name, answer[0].transpose(1, 2))
+                recorder.passed_by.answered(given.at.module.name, answer[0].transpose(1, 2))
             return answer
 
         return listened

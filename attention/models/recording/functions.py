@@ -8,7 +8,7 @@ nor in the second pass of gradient checkpointing.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
 from threading import Lock, local
@@ -82,18 +82,40 @@ def replaced(owner: Any, name: str, listening: Listening) -> Iterator[None]:
 @contextmanager
 def replaced_by_name(listening: dict[tuple[Any, str], Listening], model: Any) -> Iterator[None]:
     """Replace attributes of torch's modules, in all modules of Python that have a name for them,
-    and where modules of the model keep them.
+    and where modules of the model keep them; and what torch.compile has made of them there.
     """
     with _EXCHANGING:
-        functions = [
-            listened(getattr(owner, name), hears) for (owner, name), hears in listening.items()
-        ]
+        hears = {getattr(owner, name): each for (owner, name), each in listening.items()}
+        hears |= {each: hears[each._torchdynamo_orig_callable] for each in _compiled(hears, model)}
+        functions = [listened(*pair) for pair in hears.items()]
         _exchange([(each.original, each) for each in functions], model)
     try:
         yield
     finally:
         with _EXCHANGING:
             _exchange([(each, before(each)) for each in functions], model)
+
+
+def _names(model: Any) -> Iterator[dict[str, Any]]:
+    """Yield the names of all modules of Python, and the attributes of the model's modules."""
+    for module in list(sys.modules.values()):
+        if isinstance(module, ModuleType):
+            yield module.__dict__
+    yield from map(vars, model.modules())
+
+
+def _compiled(functions: Collection[Any], model: Any) -> list[Any]:
+    """Find what torch.compile has made of functions."""
+    if "torch._dynamo" not in sys.modules:
+        return []
+    found = {
+        id(value): value
+        for names in _names(model)
+        for value in list(names.values())
+        if type(value) is FunctionType
+        and value.__dict__.get("_torchdynamo_orig_callable") in functions
+    }
+    return list(found.values())
 
 
 def _exchange(pairs: Iterable[tuple[Any, Any]], model: Any) -> None:
@@ -103,11 +125,10 @@ def _exchange(pairs: Iterable[tuple[Any, Any]], model: Any) -> None:
     def other(value: Any) -> Any:
         return found.get(id(value), (None, value))[1]
 
-    for module in [each for each in list(sys.modules.values()) if isinstance(each, ModuleType)]:
-        _exchange_values(module.__dict__, found, other)
     functions: list[Any] = []
+    for names in _names(model):
+        _exchange_values(names, found, other)
     for module in model.modules():
-        _exchange_values(vars(module), found, other)
         functions += vars(module).values()
     done: set[int] = set()
     while functions:
@@ -118,7 +139,7 @@ def _exchange(pairs: Iterable[tuple[Any, Any]], model: Any) -> None:
         done.add(id(function))
         if isinstance(function, partial) and function.func is not other(function.func):
             state = other(function.func), function.args, function.keywords, vars(function)
-            function.__setstate__(state)
+            function.__setstate__(state)  # type: ignore[attr-defined]
         if not isinstance(function, FunctionType) or hasattr(function, "has_ended"):
             continue
         if function.__defaults__:

@@ -74,7 +74,7 @@ class PassedBy:
             return False
 
     def answered(self, name: str, answer: Any) -> None:
-        """Take what a module's attention has answered, (b, h, n, d), the first time that it does."""
+        """Take the first answer of a module's attention, (b, h, n, d)."""
         if name not in self.changed:
             self.changed[name] = False
             self.following.here.answer = name, answer.detach()
@@ -86,7 +86,7 @@ class PassedBy:
         if kind == "identity" or kind.startswith("dropout") and not module.training:
             return answered
         inner = self.following.names.get(id(module), "")
-        given = args[0] if args else None
+        given: Any = args[0] if args else None
         if not inner.startswith(f"{name}.") or getattr(given, "dtype", None) != answer.dtype:
             return None
         if given.numel() != answer.numel():

@@ -316,3 +316,22 @@ def test_flex_attention_is_recorded_with_its_mask_and_score_mod(mask, change):
         scores = [s if k <= i or not mask else torch.tensor(-np.inf) for k, s in enumerate(scores)]
         right = torch.stack(scores).softmax(0)
         np.testing.assert_allclose(call.trace(b, h).weights[i], right, rtol=0, atol=1e-6)
+
+
+class CompiledFlex(nn.Module):
+    def forward(self, x):
+        return compiled_flex(x, x, x)  # noqa: F821
+
+
+@torch.no_grad()
+def test_flex_attention_that_was_compiled_stays_compiled_and_is_recorded(monkeypatch):
+    from torch.nn.attention.flex_attention import flex_attention
+
+    made_of_it = torch.compile(flex_attention)
+    monkeypatch.setitem(globals(), "compiled_flex", made_of_it)
+    model, given = nn.Sequential(CompiledFlex()), torch.randn(1, 2, 6, 16)
+    before = model(given)
+    with attention.capture(model) as taken:
+        assert torch.equal(model(given), before)
+    assert taken[0].implementation == "flex_attention" and attention.verify(taken).agrees
+    assert compiled_flex is made_of_it  # noqa: F821
