@@ -13,15 +13,12 @@ def copied(tensor: Any) -> np.ndarray:
 
     ``numpy`` is asked of the copy alone: the model could not resize a tensor of which it was asked.
     """
-    import torch
-
-    own = tensor.detach().clone(memory_format=torch.contiguous_format)
-    if own.dtype == torch.bfloat16:  # NumPy has none
-        own = own.float()
+    own = tensor.detach().clone()
     try:
-        return own.numpy()  # type: ignore[no-any-return]
-    except (TypeError, RuntimeError):  # it is on another device, or another kind of tensor
-        return np.ascontiguousarray(own.numpy(force=True))
+        M = own.numpy(force=True)
+    except TypeError:  # NumPy has no bfloat16
+        M = own.float().numpy(force=True)
+    return np.ascontiguousarray(M)
 
 
 class GrowingRows:
@@ -42,32 +39,28 @@ class GrowingRows:
         """Return a copy of (…, n, d) to read, in the memory of the call before where it begins with
         the rows of that one; ``grown_from``: a tensor that it is known to begin with.
         """
-        import torch
-
         before = self.count
         if self._is_last(grown_from):
-            kept = self._with(tensor.detach()[..., before:, :])
+            kept = self._with(copied(tensor[..., before:, :]))
         else:
             kept = copied(tensor)
             if self.kept is not None and _begins_with(kept, self.kept[..., :before, :]):
-                kept = self._with(torch.from_numpy(kept[..., before:, :]))
+                kept = self._with(kept[..., before:, :])
         self.kept, self.count = kept, tensor.shape[-2]
         self.last, self.version = ref(tensor), _version(tensor)
         seen = kept[..., : self.count, :]
         seen.setflags(write=False)  # of other calls as well
         return seen
 
-    def _with(self, new: Any) -> np.ndarray:
+    def _with(self, new: np.ndarray) -> np.ndarray:
         """Return what is kept, with new rows behind those that are filled."""
-        import torch
-
         kept, before, n = self.kept, self.count, self.count + new.shape[-2]
         assert kept is not None
         if n > kept.shape[-2]:
             room = np.empty((*kept.shape[:-2], 2 * n, kept.shape[-1]), kept.dtype)
             room[..., :before, :] = kept[..., :before, :]
             kept = room
-        torch.from_numpy(kept[..., before:n, :]).copy_(new)
+        kept[..., before:n, :] = new
         return kept
 
     def _is_last(self, tensor: Any) -> bool:
