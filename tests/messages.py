@@ -624,6 +624,18 @@ NO_KNOWN_DOOR = (
     " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not captured:"
     " {names}.{hint}"
 )
+NO_WEIGHTS_TO_CAPTURE = "{kind} has no attention weights to capture: {names}."
+NO_ATTENTION_AT_ALL = (
+    "{kind} has no attention to capture: no module that ran is called attention, takes a softmax of"
+    " three or more axes, or multiplies what it computed more than once."
+)
+MAKE_WITH_FLASH = " Make it with attn_flash=True, which capture sees."
+SET_TIMM_FUSED = " Set TIMM_FUSED_ATTN=2 before timm is imported: capture sees that."
+GATE_OR_NORM = "{names}: a gate or norm between the recorded output and the next projection"
+LAYERS_WITHOUT_WEIGHTS = "{names}: {what}, no weights"
+SCORE_MOD_CHANGES = (
+    "score_mod does not only add to scores: its effect on these is recorded as a bias"
+)
 LOAD_WITH_SDPA = " Load it with attn_implementation='sdpa', which capture sees."
 READ_AS_ITEMS_AND_HEADS = (
     "{size} were read as {items} of {heads} heads, which is the module's number"

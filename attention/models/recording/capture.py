@@ -5,7 +5,7 @@ A model's attention is seen at three doors, each a function that is wrapped whil
 1. transformers asks ``AttentionInterface.get_interface`` for the implementation by its name: what
    it gets is that very function, listened to. The name stays, and so does the mask made for it.
 2. ``nn.MultiheadAttention`` and torch's Transformer layers: their modules.
-3. ``torch.nn.functional.scaled_dot_product_attention``: by a TorchFunctionMode.
+3. ``scaled_dot_product_attention`` and ``flex_attention``, by whatever name a module has for them.
 
 torch and transformers are the person's own and are imported when they are first used.
 """
@@ -21,6 +21,7 @@ from attention.arrays.conversion import shown
 from attention.models.labels import check_labels
 from attention.models.recording.doors import opened
 from attention.models.recording.following import Following
+from attention.models.recording.missed import is_without_weights
 from attention.models.recording.recorder import Recorder
 from attention.models.taken import Taken, checked_tokens
 from attention.vocabulary.sentences import first_few
@@ -79,6 +80,7 @@ def capture(
         if each in sys.modules
     }
     recorder = Recorder(
+        model,
         taken,
         Following(model),
         _layers(layers),
@@ -90,7 +92,8 @@ def capture(
         opened(stack, recorder, model)
         yield taken
     taken.calls[:] = recorder.following.settled(taken.calls)
-    taken.missed, taken.not_run = recorder.missed(model)
+    recorder.in_order()
+    taken.missed, taken.not_run = recorder.passed_by.listed()
     taken.stacks = recorder.following.words
     if not taken.calls:
         raise ValueError(_empty(recorder, model, taken.missed, taken.not_run))
@@ -154,7 +157,7 @@ def _layers(given: Any) -> list[int | str] | None:
 
 def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]) -> str:
     """Why nothing was captured."""
-    if called := list(recorder.following.layers):
+    if called := list(recorder.following.calls):
         there = ", ".join(f"{k} ({name})" for k, name in enumerate(called[:8]))
         return f"None of the chosen layers ran; the layers that ran are {there}."
     listed = missed or [
@@ -162,12 +165,31 @@ def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]
     ]
     if not_run and not missed:
         return f"No attention ran inside the with block; not run: {first_few(not_run, 8)}."
+    kind = type(model).__name__
+    if missed and all(is_without_weights(each) for each in missed):
+        return f"{kind} has no attention weights to capture: {first_few(missed, 8)}."
+    if not missed and any(map(recorder.following.was_run, recorder.following.modules)):
+        return (
+            f"{kind} has no attention to capture: no module that ran is called attention, takes a"
+            " softmax of three or more axes, or multiplies what it computed more than once."
+        )
     names = first_few(listed, 8) or type(model).__name__
-    way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
-    hint = " Load it with attn_implementation='sdpa', which capture sees."
-    hint = hint if way != "sdpa" and getattr(model, "_supports_sdpa", False) else ""
     return (
         "No attention was captured inside the with block. capture sees transformers'"
         " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not captured:"
-        f" {names}.{hint}"
+        f" {names}.{_hint(model, [recorder.following.modules.get(name) for name in missed])}"
     )
+
+
+def _hint(model: Any, missed: list[Any]) -> str:
+    """Name the switch of its library with which this attention would be captured, if any."""
+    way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
+    if way != "sdpa" and getattr(model, "_supports_sdpa", False):
+        return " Load it with attn_implementation='sdpa', which capture sees."
+    for module in missed:
+        library = type(module).__module__.partition(".")[0]
+        if library == "x_transformers" and getattr(module, "flash", None) is False:
+            return " Make it with attn_flash=True, which capture sees."
+        if library == "timm" and getattr(module, "fused_attn", None) is False:
+            return " Set TIMM_FUSED_ATTN=2 before timm is imported: capture sees that."
+    return ""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import wraps
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -19,143 +20,198 @@ import numpy as np
 from attention.models.kinds import PLACE
 from attention.models.recording.copies import copied
 from attention.models.recording.following import At
+from attention.models.recording.functions import (
+    Listening,
+    compiled,
+    quietly,
+    replaced,
+    replaced_by_name,
+    uncompiled,
+)
 from attention.models.recording.recorder import Recorder
 from attention.vocabulary.sentences import amount
 
+ARGUMENTS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 KNOWN = ("position_bias", "s_aux")  # tensors of which it is known what they do
+SCORE_MOD = "score_mod does not only add to scores: its effect on these is recorded as a bias"
 ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on another path
 
 
 def opened(stack: ExitStack, recorder: Recorder, model: Any) -> None:
     """Listen at all doors until the stack is closed."""
-    stack.enter_context(recorder.following.listening())
-    mode = stack.enter_context(_functions(recorder))
-    doors = [*_torch_layers(recorder, mode)]
+    stack.enter_context(uncompiled())
+    stack.enter_context(recorder.following.listening(recorder.passed_by.followed))
+    functions = Functions(recorder)
+    functions.listen(stack, model)
+    doors = [*_torch_layers(recorder, functions)]
     if "transformers" in sys.modules:
-        doors += _transformers(recorder, mode, model)
+        doors += _transformers(recorder, functions, model)
     for door in doors:
         stack.enter_context(door)
 
 
-@contextmanager
-def _replaced(owner: Any, name: str, wrapped: Callable[[Any], Any]) -> Iterator[None]:
-    """An attribute of a class, wrapped, and as it was at the end."""
-    original = vars(owner)[name]
-    setattr(owner, name, wrapped(original))
-    try:
-        yield
-    finally:
-        setattr(owner, name, original)
+# ---- functions of torch --------------------------------------------------------------------------
 
 
-# ---- torch.nn.functional.scaled_dot_product_attention --------------------------------------------
+class Functions(local):
+    """Listens to functions of torch; each thread has a state of its own."""
 
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.is_within = False  # a door whose attention is recorded there
+        self.seen: tuple[list[Any], int] | None = None  # there: masks, and the number of keys
 
-def _functions(recorder: Recorder) -> Any:
-    """The mode in which torch tells of each function that it is asked for."""
-    import torch
-    from torch.overrides import TorchFunctionMode
+    @contextmanager
+    def within(self) -> Iterator[None]:
+        """Within a door of our own only the mask in effect is of interest."""
+        was_within, self.is_within, self.seen = self.is_within, True, None
+        try:
+            yield
+        finally:
+            self.is_within = was_within
 
-    F = torch.nn.functional
-    attend = F.scaled_dot_product_attention
-    alone = {F.softmax, torch.softmax, torch.Tensor.softmax, F.multi_head_attention_forward}
-    heard = {attend, *alone}
+    def listen(self, stack: ExitStack, model: Any) -> None:
+        """Hear attention, and what attention by hand is made of, until the stack is closed."""
+        import torch
 
-    class Listening(TorchFunctionMode):
-        within = False  # a door whose attention is recorded there
-        seen: tuple[list[Any], int] | None = None  # masks and number of keys, inside of that door
+        products = "matmul", "bmm", "baddbmm"
+        named: dict[tuple[Any, str], Listening] = {
+            (torch.nn.functional, "scaled_dot_product_attention"): self.attend,
+            (torch, "softmax"): self.softmax,
+            (torch, "log_softmax"): self.softmax,
+        }
+        named |= {(torch, name): self.product for name in (*products, "einsum")}
+        if flex := sys.modules.get("torch.nn.attention.flex_attention"):
+            named[flex, "flex_attention"] = self.flex
+        stack.enter_context(replaced_by_name(named, model))
+        for name in ("softmax", "log_softmax"):
+            stack.enter_context(replaced(torch.Tensor, name, self.softmax))
+        for name in (*products, "__matmul__"):
+            stack.enter_context(replaced(torch.Tensor, name, self.product))
 
-        def __torch_function__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            kwargs = kwargs or {}
-            if func not in heard:  # nearly all that a model asks for
-                return func(*args, **kwargs)
-            if func is attend:
-                return self.attend(args, kwargs)
-            if not self.within and getattr(args[0], "ndim", 0) > 2:
-                module = _caller(recorder.names)
-                if module is not None and not _is_no_attention(recorder, module):
-                    recorder.unknown[module] = None
-            return func(*args, **kwargs)
+    def softmax(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Note which module takes a softmax by itself."""
+        if not self.is_within and args and getattr(args[0], "ndim", 0) > 2:
+            self.recorder.passed_by.softmax(_caller(self.recorder.names))
+        return original(*args, **kwargs)
 
-        def attend(self, args: Any, kwargs: Any) -> Any:
-            given = dict(zip(("query", "key", "value", "attn_mask"), args, strict=False))
-            given |= dict(zip(("dropout_p", "is_causal"), args[4:], strict=False)) | kwargs
-            causal = bool(given.get("is_causal"))
-            if self.within:
-                Q, K = given["query"], given["key"]
-                masks = _given_masks(given.get("attn_mask"), causal, Q, K)
-                self.seen = list(map(copied, masks)), K.shape[-2]
-            name = None if self.within else _caller(recorder.names)
-            query, key = given["query"], given["key"]
-            at = None if name is None else recorder.wanted(name, query.shape[-2], key.shape[-2])
+    def product(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Note which module multiplies what it has computed, as queries with keys."""
+        if not self.is_within:
+            passed_by = self.recorder.passed_by
+            if sum(map(passed_by.is_computed, _tensors(args))) > 1:
+                passed_by.product(_caller(self.recorder.names))
+        return original(*args, **kwargs)
+
+    def attend(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Record scaled_dot_product_attention, or the masks that it gets within another door."""
+        given = dict(zip(ARGUMENTS, args, strict=False)) | kwargs
+        causal = bool(given.get("is_causal"))
+        recorder, query, key = self.recorder, given["query"], given["key"]
+        if self.is_within:
+            masks = _given_masks(given.get("attn_mask"), causal, query, key)
+            self.seen = list(map(copied, masks)), key.shape[-2]
+            return original(*args, **kwargs)
+        name = _caller(recorder.names)
+        at = None if name is None else recorder.wanted(name, query.shape[-2], key.shape[-2])
+        if at is None:
+            return original(*args, **kwargs)
+        axes = Axes.of(query, key, at.module.heads)
+        if query.ndim > 4:  # of a window the places in the picture are not known
+            at.facts.update({side: (PLACE,) for side in ("names", "key_names") if at.facts[side]})
+        Q, K, V = (axes.four(given[each]) for each in ("query", "key", "value"))
+        Q, (K, V) = copied(Q), recorder.keys_and_values(at, K, V)
+        masks = [
+            copied(axes.four_of_mask(mask.detach()))
+            for mask in _given_masks(given.get("attn_mask"), causal, query, key)
+        ]
+        answer = original(*args, **kwargs)
+        four = axes.four(answer)
+        recorder.keep(
+            at,
+            Q,
+            K,
+            V,
+            copied(four),
+            masks=masks,
+            dtype=query.dtype,
+            scale=given.get("scale"),
+            dropout=float(given.get("dropout_p", 0.0)),
+            implementation="scaled_dot_product_attention",
+            notes=axes.notes,
+        )
+        recorder.passed_by.answered(at.module.name, four)
+        return answer
+
+    def flex(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Record flex_attention, which a module calls itself, with its block mask and score_mod."""
+        recorder = self.recorder
+        name = None if self.is_within else _caller(recorder.names)
+        bound = inspect.signature(original).bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        query, key, value = (given[each] for each in ("query", "key", "value"))
+        at = None if name is None else recorder.wanted(name, query.shape[-2], key.shape[-2])
+        with self.within(), compiled():
             if at is None:
-                return attend(*args, **kwargs)
-            axes = Axes.of(query, key, at.module.heads)
-            if query.ndim > 4:  # of a window the places in the picture are not known
-                at.facts.update(
-                    {side: (PLACE,) for side in ("names", "key_names") if at.facts[side]}
-                )
-            Q, K, V = (axes.four(given[each]) for each in ("query", "key", "value"))
-            Q, (K, V) = copied(Q), recorder.keys_and_values(at, K, V)
-            masks = [
-                copied(axes.four_of_mask(mask.detach()))
-                for mask in _given_masks(given.get("attn_mask"), causal, query, key)
-            ]
-            answer = attend(*args, **kwargs)
-            recorder.keep(
-                at,
-                Q,
-                K,
-                V,
-                copied(axes.four(answer)),
-                masks=masks,
-                dtype=query.dtype,
-                scale=given.get("scale"),
-                dropout=float(given.get("dropout_p", 0.0)),
-                implementation="scaled_dot_product_attention",
-                notes=axes.notes,
-            )
-            return answer
-
-        @contextmanager
-        def inside(self) -> Iterator[None]:
-            """Within a door of our own, where only the mask in effect is of interest."""
-            before, self.within, self.seen = self.within, True, None
-            try:
-                yield
-            finally:
-                self.within = before
-
-    return Listening()
+                return original(*args, **kwargs)
+            Q, (K, V) = copied(query), recorder.keys_and_values(at, key, value)
+            mask = _made_of(given["block_mask"], query, key, query.device)
+            added, notes = _added_by(given["score_mod"], query, key, given["scale"])
+            answer = original(*args, **kwargs)
+        output = answer[0] if isinstance(answer, tuple) else answer
+        recorder.keep(
+            at,
+            Q,
+            K,
+            V,
+            copied(output),
+            masks=[mask, added],
+            dtype=query.dtype,
+            scale=given["scale"],
+            implementation="flex_attention",
+            notes=notes,
+        )
+        recorder.passed_by.answered(at.module.name, output)
+        return answer
 
 
-@contextmanager
-def _paused(mode: Any) -> Iterator[None]:
-    """Let a mode not listen: torch's layers take another path while any mode listens.
+def _made_of(block: Any, query: Any, key: Any, device: Any) -> np.ndarray | None:
+    """(b, h, n_q, n_k): True where a block mask of flex_attention lets a query look."""
+    if block is None:
+        return None
+    from torch.nn.attention.flex_attention import create_mask
 
-    Modes that were entered after it, as ``torch.device`` is, stay. Where the model runs in another
-    thread, the mode is not among that thread's.
+    sizes = (*query.shape[:2], query.shape[2], key.shape[2])
+    with quietly():
+        return copied(create_mask(block.mask_mod, *sizes, device=str(device)))
+
+
+def _added_by(
+    change: Any, query: Any, key: Any, scale: float | None
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """(b, h, n_q, n_k): what score_mod of flex_attention adds to these scores, and a note where it
+    would add something else to others.
     """
-    from torch.overrides import _get_current_function_mode_stack, _pop_mode, _push_mode
+    import torch
 
-    def exchange(count: int, modes: list[Any]) -> None:  # at the top of the stack
-        for _ in range(count):
-            _pop_mode()
-        for each in modes:
-            _push_mode(each)
-
-    entered = _get_current_function_mode_stack()
-    if mode not in entered:
-        yield
-        return
-    later = entered[entered.index(mode) + 1 :]
-    exchange(len(later) + 1, later)
-    try:
-        yield
-    finally:
-        exchange(len(later), [mode, *later])
+    if change is None:
+        return None, ()
+    with torch.no_grad(), quietly():
+        keys = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+        scores = query.float() @ keys.float().mT
+        scores *= query.shape[-1] ** -0.5 if scale is None else scale
+        places = [torch.arange(n, device=scores.device) for n in scores.shape]
+        for axis in range(3, -1, -1):  # as flex_attention asks it, for each score by itself
+            mapped = tuple(0 if k in (0, axis + 1) else None for k in range(5))
+            change = torch.vmap(change, in_dims=mapped)
+        changed, of_zero = change(scores, *places), change(torch.zeros_like(scores), *places)
+        apart = (changed - scores - of_zero).nan_to_num(0.0).abs()  # NaN: both hide
+        if float(apart.max()) <= ROUNDINGS * torch.finfo(torch.float32).eps * (
+            1 + float(scores.abs().max())
+        ):
+            return copied(of_zero), ()
+        return copied(changed.double() - scores.double()), (SCORE_MOD,)
 
 
 def _caller(names: dict[int, str]) -> str | None:
@@ -169,10 +225,13 @@ def _caller(names: dict[int, str]) -> str | None:
     return None
 
 
-def _is_no_attention(recorder: Recorder, name: str) -> bool:
-    """Check whether a module's softmax is known to be of another kind: one that mixes streams."""
-    kind = type(recorder.following.modules[name]).__name__.lower()
-    return "hyperconnection" in kind
+def _tensors(given: Any) -> Iterator[Any]:
+    """Yield the tensors among arguments, einsum's list of them too."""
+    for each in given:
+        if isinstance(each, (list, tuple)):
+            yield from _tensors(each)
+        elif hasattr(each, "is_floating_point"):
+            yield each
 
 
 @dataclass(frozen=True)
@@ -260,7 +319,7 @@ def _causal(Q: Any, K: Any) -> Any:
 
 
 def _transformers(
-    recorder: Recorder, mode: Any, model: Any
+    recorder: Recorder, functions: Functions, model: Any
 ) -> Iterator[AbstractContextManager[None]]:
     """Where models ask for their implementation: they get that function, and it listens.
 
@@ -270,7 +329,7 @@ def _transformers(
     from transformers.modeling_utils import AttentionInterface
 
     def listening(attend: Callable[..., Any], implementation: str) -> Callable[..., Any]:
-        hidden = "flex" in implementation  # it is compiled, without any mode
+        hidden = "flex" in implementation  # it runs compiled
 
         @wraps(attend)
         def listened(
@@ -281,31 +340,34 @@ def _transformers(
             sizes = query.shape[-2], key.shape[-2]
             at = None if name is None else recorder.wanted(name, *sizes)
             given = HandedOver(recorder, at, module, query, key, value, mask, more) if at else None
-            with _paused(mode) if hidden else mode.inside():
+            with functions.within(), compiled() if hidden else nullcontext():
                 answer = attend(module, query, key, value, mask, *args, **more)
             if given is not None:
-                given.keep(answer, implementation, None if hidden else mode.seen)
+                given.keep(answer, implementation, functions.seen)
+                recorder.passed_by.answered(given.at.module.name, answer[0].transpose(1, 2))
             return answer
 
         return listened
 
-    def interface(original: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(original)
-        def get_interface(self: Any, attn_implementation: Any, default: Any) -> Any:
-            return listening(original(self, attn_implementation, default), str(attn_implementation))
+    known: dict[tuple[Any, str], Any] = {}
 
-        return get_interface
+    def interface(original: Any, self: Any, attn_implementation: Any, default: Any) -> Any:
+        asked = original(self, attn_implementation, default), str(attn_implementation)
+        if asked not in known:
+            known[asked] = listening(*asked)
+        return known[asked]
 
     if "get_interface" in vars(AttentionInterface):
-        yield _replaced(AttentionInterface, "get_interface", interface)
+        yield replaced(AttentionInterface, "get_interface", interface)
         return
     files = {each.__module__ for module in model.modules() for each in type(module).__mro__}
     for file in files:
-        if "eager_attention_forward" in vars(sys.modules[file]):
-            yield _replaced(
+        if original := vars(sys.modules[file]).get("eager_attention_forward"):
+            eager = listening(original, "eager")
+            yield replaced(
                 sys.modules[file],
                 "eager_attention_forward",
-                partial(listening, implementation="eager"),
+                lambda _, *args, eager=eager, **kwargs: eager(*args, **kwargs),
             )
 
 
@@ -324,7 +386,7 @@ class HandedOver:
         more: dict[str, Any],
     ) -> None:
         self.recorder, self.at, self.module = recorder, at, module
-        self.Q, self.dtype, self.device = copied(query), query.dtype, str(query.device)
+        self.Q, self.dtype, self.device = copied(query), query.dtype, query.device
         self.K, self.V = recorder.keys_and_values(at, key, value)
         self.mask = copied(mask) if hasattr(mask, "detach") else mask
         self.more: dict[str, Any] = {
@@ -373,10 +435,7 @@ class HandedOver:
     def masks(self, implementation: str) -> list[Any]:
         """The mask in effect, in parts."""
         if hasattr(self.mask, "mask_mod"):  # the BlockMask of flex
-            from torch.nn.attention.flex_attention import create_mask
-
-            sizes = (self.Q.shape[0], self.Q.shape[1], self.Q.shape[2], self.K.shape[2])
-            return [copied(create_mask(self.mask.mask_mod, *sizes, device=self.device))]
+            return [_made_of(self.mask, self.Q, self.K, self.device)]
         if "flash" not in implementation:
             return [self.mask]
         n_q, n_k = self.Q.shape[2], self.K.shape[2]
@@ -394,57 +453,40 @@ class HandedOver:
 # ---- torch's own layers --------------------------------------------------------------------------
 
 
-def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextManager[None]]:
-    """``forward`` of the classes: a hook, or a mode, would turn their fast path off."""
+def _torch_layers(
+    recorder: Recorder, functions: Functions
+) -> Iterator[AbstractContextManager[None]]:
+    """``forward`` of the classes: a hook would turn their fast path off."""
     from torch import nn
 
-    def attention(original: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(original)
-        def forward(self: Any, *args: Any, **more: Any) -> Any:
-            name = recorder.names.get(id(self))
-            with _paused(mode):
-                answer = original(self, *args, **more)
-                bound = inspect.signature(original).bind(self, *args, **more)
-                bound.apply_defaults()
-                at = None if name is None else _asked(recorder, name, bound.arguments)
-                if at is not None:
-                    _keep_attention(recorder, at, bound.arguments, answer)
-            return answer
+    def attention(original: Any, self: Any, *args: Any, **more: Any) -> Any:
+        name = recorder.names.get(id(self))
+        with functions.within():
+            answer = original(self, *args, **more)
+            bound = inspect.signature(original).bind(self, *args, **more)
+            bound.apply_defaults()
+            at = None if name is None else _asked(recorder, name, bound.arguments)
+            if at is not None:
+                _keep_attention(recorder, at, bound.arguments, answer)
+        return answer
 
-        return forward
+    def layer(original: Any, self: Any, *args: Any, **more: Any) -> Any:
+        name = recorder.names.get(id(self.self_attn))
+        before = _calls(recorder, name)
+        answer = original(self, *args, **more)
+        if name is not None and _calls(recorder, name) == before:  # the fast path
+            bound = inspect.signature(original).bind(self, *args, **more)
+            _ask_again(recorder, original, bound, answer)
+        return answer
 
-    def layer(original: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(original)
-        def forward(self: Any, *args: Any, **more: Any) -> Any:
-            name = recorder.names.get(id(self.self_attn))
-            before = _calls(recorder, name)
-            with _paused(mode):
-                answer = original(self, *args, **more)
-                if name is not None and _calls(recorder, name) == before:  # the fast path
-                    bound = inspect.signature(original).bind(self, *args, **more)
-                    _ask_again(recorder, original, bound, answer)
-            return answer
-
-        return forward
-
-    def encoder(original: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(original)
-        def forward(self: Any, *args: Any, **more: Any) -> Any:
-            if not isinstance(self.layers[0], nn.TransformerEncoderLayer):
-                return original(self, *args, **more)
-            with _paused(mode):
-                return original(self, *args, **more)
-
-        return forward
-
-    yield _replaced(nn.MultiheadAttention, "forward", attention)
-    yield _replaced(nn.TransformerEncoderLayer, "forward", layer)
-    yield _replaced(nn.TransformerEncoder, "forward", encoder)
+    yield replaced(nn.MultiheadAttention, "forward", attention)
+    yield replaced(nn.TransformerEncoderLayer, "forward", layer)
 
 
 def _calls(recorder: Recorder, name: str | None) -> int:
     """How often a module was recorded."""
-    return recorder.following.layers[name].calls if name in recorder.following.layers else 0
+    layer = recorder.following.here.layers.get(name or "")
+    return layer.calls if layer else 0
 
 
 def _asked(recorder: Recorder, name: str, given: dict[str, Any]) -> At | None:
@@ -466,7 +508,7 @@ def _keep_attention(recorder: Recorder, at: At, given: dict[str, Any], answer: A
 
     F = torch.nn.functional
     module = given["self"]
-    with torch.no_grad():
+    with torch.no_grad(), quietly():
         answered = answer[0].detach()
         inputs = [given[each].detach() for each in ("query", "key", "value")]
         if inputs[0].is_nested:

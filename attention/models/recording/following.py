@@ -2,17 +2,19 @@
 whether it is a step of a generation, another run, or the same module once more.
 
 torch and transformers are asked for what they know themselves: how often a module was called, by
-torch's hook for all modules; how many tokens a cache holds, by the cache.
+torch's hook for all modules; how many tokens a cache holds, by the cache. Each thread is followed
+by itself, so what a model does in two threads at once is two runs.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import wraps
+from threading import Lock, local
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -31,6 +33,8 @@ from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
 from attention.models.taken import Call
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
+Answer = tuple[str, Any]  # a module, and a tensor (b, h, n, d)
+Followed = Callable[[Answer, Any, tuple[Any, ...]], Answer | None]
 UNGROWN: Grown = ((None, None), (None, None))
 VIRTUAL = "virtual tokens came with later tokens too, so no position is known"
 
@@ -76,6 +80,7 @@ class Layer:
     last: Stack | None = None
     # the last call with each cache, of which several may be in use, each with a run of its own
     by_cache: WeakKeyDictionary[Any, Stack] = field(default_factory=WeakKeyDictionary)
+    place: int = 0  # among the modules of attention
     virtual: int | None = None  # tokens before its sequence; None before its first call
     is_lost: bool = False  # whether more virtual tokens came in between: no position is known
 
@@ -93,6 +98,20 @@ class At:
     grown: Grown = UNGROWN  # of its cache
 
 
+@dataclass
+class Thread:
+    """Where the run of one thread is."""
+
+    called: Counter[int] = field(default_factory=Counter)  # calls of modules, by id
+    layers: dict[str, Layer] = field(default_factory=dict)  # by name
+    stacks: dict[str, Stack] = field(default_factory=dict)  # by name, in the order of last calls
+    cached: Cached | None = None
+    beams: tuple[tuple[Any, ...], bool] = ((), False)  # of a run: whether beams are searched
+    answer: Answer | None = None  # what attention has just answered
+    pictures: dict[int, int] = field(default_factory=dict)  # by convolution: how many came last
+    runs: dict[int, int] = field(default_factory=dict)  # from its own number to the model's
+
+
 class Following:
     """Follows a model's run."""
 
@@ -100,25 +119,50 @@ class Following:
         self.modules = dict(model.named_modules())
         self.modules |= _of_keras(model, self.modules)
         self.names = {id(module): name for name, module in self.modules.items()}
-        self.called: Counter[int] = Counter()  # by id
-        self.layers: dict[str, Layer] = {}  # by name, in the order of their first calls
-        self.stacks: dict[str, Stack] = {}  # the same, the one that was called last at the end
+        self.calls: dict[str, int] = {}  # by module of attention, in the order of first calls
         self.words: dict[str, list[int]] = {}  # of stacks on words: the end of each run's sequence
-        self.cached: Cached | None = None
-        # by the convolution through which pictures come: how many came last
-        self.pictures = {id(each): 0 for each in self.modules.values() if is_convolution(each)}
+        # convolutions through which pictures come
+        self.convolutions = {id(each) for each in self.modules.values() if is_convolution(each)}
         self.made: dict[tuple[str, int], Stack] = {}  # of whose queries a module's call is
         self.virtual = _virtual(model)
+        self.threads: list[Thread] = []
+        self.runs = 0  # of all threads
+        self._last: Thread | None = None
+        self._own = local()
+        self._lock = Lock()
+
+    @property
+    def here(self) -> Thread:
+        """The run of the calling thread.
+
+        Gradients of what ran on a GPU are computed in a thread of torch's own, which goes on with
+        the run that was recorded last.
+        """
+        try:
+            return self._own.thread  # type: ignore[no-any-return]
+        except AttributeError:
+            thread = self._last if _is_backward() else None
+            if thread is None:
+                self.threads.append(thread := Thread())
+            self._own.thread = thread
+            return thread
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Count the calls of all modules, and hear what caches hold."""
+    def listening(self, followed: Followed) -> Iterator[None]:
+        """Count the calls of all modules, and hear what caches hold.
+
+        ``followed`` is given what attention has just answered, and the next module with what that
+        is given; it returns the answer where it goes on to another module.
+        """
         from torch.nn.modules.module import register_module_forward_pre_hook
 
         def hook(module: Any, args: Any) -> None:
-            self.called[id(module)] += 1
-            if id(module) in self.pictures:
-                self.pictures[id(module)] = _pictures(module, args)
+            here = self.here
+            here.called[id(module)] += 1
+            if id(module) in self.convolutions:
+                here.pictures[id(module)] = _pictures(module, args)
+            if here.answer is not None:
+                here.answer = followed(here.answer, module, args)
 
         handle = register_module_forward_pre_hook(hook)
         try:
@@ -148,9 +192,9 @@ class Following:
                 length = int(cache.get_seq_length(layer_idx))
                 grown = tuple(zip(before, answer, strict=False))
                 sizes = key_states.shape[-2], answer[0].shape[-2], length
-                self.cached = Cached(*sizes, grown, cache)
+                self.here.cached = Cached(*sizes, grown, cache)
             except Exception:  # a cache of one's own: the model goes on, without positions
-                self.cached = None
+                self.here.cached = None
             return answer
 
         cropping = vars(Cache).get("crop", lambda cache, *args, **more: None)
@@ -159,7 +203,7 @@ class Following:
         def crop(cache: Any, *args: Any, **more: Any) -> None:
             before = _length(cache)
             cropping(cache, *args, **more)
-            for layer in self.layers.values():
+            for layer in self.here.layers.values():
                 if (last := layer.by_cache.get(cache)) is not None:
                     self._crop(last, before - _length(cache))
 
@@ -196,15 +240,23 @@ class Following:
 
     def was_run(self, name: str) -> bool:
         """Check whether a module was called."""
-        return self.called[id(self.modules[name])] > 0
+        return any(each.called[id(self.modules[name])] for each in self.threads)
 
     def call(self, name: str, n_q: int, n_k: int, cross: bool | None) -> At:
         """Return what the next call of a module is; ``cross`` where the door can tell."""
-        layer = self.layers.setdefault(name, Layer(Module(name, self.modules)))
-        module, number = layer.module, layer.calls
-        cached, self.cached = self.cached, None
+        with self._lock:
+            return self._call(self.here, name, n_q, n_k, cross)
+
+    def _call(self, here: Thread, name: str, n_q: int, n_k: int, cross: bool | None) -> At:
+        if (layer := here.layers.get(name)) is None:
+            self.calls.setdefault(name, 0)
+            place = list(self.calls).index(name)
+            layer = here.layers[name] = Layer(Module(name, self.modules), place=place)
+        module, number = layer.module, self.calls[name]
+        self.calls[name] = number + 1
+        cached, here.cached = here.cached, None
         cross, memory = module.is_cross if cross is None else cross, 0
-        stack = self.stacks.get(module.stack)
+        stack = here.stacks.get(module.stack)
         if cross:
             theirs = self._theirs(module, n_q)
             start, first = theirs.start if theirs else None, None
@@ -216,7 +268,7 @@ class Following:
         cache = cached.cache if cached else None
         before = layer.last if cache is None else layer.by_cache.get(cache)
         repeat = self._repeat(layer, n_q, n_k - memory, start, before, cache is not None)
-        run = layer.last.run if layer.last else 0
+        run = layer.last.run if layer.last else self._run_of(here, 0)
         if cross and stack and stack.repeat in (STEP, RUN) and repeat in (STEP, RUN, UNKNOWN):
             repeat, run = (stack.repeat, stack.run) if layer.calls else (repeat, stack.run)
         elif repeat == STEP and before is not None:
@@ -224,12 +276,15 @@ class Following:
             self._crop(before, 0 if start is None else before.end - start)
         elif repeat == RUN:
             layer.runs += 1
-            run = layer.runs
-        pictures = self.pictures.get(id(module.first_convolution), 0)
+            run = self._run_of(here, layer.runs)
+        if number and not layer.calls:  # of another thread's run there was one before
+            repeat = RUN
+        self._last = here
+        pictures = here.pictures.get(id(module.first_convolution), 0)
         made = Stack(module, start, n_q, repeat, run, pictures)
         if cross and theirs is not None and theirs is stack:
             made = stack
-        layer.calls, layer.keys, layer.last = number + 1, n_k - memory, made
+        layer.calls, layer.keys, layer.last = layer.calls + 1, n_k - memory, made
         if cache is not None:
             layer.by_cache[cache] = made
         facts = {"repeat": repeat, "run": run, "query_position": start}
@@ -246,17 +301,24 @@ class Following:
             facts |= {"memory": memory}
             if module.is_of_diffusers and n_q == n_k and (names := _of_prompt(module, n_q)):
                 facts |= {"names": names, "key_names": names}
-            self.stacks.pop(module.stack, None)
-            self.stacks[module.stack] = made
+            here.stacks.pop(module.stack, None)
+            here.stacks[module.stack] = made
             if not facts["names"] and not layer.is_lost:
                 ends = self.words.setdefault(module.stack, [])
                 ends += [0] * (run + 1 - len(ends))
                 ends[run] = max(ends[run], (start or 0) + n_q)
         self.made[name, number] = made
         notes: tuple[str, ...] = (VIRTUAL,) if layer.is_lost and not cross else ()
-        notes += (BEAMS,) if repeat == STEP and _is_within("_beam_search") else ()
-        place = list(self.layers).index(name)
-        return At(place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN)
+        notes += (BEAMS,) if repeat == STEP and self._is_of_beams(layer.occasion) else ()
+        return At(
+            layer.place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN
+        )
+
+    def _run_of(self, here: Thread, own: int) -> int:
+        """Return the model's number of a run of one thread."""
+        if own not in here.runs:
+            here.runs[own], self.runs = self.runs, self.runs + 1
+        return here.runs[own]
 
     def _repeat(
         self, layer: Layer, n_q: int, n_k: int, start: int | None, last: Stack | None, cached: bool
@@ -281,19 +343,28 @@ class Following:
 
     def _occasion(self, module: Module) -> tuple[Any, ...]:
         """Which run it is of the outermost module around that was called."""
+        called = self.here.called
         for name, each in reversed(module.ancestors):
-            if self.called[id(each)]:
-                return ((name, self.called[id(each)]),)
+            if called[id(each)]:
+                return ((name, called[id(each)]),)
         return (None,)
+
+    def _is_of_beams(self, occasion: tuple[Any, ...]) -> bool:
+        """Check whether a run is part of a search with beams."""
+        here = self.here
+        if here.beams[0] != occasion or occasion == (None,):
+            here.beams = occasion, _is_within("_beam_search")
+        return here.beams[1]
 
     def _theirs(self, module: Module, n_q: int) -> Stack | None:
         """Whose sequence the queries of cross-attention are: of its own stack; where that had
         another number of tokens, in a tower, of another with as many.
         """
-        own = self.stacks.get(module.stack)
+        stacks = self.here.stacks
+        own = stacks.get(module.stack)
         if own is not None and own.count == n_q and not module.looks_from_picture:
             return own
-        others = [each for name, each in self.stacks.items() if name != module.stack]
+        others = [each for name, each in stacks.items() if name != module.stack]
         others = others if module.looks_with_queries else []
         return next((each for each in reversed(others) if each.count == n_q), None)
 
@@ -303,8 +374,9 @@ class Following:
         """
         if module.is_of_diffusers:  # they come from a model beside it
             return {"key_names": (), "key_position": 0}
-        own = self.stacks.get(module.stack)
-        others = [each for each in self.stacks.values() if each is not asking]
+        stacks = self.here.stacks
+        own = stacks.get(module.stack)
+        others = [each for each in stacks.values() if each is not asking]
         others = others if module.looks_with_queries else [e for e in others if e is not own]
         found = [each for each in others if each.count == n_k]
         if found:
@@ -313,7 +385,7 @@ class Following:
                 "keys_of": theirs.name,
                 "key_names": theirs.names(n_k),
                 "key_position": found[-1].start,
-                "virtual": self.layers[theirs.name].virtual or 0,
+                "virtual": self.here.layers[theirs.name].virtual or 0,
             }
         pictures = any(each.module.tower != TEXT for each in others)
         names = (PLACE,) if pictures or module.looks_with_queries else ()
@@ -453,7 +525,8 @@ def _of_keras(model: Any, known: dict[str, Any]) -> dict[str, Any]:
         return {}
     there = {id(module) for module in known.values()}
     layers = [each for each in model._flatten_layers(include_self=False) if id(each) not in there]
-    return {str(getattr(each, "path", each.name)).replace("/", "."): each for each in layers}
+    paths = (str(getattr(each, "path", None) or each.name) for each in layers)  # built ones have it
+    return {path.replace("/", "."): each for path, each in zip(paths, layers, strict=True)}
 
 
 def _is_backward() -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from threading import get_ident
 from typing import Any
 
 import numpy as np
 
+from attention.models.labels import RUN, UNKNOWN
 from attention.models.recording.copies import GrowingRows, copied
 from attention.models.recording.following import At, Following
+from attention.models.recording.missed import PassedBy
 from attention.models.taken import Call, Taken, visible_and_added
 
 
@@ -18,6 +21,7 @@ class Recorder:
 
     def __init__(
         self,
+        model: Any,
         taken: Taken,
         following: Following,
         layers: list[int | str] | None,
@@ -32,7 +36,7 @@ class Recorder:
         self.heads = heads
         self.queries = queries
         self.steps = steps
-        self.unknown: dict[str, None] = {}  # modules that took a softmax by themselves
+        self.passed_by = PassedBy(model, following)
         # keys and values, by thread and module
         self.rows: dict[tuple[int, str], tuple[GrowingRows, GrowingRows]] = {}
 
@@ -143,33 +147,23 @@ class Recorder:
                 places["first_key"] = keys.start
         return arrays, places
 
-    def missed(self, model: Any) -> tuple[list[str], list[str]]:
-        """Return modules that look like attention, or took a softmax, and passed through no door;
-        and of these such as were never called.
-        """
-        called = list(self.following.layers)
-        looks = [
-            name
-            for name, module in model.named_modules()
-            if "attention" in type(module).__name__.lower() and name
-        ]
-        inner = [
-            name
-            for name in looks
-            if not any(_inside(other, name) for other in looks if other != name)
-        ]
-        both = [
-            name
-            for name in dict.fromkeys([*self.unknown, *inner])
-            if not any(_inside(one, name) or _inside(name, one) for one in called)
-        ]
-        ran = [name for name in both if name in self.unknown or self.following.was_run(name)]
-        return ran, [name for name in both if name not in ran]
-
-
-def _inside(name: str, other: str) -> bool:
-    """Whether a module is another, or a part of it."""
-    return name == other or other == "" or name.startswith(f"{other}.")
+    def in_order(self) -> None:
+        """Order the calls of several threads by their runs, and number those of each layer so."""
+        if len(self.following.threads) < 2:
+            return
+        calls = sorted(self.taken.calls, key=lambda each: each.run)
+        numbers = {
+            layer: iter(sorted(each.call for each in calls if each.layer == layer))
+            for layer in {each.layer for each in calls}
+        }
+        runs: set[tuple[int, int]] = set()
+        for k, each in enumerate(calls):
+            number, repeat = next(numbers[each.layer]), each.repeat
+            if repeat in (RUN, UNKNOWN) and (each.layer, each.run) not in runs:
+                repeat = RUN if number else UNKNOWN
+            runs.add((each.layer, each.run))
+            calls[k] = replace(each, call=number, repeat=repeat)
+        self.taken.calls[:] = calls
 
 
 def _is_causal(allowed: np.ndarray | None) -> bool:

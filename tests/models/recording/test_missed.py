@@ -1,0 +1,257 @@
+"""What a capture names that took part in the run and is not recorded."""
+
+import messages
+import pytest
+
+torch = pytest.importorskip("torch", reason="capture listens to torch, which is not installed here")
+pytest.importorskip("transformers", reason="the models come from transformers, not installed here")
+
+from models.families import IDS, SHARED, SMALL, Plain, Wrapped, made, x  # noqa: E402
+from torch import nn  # noqa: E402
+
+import attention  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+F = nn.functional
+
+
+class Beside(nn.Module):
+    """A module that is recorded, and another."""
+
+    def __init__(self, other):
+        super().__init__()
+        self.known, self.other = Plain(), other
+
+    def forward(self, x):
+        return self.known(x), self.other(x)
+
+
+class Hand(nn.Module):
+    def __init__(self, attend):
+        super().__init__()
+        self.q, self.out, self.attend = nn.Linear(16, 16), nn.Linear(16, 16), attend
+
+    def forward(self, x):
+        return self.out(self.attend(self.q(x), x, x))
+
+
+def by_sums(Q, K, V):
+    shares = (Q @ K.mT).exp()
+    return shares / shares.sum(-1, keepdim=True) @ V
+
+
+def two_axes(Q, K, V):
+    return torch.stack([torch.softmax(q @ k.T, -1) @ v for q, k, v in zip(Q, K, V, strict=True)])
+
+
+def by_logarithms(Q, K, V):
+    return torch.matmul(F.log_softmax(Q @ K.mT, -1).exp(), V)
+
+
+def by_sigmoid(Q, K, V):
+    return torch.einsum("bqk,bkd->bqd", torch.sigmoid(torch.einsum("bqd,bkd->bqk", Q, K)), V)
+
+
+def linear(Q, K, V):
+    return torch.bmm(Q.exp(), torch.bmm(K.exp().mT, V))
+
+
+def additive(Q, K, V):
+    scores = (Q[:, :, None] + K[:, None]).tanh().sum(-1)
+    return (scores.softmax(-1)[..., None] * V[:, None]).sum(2)
+
+
+@pytest.mark.parametrize("attend", [by_sums, two_axes, by_logarithms, by_sigmoid, linear, additive])
+def test_attention_by_hand_is_named(attend):
+    model = Beside(Hand(attend))
+    before = model(x())[1]
+    with attention.capture(model) as taken:
+        assert torch.equal(model(x())[1], before)
+    assert taken.missed == ["other"] and len(taken) == 1
+    alone = Wrapped(Hand(attend))
+    with pytest.raises(ValueError) as refused, attention.capture(alone):
+        alone(x())
+    assert str(refused.value) == messages.NO_KNOWN_DOOR.format(names="inner", hint="")
+
+
+class Router(nn.Module):
+    """Products with parameters, a softmax over experts, a gate: no attention."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.W = nn.Linear(16, 16), nn.Parameter(torch.randn(16, 16))
+
+    def forward(self, x):
+        experts = torch.softmax((x @ self.W).flatten(0, 1), -1).view_as(x)
+        return torch.sigmoid(self.up(x)) @ self.W.T * experts
+
+
+def test_products_with_parameters_are_no_attention():
+    with attention.capture(model := Beside(Router())) as taken:
+        model(x())
+    assert taken.missed == []
+
+
+class SoftmaxOfItsOwn(nn.Module):
+    """A class called attention, with a module for its softmax."""
+
+    def __init__(self):
+        super().__init__()
+        self.softmax = nn.Softmax(-1)
+
+    def forward(self, x):
+        return self.softmax(x @ x.mT) @ x
+
+
+class WindowAttention(SoftmaxOfItsOwn):
+    pass
+
+
+@pytest.mark.parametrize("make", [SoftmaxOfItsOwn, WindowAttention])
+def test_no_module_is_named_twice(make):
+    with attention.capture(model := Beside(make())) as taken:
+        model(x())
+    assert taken.missed == ["other"]
+
+
+class Gated(nn.Module):
+    def __init__(self, change):
+        super().__init__()
+        self.qkv, self.gate, self.out = nn.Linear(16, 48), nn.Linear(16, 16), nn.Linear(16, 16)
+        self.norm, self.drop, self.change = nn.LayerNorm(16), nn.Dropout(0.1), change
+
+    def forward(self, x):
+        gate = self.gate(x).sigmoid()
+        Q, K, V = self.qkv(x).unflatten(-1, (3, 4, 4)).permute(2, 0, 3, 1, 4)
+        answer = F.scaled_dot_product_attention(Q, K, V).transpose(1, 2).flatten(2)
+        if self.change == "gate":
+            answer = answer * gate
+        if self.change == "norm":
+            answer = self.norm(answer)
+        return self.out(self.drop(answer))
+
+
+@pytest.mark.parametrize("change", ["gate", "norm", ""])
+def test_what_changes_the_output_before_the_projection_is_named(change):
+    model = nn.ModuleDict({"layers": nn.Sequential(Gated(change), Gated(change))}).eval()
+    with attention.capture(model) as taken:
+        model["layers"](x())
+    named = [messages.GATE_OR_NORM.format(names="layers 0–1")]
+    assert taken.missed == (named if change else []) and attention.verify(taken).agrees
+
+
+MAMBA = {"vocab_size": 11, "hidden_size": 16, "num_hidden_layers": 3, "state_size": 4}
+DELTA = {"linear_num_key_heads": 2, "linear_num_value_heads": 2, "linear_key_head_dim": 4}
+DELTA |= {"linear_value_head_dim": 4, "shared_expert_intermediate_size": 8, "num_experts": 2}
+DELTA |= {"num_hidden_layers": 4, "head_dim": 8, "moe_intermediate_size": 8}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "names", "what"),
+    [
+        ("mamba", MAMBA, "layers 0–2", "state space"),
+        ("rwkv", SMALL | {"attention_hidden_size": 16}, "blocks 0–1", "linear attention"),
+    ],
+)
+@torch.no_grad()
+def test_a_model_of_layers_without_weights_is_refused_with_their_kind(kind, settings, names, what):
+    model = made(kind, settings, "eager")
+    entry = messages.LAYERS_WITHOUT_WEIGHTS.format(names=names, what=what)
+    said = messages.NO_WEIGHTS_TO_CAPTURE.format(kind=type(model).__name__, names=entry)
+    with pytest.raises(ValueError) as refused, attention.capture(model):
+        model(IDS)
+    assert str(refused.value) == said
+
+
+@torch.no_grad()
+def test_layers_of_a_hybrid_that_have_no_weights_are_one_entry():
+    model = made("qwen3_next", SHARED | DELTA | {"num_experts_per_tok": 1}, "sdpa")
+    with attention.capture(model) as taken:
+        model(IDS)
+    assert [each.module for each in taken] == ["layers.3.self_attn"]
+    assert taken.missed == [
+        messages.LAYERS_WITHOUT_WEIGHTS.format(names="layers 0–2", what="linear attention"),
+        messages.GATE_OR_NORM.format(names="layers 3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("fnet", SMALL),
+        ("poolformer", {"hidden_sizes": [8] * 4, "depths": [1] * 4}),
+        ("focalnet", {"image_size": 64, "embed_dim": 8, "depths": [1, 1], "hidden_sizes": [8, 16]}),
+    ],
+)
+@torch.no_grad()
+def test_a_model_without_attention_is_told_so(kind, settings):
+    more = {"focal_levels": [1, 1], "focal_windows": [3, 3]} if kind == "focalnet" else {}
+    model = made(kind, settings | more, "eager")
+    given = {"input_ids": IDS} if kind == "fnet" else {"pixel_values": torch.randn(1, 3, 64, 64)}
+    with pytest.raises(ValueError) as refused, attention.capture(model):
+        model(**given)
+    assert str(refused.value) == messages.NO_ATTENTION_AT_ALL.format(kind=type(model).__name__)
+
+
+class Layer(nn.Module):
+    """As one of Keras, which has a path since it was built."""
+
+    def __init__(self, path, name):
+        super().__init__()
+        self.path, self.name = path, name
+
+    def forward(self, x):
+        return torch.softmax(x @ x.mT, -1) @ x
+
+
+class OfKeras(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = [Layer("block_0/attention", "attention"), Layer(None, "unbuilt")]
+
+    def _flatten_layers(self, include_self):
+        return self.hidden
+
+    def forward(self, x):
+        return self.hidden[1](self.hidden[0](x))
+
+
+def test_a_layer_of_keras_without_a_path_has_its_name():
+    with pytest.raises(ValueError) as refused, attention.capture(model := OfKeras()):
+        model(x())
+    names = "block_0.attention, unbuilt"
+    assert str(refused.value) == messages.NO_KNOWN_DOOR.format(names=names, hint="")
+
+
+@torch.no_grad()
+def test_switches_of_other_libraries_are_named():
+    xt = pytest.importorskip("x_transformers", reason="x-transformers is not installed here")
+    for flash in (False, True):
+        layers = xt.Decoder(dim=16, depth=1, heads=2, attn_flash=flash)
+        model = xt.TransformerWrapper(num_tokens=11, max_seq_len=16, attn_layers=layers).eval()
+        if flash:
+            with attention.capture(model) as taken:
+                model(IDS)
+            assert len(taken) == 1
+        else:
+            with pytest.raises(ValueError) as refused, attention.capture(model):
+                model(IDS)
+            assert str(refused.value).endswith(messages.MAKE_WITH_FLASH)
+
+
+@torch.no_grad()
+def test_timms_switch_is_named():
+    timm = pytest.importorskip("timm", reason="timm is not installed here")
+    made = {"img_size": 56, "depths": (1, 1), "num_heads": (2, 2), "embed_dim": 8}
+    for fused in (False, True):
+        timm.layers.set_fused_attn(True, experimental=fused)
+        model = timm.create_model("swin_tiny_patch4_window7_224", **made).eval()
+        if fused:
+            with attention.capture(model) as taken:
+                model(torch.randn(1, 3, 56, 56))
+            assert len(taken) == 2
+        else:
+            with pytest.raises(ValueError) as refused, attention.capture(model):
+                model(torch.randn(1, 3, 56, 56))
+            assert str(refused.value).endswith(messages.SET_TIMM_FUSED)
+    timm.layers.set_fused_attn(True)
