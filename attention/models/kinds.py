@@ -298,6 +298,8 @@ class Module:
     @cached_property
     def first_convolution(self) -> Any:
         """The module of its tower by which pictures come in; None where there is none."""
+        if self.tower != VISION:
+            return None
         inside = f"{self._root}." if self._root else ""
         within = (each for name, each in self.modules.items() if name.startswith(inside))
         return next((each for each in within if is_convolution(each)), None)

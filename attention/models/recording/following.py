@@ -160,7 +160,8 @@ class Following:
             here = self.here
             here.called[id(module)] += 1
             if id(module) in self.convolutions:
-                here.pictures[id(module)] = _pictures(module, args)
+                given: Any = args[0] if args else None
+                here.pictures[id(module)] = len(given) if getattr(given, "ndim", 0) > 3 else 0
             if here.answer is not None:
                 here.answer = followed(here.answer, module, args)
 
@@ -219,7 +220,8 @@ class Following:
         if last.start is None or not 0 < count < last.count - last.rejected:
             return  # what goes further back begins another run
         last.rejected += count
-        if ends := self.words.get(last.module.stack):
+        ends = self.words.get(last.module.stack, [])
+        if last.run < len(ends):
             ends[last.run] = last.end
 
     def settled(self, calls: list[Call]) -> list[Call]:
@@ -231,12 +233,9 @@ class Following:
     def _settled(self, call: Call, made: Stack) -> Call:
         note = "" if call.kind == CROSS else made.module.windows_note(len(call.Q), made.pictures)
         notes = (*call.notes, note) if note else call.notes
-        known = call.rejected, call.notes
-        return (
-            call
-            if known == (made.rejected, notes)
-            else replace(call, rejected=made.rejected, notes=notes)
-        )
+        if not note and not made.rejected:
+            return call
+        return replace(call, rejected=made.rejected, notes=notes)
 
     def was_run(self, name: str) -> bool:
         """Check whether a module was called."""
@@ -410,13 +409,6 @@ class Following:
         if layer.is_lost or start is None or first is None:
             return None, None
         return start - layer.virtual, first - layer.virtual
-
-
-def _pictures(module: Any, args: Any) -> int:
-    """How many pictures a convolution is given; 0 where they are not its first argument."""
-    if not args:
-        return 0
-    return int(args[0].shape[0]) if args[0].ndim == module.weight.ndim else 1
 
 
 def _length(cache: Any) -> int:
