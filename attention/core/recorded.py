@@ -3,10 +3,70 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from attention.limits import BadInput
 from attention.vocabulary.notation import LONGEST_IN_FILENAME, in_filename
 from attention.vocabulary.sentences import capital, numbered, which_of
+
+
+@dataclass(frozen=True)
+class Patches:
+    """The patches of a picture among the keys of a trace: rows × columns, behind special tokens.
+
+    >>> Patches(2, 4, block=2).places(9)  # the first key is [CLS]
+    array([[1, 2, 5, 6],
+           [3, 4, 7, 8]])
+    """
+
+    rows: int
+    columns: int
+    block: int = 1  # patches follow each other in squares of so many a side; 1: row by row
+    # what the keys are called: each special token, then the noun of all patches; () if unknown
+    names: tuple[str, ...] = field(default=(), compare=False)
+    # the key that is the same token as the first query; None where these are of another sequence
+    first: int | None = field(default=None, compare=False)
+
+    def places(self, n_k: int) -> np.ndarray:
+        """Return (rows, columns): which of ``n_k`` keys each patch is.
+
+        Raises
+        ------
+        BadInput
+            One sentence, where rows × columns is not the number of patches.
+        """
+        rows, columns, side = self.rows, self.columns, self.block
+        count, special = rows * columns, len(self.names[:-1])
+        there = n_k - special
+        if min(rows, columns, side) < 1 or (count != there if self.names else count > there):
+            most = "" if self.names else "at most "
+            apart = f" behind {special} special" if special else ""
+            raise BadInput(
+                f"grid is {rows} × {columns}, so {count:,} patches; expected {most}{there:,}, as"
+                f" there are {n_k:,} keys{apart}."
+            )
+        if rows % side or columns % side:
+            raise BadInput(
+                f"grid is {rows} × {columns}; expected multiples of {side}, as its patches follow"
+                f" each other in blocks of {side} × {side}."
+            )
+        blocks = np.arange(n_k - count, n_k).reshape(rows // side, columns // side, side, side)
+        return blocks.transpose(0, 2, 1, 3).reshape(rows, columns)
+
+    def label(self, key: int) -> str:
+        """Return what a key is called.
+
+        >>> Patches(2, 2, names=("[CLS]", "patch")).label(2)
+        'patch 1'
+        """
+        *special, noun = self.names or ("key",)
+        return special[key] if key < len(special) else f"{noun} {key - len(special)}"
+
+    def __str__(self) -> str:
+        side = f" in blocks of {self.block}" if self.block > 1 else ""
+        return f"{self.rows} × {self.columns} patches{side}"
 
 
 @dataclass(frozen=True)
@@ -30,6 +90,7 @@ class Recorded:
     items: tuple[int, ...] = (0,)  # of each item of the trace its number in the batch, from 0
     batch: int = 1  # how many items were recorded
     model: str = ""  # its name, where a page or a file says it
+    patches: Patches | None = None  # of a picture, where the keys are these
 
     def of_item(self, item: int, count: int) -> Recorded:
         """Return this record for one of ``count`` items, if its items are those recorded."""

@@ -18,7 +18,7 @@ import numpy as np
 from attention.arrays.conversion import shown
 from attention.arrays.distance import blocks
 from attention.arrays.layouts import repeat_heads
-from attention.core.recorded import Recorded
+from attention.core.recorded import Patches, Recorded
 from attention.core.trace import AttentionTrace, scaled_dot_product_attention
 from attention.limits import (
     MAX_ARRAYS,
@@ -33,13 +33,13 @@ from attention.limits import (
     MAX_LONG_WIDTH,
     BadInput,
 )
-from attention.models.kinds import CROSS, kind_by_name, stack_of
+from attention.models.kinds import CROSS, PATCH, kind_by_name, stack_of
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import numbered
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
 ARRAYS = ("Q", "K", "V", "output", "allowed", "bias", "sinks")
-TUPLES = ("heads", "notes", "names", "key_names")
+TUPLES = ("heads", "notes", "names", "key_names", "grid")
 TOLD = ("model", "tokens", "versions", "missed", "not_run", "stacks")  # of all calls together
 NO_NAME = "a model"  # of which a capture does not say what it is called
 KINDS = ("encoder", "decoder", "cross", "vision", "audio", "")
@@ -85,11 +85,39 @@ class Call:
     virtual: int = 0  # how many virtual tokens stand before the sequence
     repeat: str = "call"  # what a later one is: a "step" of generate, a "run": see labels.py
     run: int = 0  # how often the model ran before, not counting the steps of one generation
+    grid: (
+        tuple[int, int] | tuple[()]
+    ) = ()  # rows and columns of the picture whose patches the keys are
+    grid_block: int = 1  # its patches follow each other in squares of so many a side
 
     @property
     def when(self) -> str:
         """Return which call of its layer it is, such as ``"step 4"``; "" for the first."""
         return f"{self.repeat} {self.call}" if self.call else ""
+
+    @property
+    def patches(self) -> Patches | None:
+        """Return where the patches of the picture are among the keys.
+
+        None where no grid is known, or not all keys were recorded.
+
+        Raises
+        ------
+        BadInput
+            One sentence, where the grid does not multiply to the number of patches.
+
+        >>> from attention.models.examples import load
+        >>> load("verbs")[3].patches is None
+        True
+        """
+        n_q, n_k = self.Q.shape[2], self.K.shape[2]
+        if not self.grid or self.all_keys not in (0, n_k):
+            return None
+        are_same = self.kind != CROSS and (self.all_queries or n_q) == n_k
+        names = self.key_names or (PATCH,)
+        found = Patches(*self.grid, self.grid_block, names, self.first_query if are_same else None)
+        found.places(n_k)
+        return found
 
     def number_of(self, head: int) -> int:
         """Return the model's number of a recorded head."""
@@ -196,6 +224,7 @@ class Call:
             self.when,
             tuple(range(b)) if item is None else (item,),
             b,
+            patches=self.patches,
         )
 
     def _check(self, name: str, given: int | None, count: int) -> None:
@@ -371,6 +400,8 @@ class Taken:
                 for name, entry in header.items()
             }
             return cls.of_arrays(arrays, about)
+        except BadInput as refused:
+            raise BadInput(f"{where}: {refused}") from None
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
             raise BadInput(f"{where} is a damaged capture.") from None
 
@@ -464,6 +495,7 @@ def _checked(call: Call) -> Call:
     numbers += [call.replayed, call.replay_allowed]
     counts = [call.first_query, call.first_key, call.all_queries, call.all_keys, *call.heads]
     counts += [call.virtual, call.run, 0 if call.window is None else call.window]
+    counts += [*call.grid, call.grid_block]
     places = [place for place in (call.query_position, call.key_position) if place is not None]
     texts = [call.module, call.dtype, call.implementation, *call.notes]
     texts += [call.kind, call.keys_of, call.repeat, *call.names, *call.key_names]
@@ -477,6 +509,7 @@ def _checked(call: Call) -> Call:
     floats = call.Q, call.K, call.V, call.output, call.bias, call.sinks
     right &= all(M is None or M.dtype.kind == "f" for M in floats)
     right &= not call.heads or len(call.heads) == call.Q.shape[1]
+    right &= len(call.grid) in (0, 2)
     if not right:
         raise ValueError(f"{call.name} says what it cannot")
     (b, h, n_q, d_k), (*_, g, n_k, d) = call.Q.shape, call.K.shape
@@ -489,6 +522,10 @@ def _checked(call: Call) -> Call:
     fits &= call.sinks is None or call.sinks.shape == (h,)
     if not fits:
         raise ValueError(f"{call.name} has shapes that do not fit")
+    try:
+        call.patches  # noqa: B018 - its grid is compared with the keys
+    except BadInput as refused:
+        raise BadInput(f"{call.name}: {refused}") from None
     return call
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
+from attention.models.recording.pictures import Pictures
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
 UNGROWN: Grown = ((None, None), (None, None))
@@ -82,6 +83,7 @@ class Following:
         self.words: dict[str, list[int]] = {}  # of stacks on words: the end of each run's sequence
         self.cached: Cached | None = None
         self.virtual = _virtual(model)
+        self.pictures = Pictures(self.modules)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -90,6 +92,8 @@ class Following:
 
         def hook(module: Any, args: Any) -> None:
             self.called[id(module)] += 1
+            if id(module) in self.pictures.watched:
+                self.pictures.hear(module, args)
 
         handle = register_module_forward_pre_hook(hook)
         try:
@@ -153,6 +157,11 @@ class Following:
             facts |= self._keys_of(module, n_k)
         else:
             facts |= {"key_names": module.names(n_k), "key_position": first}
+            facts |= self.pictures.patches(module, n_k)
+            if n_q == n_k:
+                facts["names"] = facts["key_names"]
+            elif n_q > n_k:  # each is made of several
+                facts["key_names"] = module.names(n_k)
             self.stacks.pop(module.stack, None)
             self.stacks[module.stack] = Stack(module, start, n_q, repeat)
             if not facts["names"] and not layer.is_lost:
@@ -206,7 +215,7 @@ class Following:
                 "key_names": theirs.names(n_k),
                 "key_position": found[-1].start,
                 "virtual": self.layers[theirs.name].virtual or 0,
-            }
+            } | self.pictures.patches(theirs, n_k, cross=True)
         pictures = any(each.module.tower != TEXT for each in others)
         names = (PLACE,) if pictures or module.looks_with_queries else ()
         return {"key_names": names, "key_position": 0}
