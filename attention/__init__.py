@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from attention.exports.across import across_layers
     from attention.exports.save import report, save
     from attention.figures.paper.figure import paper_figure
+    from attention.figures.paper.picture import over_picture
     from attention.figures.plotly.whole import figure
     from attention.frameworks.diagnosis import diagnose
     from attention.frameworks.printed.reading import read_printed
@@ -78,6 +79,7 @@ __all__ = [
     "long_attention",
     "multi_head_attention",
     "ntk_frequencies",
+    "over_picture",
     "padding",
     "paper_figure",
     "places",
@@ -107,6 +109,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.plotly.whole",
     "frame": "attention.explain.frame",
+    "over_picture": "attention.figures.paper.picture",
     "paper_figure": "attention.figures.paper.figure",
     "read_printed": "attention.frameworks.printed.reading",
     "report": "attention.exports.save",

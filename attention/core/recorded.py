@@ -14,9 +14,9 @@ from attention.vocabulary.sentences import capital, numbered, which_of
 
 @dataclass(frozen=True)
 class Patches:
-    """The patches of a picture among the keys of a trace: rows × columns, behind special tokens.
+    """The patches of a picture among the keys of a trace: rows × columns, after special tokens.
 
-    >>> Patches(2, 4, block=2).places(9)  # the first key is [CLS]
+    >>> Patches(2, 4, block=2, special=1).places(9)
     array([[1, 2, 5, 6],
            [3, 4, 7, 8]])
     """
@@ -24,6 +24,7 @@ class Patches:
     rows: int
     columns: int
     block: int = 1  # patches follow each other in squares of so many a side; 1: row by row
+    special: int = 0  # how many keys stand before them, such as [CLS]
     # what the keys are called: each special token, then the noun of all patches; () if unknown
     names: tuple[str, ...] = field(default=(), compare=False)
     # the key that is the same token as the first query; None where these are of another sequence
@@ -38,35 +39,35 @@ class Patches:
             One sentence, where rows × columns is not the number of patches.
         """
         rows, columns, side = self.rows, self.columns, self.block
-        count, special = rows * columns, len(self.names[:-1])
-        there = n_k - special
-        if min(rows, columns, side) < 1 or (count != there if self.names else count > there):
-            most = "" if self.names else "at most "
-            apart = f" behind {special} special" if special else ""
+        count, expected = rows * columns, n_k - self.special
+        if min(rows, columns, side) < 1 or count != expected:
+            special = f", {self.special} of them special" if self.special else ""
             raise BadInput(
-                f"grid is {rows} × {columns}, so {count:,} patches; expected {most}{there:,}, as"
-                f" there are {n_k:,} keys{apart}."
+                f"grid is {rows} × {columns}, so {count:,} patches; expected {expected:,}, as there"
+                f" are {n_k:,} keys{special}."
             )
         if rows % side or columns % side:
             raise BadInput(
                 f"grid is {rows} × {columns}; expected multiples of {side}, as its patches follow"
                 f" each other in blocks of {side} × {side}."
             )
-        blocks = np.arange(n_k - count, n_k).reshape(rows // side, columns // side, side, side)
+        blocks = np.arange(self.special, n_k).reshape(rows // side, columns // side, side, side)
         return blocks.transpose(0, 2, 1, 3).reshape(rows, columns)
 
     def label(self, key: int) -> str:
         """Return what a key is called.
 
-        >>> Patches(2, 2, names=("[CLS]", "patch")).label(2)
+        >>> Patches(2, 2, special=1, names=("[CLS]", "patch")).label(2)
         'patch 1'
         """
-        *special, noun = self.names or ("key",)
-        return special[key] if key < len(special) else f"{noun} {key - len(special)}"
+        if key < self.special:
+            return self.names[key] if self.names else f"special {key}"
+        return f"{self.names[-1] if self.names else 'patch'} {key - self.special}"
 
     def __str__(self) -> str:
-        side = f" in blocks of {self.block}" if self.block > 1 else ""
-        return f"{self.rows} × {self.columns} patches{side}"
+        blocks = f" in blocks of {self.block}" if self.block > 1 else ""
+        special = f" after {self.special} special" if self.special else ""
+        return f"{self.rows} × {self.columns} patches{blocks}{special}"
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,8 @@ class Call:
             return None
         are_same = self.kind != CROSS and (self.all_queries or n_q) == n_k
         names = self.key_names or (PATCH,)
-        found = Patches(*self.grid, self.grid_block, names, self.first_query if are_same else None)
+        first = self.first_query if are_same else None
+        found = Patches(*self.grid, self.grid_block, len(names) - 1, names, first)
         found.places(n_k)
         return found
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from attention.core.recorded import Patches
 from attention.limits import BadInput
-from attention.models.kinds import PATCH, VISION, Module
+from attention.models.kinds import VISION, Module
 
 ROTARY = ("rotary_pos_emb", "rotary_emb")
 MOST_BLOCK = 8  # patches of a block, along a side
@@ -75,7 +75,7 @@ class Pictures:
         rows, columns = (at.max(axis=0) + 1).tolist()
         for block in range(1, MOST_BLOCK + 1):
             try:
-                places = Patches(rows, columns, block, (PATCH,)).places(n_k)
+                places = Patches(rows, columns, block).places(n_k)
             except BadInput:
                 continue
             if (at[places] == np.indices(places.shape).transpose(1, 2, 0)).all():

@@ -175,7 +175,7 @@ def test_timm_towers_have_the_grid_of_their_picture():
 def test_a_grid_that_does_not_fit_says_both_numbers(tmp_path):
     taken = run(made("vit", VIT, "sdpa"), picture())
     wrong = replace(taken[0], grid=(3, 5))
-    said = "grid is 3 × 5, so 15 patches; expected 4, as there are 5 keys behind 1 special."
+    said = "grid is 3 × 5, so 15 patches; expected 4, as there are 5 keys, 1 of them special."
     with pytest.raises(BadInput) as refused:
         wrong.trace(0, 0)
     assert str(refused.value) == said
