@@ -28,6 +28,8 @@ def summary(taken: Taken) -> str:
             f" {b} × {amount(h, 'head')}{kept}, {amount(n_q, 'query', 'queries')}"
             f" × {amount(each.K.shape[2], 'key')}, d_k {d_k}"
         )
+        if each.grid:
+            lines[-1] += f", {each.grid[0]} × {each.grid[1]} patches"
         if look_ahead_lost(each):
             lines[-1] += "; its look-ahead (causal) mask was in effect and is not captured"
     if len(taken.calls) > 40:

@@ -22,7 +22,6 @@ from attention.pages.panels import (
     controls,
     initialise,
     one_stage,
-    over_picture,
     paper,
     words,
     worksheet,
@@ -241,8 +240,8 @@ def the_code(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> Non
 def the_panels(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> None:
     """Draw the tabs below the board, and what the open one holds."""
     panels: dict[str, Callable[[], None]] = {LINES: partial(the_looks, s, shown)}
-    if patches := over_picture.patches_of(s, shown):
-        panels[over_picture.OVER] = partial(over_picture.panel, s, shown, patches)
+    if patches := one_stage.patches_of(s, shown):
+        panels[one_stage.OVER] = partial(one_stage.over_picture, s, shown, patches)
     panels |= {
         one_stage.HEATMAP: partial(one_stage.heatmap, s, shown, cell),
         one_stage.TABLE: partial(one_stage.table, s, shown, cell),

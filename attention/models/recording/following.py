@@ -90,9 +90,11 @@ class Following:
         """Count the calls of all modules, and hear what caches hold."""
         from torch.nn.modules.module import register_module_forward_pre_hook
 
+        watched = self.pictures.watched
+
         def hook(module: Any, args: Any) -> None:
             self.called[id(module)] += 1
-            if id(module) in self.pictures.watched:
+            if id(module) in watched:
                 self.pictures.hear(module, args)
 
         handle = register_module_forward_pre_hook(hook)

@@ -38,18 +38,23 @@ class Pictures:
     def hear(self, module: Any, args: tuple[Any, ...]) -> None:
         """Take what a watched module is called with."""
         name = self.watched[id(module)]
-        if name in self.turning:
+        self.turned.pop(name, None)
+        self.cut.pop(name, None)
+        try:
+            self._take(name, module, args)
+        except Exception:  # of a model of another kind: it goes on, without a grid
             self.turned.pop(name, None)
+
+    def _take(self, name: str, module: Any, args: tuple[Any, ...]) -> None:
+        if name in self.turning:
             self.read = {key: count for key, count in self.read.items() if key[0] != name}
             at: Any = args[1] if len(args) > 1 else None
             if getattr(at, "ndim", 0) == 2 and at.shape[1] in (2, 3) and not at.is_floating_point():
                 self.turned[name] = at[:, -2:].detach().cpu().numpy()  # (time,) row, column
-        else:
-            self.cut.pop(name, None)
-            if args and getattr(args[0], "ndim", 0) == 4:
-                sides = zip(args[0].shape[2:], _padding(module), module.stride, strict=True)
-                rows, columns = ((side + both) // step for side, both, step in sides)
-                self.cut[name] = args[0].shape[0], rows, columns
+        elif args and getattr(args[0], "ndim", 0) == 4:
+            sides = zip(args[0].shape[2:], _padding(module), module.stride, strict=True)
+            rows, columns = ((side + both) // step for side, both, step in sides)
+            self.cut[name] = args[0].shape[0], rows, columns
 
     def patches(self, module: Module, n_k: int, cross: bool = False) -> Facts:
         """Return the grid of the keys of a call, with their names and how many pictures were cut at
@@ -66,10 +71,10 @@ class Pictures:
 
     def _by_positions(self, name: str, module: Module, n_k: int) -> Facts:
         """The grid by each patch's row and column; of several pictures that of the next."""
-        key = name, module.name
-        first = self.read.get(key, 0)
+        key, turned = (name, module.name), self.turned.get(name, np.zeros((0, 2), int))
+        first = self.read.get(key, 0) % max(len(turned), 1)  # once more, where it is recomputed
         self.read[key] = first + n_k
-        at = self.turned.get(name, np.zeros((0, 2), int))[first : first + n_k]
+        at = turned[first : first + n_k]
         if len(at) != n_k or not n_k or at.min() < 0:
             return {}
         rows, columns = (at.max(axis=0) + 1).tolist()

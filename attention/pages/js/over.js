@@ -131,6 +131,8 @@ class Over extends Shaded {
     const aspect = kept.image ? kept.image.width / kept.image.height : head.columns / head.rows
     this.stage.style.aspectRatio = String(aspect)
     this.stage.style.width = `min(${TALLEST * aspect}rem, 44rem)`
+    const says = `Weights of query ${head.query}, ${head.rows} × ${head.columns} patches`
+    this.canvas.setAttribute('aria-label', says)
     this.title.textContent = `Query ${head.query}`
     this.apart.textContent = head.apart
     this.bar()
@@ -320,9 +322,8 @@ class Over extends Shaded {
     const words = lines.map(
       (text, k) => `<text x="${0.2 * line}" y="${height + line * (k + 0.9)}">${safe(text)}</text>`
     )
-    const image = kept.image
-      ? `<image width="${width}" height="${height}" preserveAspectRatio="none" href="${kept.image.toDataURL()}"/>`
-      : ''
+    const whole = `width="${width}" height="${height}" preserveAspectRatio="none"`
+    const image = kept.image ? `<image ${whole} href="${kept.image.toDataURL()}"/>` : ''
     const parts = [
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${tall}">`,
       `<title>${safe(lines[0])}</title><desc>${safe(head.about)}</desc>`,

@@ -11,7 +11,7 @@ from attention.core.recorded import Patches
 from attention.models.examples import load
 from attention.models.taken import Call, Taken
 from attention.pages.components import over
-from attention.pages.panels import cells, over_picture
+from attention.pages.panels import cells, one_stage
 from attention.session.bring.captured import with_head
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES
@@ -39,7 +39,7 @@ def shown(s, monkeypatch) -> tuple[over.Over, object]:
     found = []
     monkeypatch.setattr(over, "show", lambda key, what, on_asked: found.append((what, on_asked)))
     at = opened(**links.write(s))
-    at = ran(at.button_group(key="set_below").set_value(over_picture.OVER))
+    at = ran(at.button_group(key="set_below").set_value(one_stage.OVER))
     assert not at.exception
     ((what, on_asked),) = found[-1:]
     assert on_asked is cells.ask
@@ -86,7 +86,7 @@ def test_the_component_is_sent_a_shade_and_a_number_for_each_patch(monkeypatch):
     s, trace = captured()
     sent = []
     monkeypatch.setattr(over.shaded, "show", lambda *given: sent.append(given))
-    over_picture.panel(s, view(s, run(s)), Patches(2, 4, special=2))
+    one_stage.over_picture(s, view(s, run(s)), Patches(2, 4, special=2))
     ((_, _, head, content, sends, handler),) = sent
     codes, values = content[:8], np.frombuffer(content[8:], "<f4")
     weights = trace.weights[s.query, 2:]
@@ -103,15 +103,15 @@ def test_only_a_head_with_a_grid_has_the_tab():
 
     s, _ = captured()
     names, at = tabs(s)
-    assert over_picture.OVER in names
+    assert one_stage.OVER in names
     assert link_of(at)  # the link holds the head, or names the state that does
     taken = load("pronoun")
-    assert over_picture.OVER not in tabs(with_head(CAT, taken, taken[3], 0, 0))[0]
-    assert over_picture.OVER not in tabs(CAT)[0]
+    assert one_stage.OVER not in tabs(with_head(CAT, taken, taken[3], 0, 0))[0]
+    assert one_stage.OVER not in tabs(CAT)[0]
     for wrong in (Patches(3, 5), Patches(0, 4), Patches(2, 4, 3, 2)):  # of a link made by hand
         place = replace(s.matrices["Q"].origin.recorded, patches=wrong)
         matrices = {
             name: replace(matrix, origin=Origin.of_head(place, matrix.values))
             for name, matrix in s.matrices.items()
         }
-        assert over_picture.OVER not in tabs(replace(s, matrices=matrices))[0]
+        assert one_stage.OVER not in tabs(replace(s, matrices=matrices))[0]
