@@ -185,3 +185,42 @@ def test_a_grid_that_does_not_fit_says_both_numbers(tmp_path):
         attention.Taken.load(tmp_path / "run.safetensors")
     assert str(refused.value) == f"run.safetensors: layers.0: {said}"
     assert np.array_equal(replace(wrong, grid=(4, 1)).patches.places(5), [[1], [2], [3], [4]])
+
+
+def moved(call, other):
+    """The row and column of the patch whose keys differ most from call to call."""
+    apart = np.abs(call.K[0] - other.K[0]).sum(axis=(0, 2))
+    cells = apart[call.patches.places(len(apart))]
+    return tuple(int(side) for side in np.unravel_index(cells.argmax(), cells.shape))
+
+
+@pytest.mark.parametrize("place", [(0, 5), (1, 4), (3, 0)])
+def test_the_patch_that_is_painted_is_the_cell_that_changes(place):
+    row, column = place
+    model = made("vit", VIT, "sdpa")
+    black, spotted = torch.zeros(2, 1, 3, 16, 24)
+    spotted[..., 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] = 9.0
+    options = {"interpolate_pos_encoding": True}
+    calls = [run(model, each, **options)[0] for each in (spotted, black)]
+    assert calls[0].grid == (4, 6) and moved(*calls) == place
+
+
+@pytest.mark.parametrize("place", [(0, 5), (1, 4), (3, 0)])
+def test_a_patch_that_qwens_processor_cuts_is_the_cell_that_changes(place):
+    try:
+        from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import (
+            Qwen2VLImageProcessorPil as Processor,
+        )
+    except ImportError:
+        pytest.skip("this version of transformers has no such processor")
+    row, column = place
+    model = tower("qwen2_vl", "Qwen2VLVision", embed_dim=16, mlp_ratio=2, **TURNED)
+    process = Processor(patch_size=4, merge_size=2, temporal_patch_size=2, do_resize=False)
+    black, spotted = np.zeros((2, 16, 24, 3), np.uint8)
+    spotted[4 * row : 4 * row + 4, 4 * column : 4 * column + 4] = 255
+    calls = []
+    for each in (spotted, black):
+        asked = process(images=[each], return_tensors="pt")
+        taken = run(model, asked["pixel_values"], grid_thw=asked["image_grid_thw"])
+        calls.append(taken[0])
+    assert calls[0].grid == (4, 6) and moved(*calls) == place
