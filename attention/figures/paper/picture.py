@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from attention.figures.paper.sheet import PaperFigure
 
 MOST_NAMED = 8  # special tokens; the others are added up
+FINEST = 2000  # pixels of a side that are drawn; Matplotlib takes seconds for more
 OUTLINES = ((2.4, "#ffffff"), (1.0, "#000000"))  # of the query's own patch: seen on any colour
 
 
@@ -182,8 +183,18 @@ def _image(picture: Any) -> np.ndarray:
                 f"picture holds numbers from {number(low)} to {number(high)}; expected 0 to 1, from"
                 " before the processor takes the mean off."
             )
-        image = image.astype(np.float32) if image.dtype.itemsize != 4 else image
-    return image
+    step = -(-max(height, width) // FINEST)
+    image = image if step == 1 or min(height, width) < step else _coarser(image, step)
+    return image if image.dtype == np.uint8 else image.astype(np.float32, copy=False)
+
+
+def _coarser(image: np.ndarray, step: int) -> np.ndarray:
+    """The means of squares of pixels; what is left at the right and below is no whole square."""
+    rows, columns = (side // step for side in image.shape[:2])
+    squares = image[: rows * step, : columns * step]
+    squares = squares.reshape(rows, step, columns, step, *image.shape[2:])
+    means = squares.mean(axis=(1, 3), dtype=np.float32)
+    return np.rint(means).astype(np.uint8) if image.dtype == np.uint8 else means
 
 
 def _opacity(given: Any) -> float:

@@ -128,7 +128,7 @@ def test_a_grid_of_ones_own_takes_the_place_of_what_was_recorded():
         over_picture(trace, "[CLS]", GREY, grid=(4, 6), special=2)
 
 
-@pytest.mark.parametrize("kind", [np.uint8, np.float32, np.float64])
+@pytest.mark.parametrize("kind", [np.uint8, np.float16, np.float32, np.float64])
 def test_without_opacity_the_dots_are_the_pictures_own(kind):
     colours = np.array([[[255, 0, 0], [0, 255, 0]], [[0, 0, 255], [255, 255, 255]]], np.uint8)
     colours = np.kron(colours, np.ones((20, 20, 1), np.uint8))
@@ -150,6 +150,17 @@ def test_a_dot_is_the_colour_of_the_weight_blended_with_the_picture():
             ours = np.array(matplotlib.colormaps["viridis"](weight / weights.max())[:3])
             expected = 255 * (opacity * ours + (1 - opacity) * 51 / 255)
             np.testing.assert_allclose(dot_of(figure, i, j), expected, atol=4)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.float64])
+def test_a_large_picture_is_drawn_by_the_means_of_its_pixels(kind):
+    large = np.random.default_rng(0).integers(0, 256, (1500, 4100, 3), np.uint8)
+    picture = large if kind is np.uint8 else large / 255
+    drawn = over_picture(traced(1, 3), 0, picture).axes[0].images[0].get_array()
+    assert drawn.shape == (500, 1366, 3)
+    for i, j in ((0, 0), (7, 900), (499, 1365)):
+        mean = picture[3 * i : 3 * i + 3, 3 * j : 3 * j + 3].reshape(9, 3).mean(axis=0)
+        np.testing.assert_allclose(drawn[i, j], mean, atol=0.51 if kind is np.uint8 else 1e-6)
 
 
 def test_a_wide_picture_stays_wide():
