@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from attention.exports.across import across_layers, overview
     from attention.exports.save import report, save
     from attention.figures.paper.figure import paper_figure
+    from attention.figures.paper.picture import over_picture
     from attention.figures.plotly.whole import figure
     from attention.frameworks.diagnosis import diagnose
     from attention.frameworks.printed.reading import read_printed
@@ -81,6 +82,7 @@ __all__ = [
     "mean_of_heads",
     "multi_head_attention",
     "ntk_frequencies",
+    "over_picture",
     "overview",
     "padding",
     "paper_figure",
@@ -115,6 +117,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "figure": "attention.figures.plotly.whole",
     "frame": "attention.explain.frame",
     "mean_of_heads": "attention.models.rollout",
+    "over_picture": "attention.figures.paper.picture",
     "overview": "attention.exports.across",
     "paper_figure": "attention.figures.paper.figure",
     "read_printed": "attention.frameworks.printed.reading",

@@ -75,6 +75,7 @@ SAID = {  # where a page names a limit, in its words
     "README.md": [f"maps of {limits.MAX_LONG_TOKENS:,} tokens"],
     "docs/dashboard.md": [
         f"it has up to {limits.MAX_QR} letters",
+        f"up to {mb(limits.MAX_IMAGE)} and {limits.MAX_PIXELS // 10**6} million pixels",
         f"each with its number; up to {looks.MOST} words",
         f"numbers up to {heatmap.MOST_PRINTED} × {heatmap.MOST_PRINTED}; pointed at",
         f"up to {limits.MAX_STYLED:,} numbers, plain up to {limits.MAX_TABLE:,}, more as a file",

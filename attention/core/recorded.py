@@ -3,12 +3,73 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from attention.limits import BadInput
 from attention.vocabulary.notation import LONGEST_IN_FILENAME, in_filename
 from attention.vocabulary.sentences import capital, numbered, which_of
 
 Sides = tuple[tuple[str, ...], tuple[str, ...]]  # n_q and n_k words
+
+
+@dataclass(frozen=True)
+class Patches:
+    """The patches of a picture among the keys of a trace: rows × columns, after special tokens.
+
+    >>> Patches(2, 4, block=2, special=1).places(9)
+    array([[1, 2, 5, 6],
+           [3, 4, 7, 8]])
+    """
+
+    rows: int
+    columns: int
+    block: int = 1  # patches follow each other in squares of so many a side; 1: row by row
+    special: int = 0  # how many keys stand before them, such as [CLS]
+    # what the keys are called: each special token, then the noun of all patches; () if unknown
+    names: tuple[str, ...] = field(default=(), compare=False)
+    # the key that is the same token as the first query; None where these are of another sequence
+    first: int | None = field(default=None, compare=False)
+
+    def places(self, n_k: int) -> np.ndarray:
+        """Return (rows, columns): which of ``n_k`` keys each patch is.
+
+        Raises
+        ------
+        BadInput
+            One sentence, where rows × columns is not the number of patches.
+        """
+        rows, columns, side = self.rows, self.columns, self.block
+        count, expected = rows * columns, n_k - self.special
+        if min(rows, columns, side) < 1 or count != expected:
+            special = f", {self.special} of them special" if self.special else ""
+            raise BadInput(
+                f"grid is {rows} × {columns}, so {count:,} patches; expected {expected:,}, as there"
+                f" are {n_k:,} keys{special}."
+            )
+        if rows % side or columns % side:
+            raise BadInput(
+                f"grid is {rows} × {columns}; expected multiples of {side}, as its patches follow"
+                f" each other in blocks of {side} × {side}."
+            )
+        blocks = np.arange(self.special, n_k).reshape(rows // side, columns // side, side, side)
+        return blocks.transpose(0, 2, 1, 3).reshape(rows, columns)
+
+    def label(self, key: int) -> str:
+        """Return what a key is called.
+
+        >>> Patches(2, 2, special=1, names=("[CLS]", "patch")).label(2)
+        'patch 1'
+        """
+        if key < self.special:
+            return self.names[key] if self.names else f"special {key}"
+        return f"{self.names[-1] if self.names else 'patch'} {key - self.special}"
+
+    def __str__(self) -> str:
+        blocks = f" in blocks of {self.block}" if self.block > 1 else ""
+        special = f" after {self.special} special" if self.special else ""
+        return f"{self.rows} × {self.columns} patches{blocks}{special}"
 
 
 @dataclass(frozen=True)
@@ -33,6 +94,7 @@ class Recorded:
     batch: int = 1  # how many items were recorded
     model: str = ""  # its name, where a page or a file says it
     labels: tuple[Sides, ...] = ()  # of each item the words of queries and keys, where known
+    patches: Patches | None = None  # of a picture, where the keys are these
 
     def of_item(self, item: int, count: int) -> Recorded:
         """Return this record for one of ``count`` items, if its items are those recorded."""

@@ -377,3 +377,18 @@ class Module:
                 many = each.shape[-2] if label == "register" and each.ndim > 1 else 1
                 found += [f"{label} {k}" for k in range(many)] if label == "register" else [label]
         return tuple(found)
+
+    def names_in_picture(self, count: int, patches: int, is_turned: bool) -> tuple[str, ...]:
+        """Return what so many tokens are called where they are the special ones and these patches
+        of one whole picture, in the order in which they were cut; else ().
+
+        Where patches are turned by their positions, windows are made afterwards.
+        """
+        special = self._special
+        pools = "AttentionPool" in type(self.itself).__name__
+        learned = self.is_between or self.looks_with_queries or self.is_of_diffusers or pools
+        configs = (_said(module, "config") for _, module in self.ancestors)
+        by_chance = any(_said(config, "mask_ratio") is not None for config in configs)
+        if self.tower != VISION or learned or by_chance or (is_turned and self._has_windows):
+            return ()
+        return (*special, PATCH) if patches and count == len(special) + patches else ()

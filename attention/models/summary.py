@@ -46,6 +46,8 @@ def line(call: Call) -> str:
     said = f"{call.name} ({inside})" if inside else call.name
     said += f": {b} × {amount(h, 'head')}{kept}, {queries} × {keys}, "
     said += f"d_k {d_k}" if call.weights is None else AS_GIVEN
+    if call.grid:
+        said += f", {call.grid[0]} × {call.grid[1]} patches"
     if look_ahead_lost(call):
         said += "; its look-ahead (causal) mask was in effect and is not captured"
     return said

@@ -18,7 +18,7 @@ import numpy as np
 from attention.arrays.checks import check_count
 from attention.arrays.conversion import shown
 from attention.arrays.distance import blocks
-from attention.core.recorded import Recorded
+from attention.core.recorded import Patches, Recorded
 from attention.core.trace import AttentionTrace, scaled_dot_product_attention
 from attention.limits import (
     MAX_ARRAYS,
@@ -35,7 +35,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.models.joined import joined as joined_calls
-from attention.models.kinds import CROSS, kind_by_name, stack_of
+from attention.models.kinds import CROSS, PATCH, kind_by_name, stack_of
 from attention.models.weights import found as found_weights
 from attention.models.weights import odd_rows, seen_by
 from attention.vocabulary.numbers import megabytes
@@ -44,7 +44,7 @@ from attention.vocabulary.sentences import numbered
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
 ARRAYS = ("Q", "K", "V", "output", "weights", "allowed", "bias", "sinks")
 OF_NUMBERS = ARRAYS[:4]  # what a call of finished weights has no columns of
-TUPLES = ("heads", "notes", "names", "key_names")
+TUPLES = ("heads", "notes", "names", "key_names", "grid")
 TOLD = ("model", "tokens", "versions", "missed", "not_run", "stacks")  # of all calls together
 NO_NAME = "a model"  # of which a capture does not say what it is called
 KINDS = ("encoder", "decoder", "cross", "vision", "audio", "")
@@ -96,6 +96,9 @@ class Call:
     rejected: int = 0  # how many of its last tokens were cropped from the cache behind it
     repeat: str = "call"  # what a later one is: a "step" of generate, a "run": see labels.py
     run: int = 0  # how often the model ran before, not counting the steps of one generation
+    # rows and columns of the picture whose patches the keys are
+    grid: tuple[int, int] | tuple[()] = ()
+    grid_block: int = 1  # its patches follow each other in squares of so many a side
     # (b, h, n_q, n_k), finished ones that were given: Q, K, V and output have no columns then
     weights: np.ndarray | None = None
 
@@ -113,6 +116,31 @@ class Call:
     def when(self) -> str:
         """Return which call of its layer it is, such as ``"step 4"``; "" for the first."""
         return f"{self.repeat} {self.call}" if self.call else ""
+
+    @property
+    def patches(self) -> Patches | None:
+        """Return where the patches of the picture are among the keys.
+
+        None where no grid is known, or not all keys were recorded.
+
+        Raises
+        ------
+        BadInput
+            One sentence, where the grid does not multiply to the number of patches.
+
+        >>> from attention.models.examples import load
+        >>> load("verbs")[3].patches is None
+        True
+        """
+        n_q, n_k = self.Q.shape[2], self.K.shape[2]
+        if not self.grid or self.all_keys not in (0, n_k):
+            return None
+        are_same = self.kind != CROSS and (self.all_queries or n_q) == n_k
+        names = self.key_names or (PATCH,)
+        first = self.first_query if are_same else None
+        found = Patches(*self.grid, self.grid_block, len(names) - 1, names, first)
+        found.places(n_k)
+        return found
 
     def number_of(self, head: int) -> int:
         """Return the model's number of a recorded head."""
@@ -232,6 +260,7 @@ class Call:
             self.when,
             tuple(range(b)) if item is None else (item,),
             b,
+            patches=self.patches,
         )
 
     def _check(self, name: str, given: int | None, count: int) -> None:
@@ -554,6 +583,8 @@ class Taken:
                 for name, entry in header.items()
             }
             return cls.of_arrays(arrays, about)
+        except BadInput as refused:
+            raise BadInput(f"{where}: {refused}") from None
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
             raise BadInput(f"{where} is a damaged capture.") from None
 
@@ -650,6 +681,7 @@ def _checked(call: Call) -> Call:
     numbers += [call.replayed, call.replay_allowed]
     counts = [call.first_query, call.first_key, call.all_queries, call.all_keys, *call.heads]
     counts += [call.virtual, call.memory, call.rejected, call.run, call.window or 0]
+    counts += [*call.grid, call.grid_block]
     places = [place for place in (call.query_position, call.key_position) if place is not None]
     texts = [call.module, call.dtype, call.implementation, *call.notes]
     texts += [call.kind, call.keys_of, call.queries_of, call.repeat, *call.names, *call.key_names]
@@ -664,6 +696,7 @@ def _checked(call: Call) -> Call:
     floats = call.Q, call.K, call.V, call.output, call.weights, call.bias, call.sinks
     right &= all(M is None or M.dtype.kind == "f" for M in floats)
     right &= not call.heads or len(call.heads) == call.Q.shape[1]
+    right &= len(call.grid) in (0, 2)
     if not right:
         raise ValueError(f"{call.name} says what it cannot")
     (b, h, n_q, d_k), (*_, g, n_k, d) = call.Q.shape, call.K.shape
@@ -679,6 +712,10 @@ def _checked(call: Call) -> Call:
         fits &= call.bias is None and call.sinks is None
     if not fits:
         raise ValueError(f"{call.name} has shapes that do not fit")
+    try:
+        call.patches  # noqa: B018 - its grid is compared with the keys
+    except BadInput as refused:
+        raise BadInput(f"{call.name}: {refused}") from None
     return call
 
 

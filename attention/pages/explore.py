@@ -239,8 +239,10 @@ def the_code(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> Non
 
 def the_panels(s: Settings, trace: AttentionTrace, shown: View, cell: Cell) -> None:
     """Draw the tabs below the board, and what the open one holds."""
-    panels: dict[str, Callable[[], None]] = {
-        LINES: partial(the_looks, s, shown),
+    panels: dict[str, Callable[[], None]] = {LINES: partial(the_looks, s, shown)}
+    if patches := one_stage.patches_of(s, shown):
+        panels[one_stage.OVER] = partial(one_stage.over_picture, s, shown, patches)
+    panels |= {
         one_stage.HEATMAP: partial(one_stage.heatmap, s, shown, cell),
         one_stage.TABLE: partial(one_stage.table, s, shown, cell),
         "Spread": partial(the_spread, s, shown),

@@ -27,9 +27,9 @@ from attention.models.kinds import (
     TEXT,
     TOKEN,
     Module,
-    is_convolution,
 )
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
+from attention.models.recording.pictures import Pictures
 from attention.models.taken import Call
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
@@ -102,13 +102,13 @@ class At:
 class Thread:
     """Where the run of one thread is."""
 
+    pictures: Pictures
     called: Counter[int] = field(default_factory=Counter)  # calls of modules, by id
     layers: dict[str, Layer] = field(default_factory=dict)  # by name
     stacks: dict[str, Stack] = field(default_factory=dict)  # by name, in the order of last calls
     cached: Cached | None = None
     beams: tuple[tuple[Any, ...], bool] = ((), False)  # of a run: whether beams are searched
     answer: Answer | None = None  # what attention has just answered
-    pictures: dict[int, int] = field(default_factory=dict)  # by convolution: how many came last
     runs: dict[int, int] = field(default_factory=dict)  # from its own number to the model's
 
 
@@ -121,10 +121,9 @@ class Following:
         self.names = {id(module): name for name, module in self.modules.items()}
         self.calls: dict[str, int] = {}  # by module of attention, in the order of first calls
         self.words: dict[str, list[int]] = {}  # of stacks on words: the end of each run's sequence
-        # convolutions through which pictures come
-        self.convolutions = {id(each) for each in self.modules.values() if is_convolution(each)}
         self.made: dict[tuple[str, int], Stack] = {}  # of whose queries a module's call is
         self.virtual = _virtual(model)
+        self.watched = Pictures(self.modules).watched
         self.threads: list[Thread] = []
         self.runs = 0  # of all threads
         self._last: Thread | None = None
@@ -143,7 +142,7 @@ class Following:
         except AttributeError:
             thread = self._last if _is_backward() else None
             if thread is None:
-                self.threads.append(thread := Thread())
+                self.threads.append(thread := Thread(Pictures(self.modules)))
             self._own.thread = thread
             return thread
 
@@ -159,9 +158,8 @@ class Following:
         def hook(module: Any, args: Any) -> None:
             here = self.here
             here.called[id(module)] += 1
-            if id(module) in self.convolutions:
-                given: Any = args[0] if args else None
-                here.pictures[id(module)] = len(given) if getattr(given, "ndim", 0) > 3 else 0
+            if id(module) in self.watched:
+                here.pictures.hear(module, args)
             if here.answer is not None:
                 here.answer = followed(here.answer, module, args)
 
@@ -268,8 +266,9 @@ class Following:
         before = layer.last if cache is None else layer.by_cache.get(cache)
         repeat = self._repeat(layer, n_q, n_k - memory, start, before, cache is not None)
         run = layer.last.run if layer.last else self._run_of(here, 0)
-        if cross and stack and stack.repeat in (STEP, RUN) and repeat in (STEP, RUN, UNKNOWN):
-            repeat, run = (stack.repeat, stack.run) if layer.calls else (repeat, stack.run)
+        later = STEP, RUN
+        if cross and stack and stack.repeat in later and repeat in (*later, UNKNOWN):
+            repeat, run = stack.repeat if layer.calls else repeat, stack.run
         elif repeat == STEP and before is not None:
             run = before.run
             self._crop(before, 0 if start is None else before.end - start)
@@ -279,7 +278,7 @@ class Following:
         if number and not layer.calls:  # of another thread's run there was one before
             repeat = RUN
         self._last = here
-        pictures = here.pictures.get(id(module.first_convolution), 0)
+        pictures = here.pictures.counts.get(id(module.first_convolution), 0)
         made = Stack(module, start, n_q, repeat, run, pictures)
         if cross and theirs is not None and theirs is stack:
             made = stack
@@ -289,17 +288,11 @@ class Following:
         facts = {"repeat": repeat, "run": run, "query_position": start}
         facts |= {"names": module.names(n_q), "virtual": layer.virtual or 0}
         if cross:
-            if theirs is not None and theirs is not stack:
-                whose = theirs.module
-                facts |= {"queries_of": whose.name, "names": whose.names(n_q)}
-            elif theirs is None and stack is not None and module.looks_with_queries:
-                facts["names"] = (PLACE,)  # of another stack, which was not seen
+            facts |= self._queries_of(module, n_q, theirs, stack)
             facts |= self._keys_of(module, n_k, theirs)
         else:
-            facts |= {"key_names": module.key_names(n_q, n_k), "key_position": first}
-            facts |= {"memory": memory}
-            if module.is_of_diffusers and n_q == n_k and (names := _of_prompt(module, n_q)):
-                facts |= {"names": names, "key_names": names}
+            facts |= {"key_position": first, "memory": memory}
+            facts |= _named(here.pictures, module, n_q, n_k)
             here.stacks.pop(module.stack, None)
             here.stacks[module.stack] = made
             if not facts["names"] and not layer.is_lost:
@@ -367,6 +360,16 @@ class Following:
         others = others if module.looks_with_queries else []
         return next((each for each in reversed(others) if each.count == n_q), None)
 
+    def _queries_of(
+        self, module: Module, n_q: int, theirs: Stack | None, own: Stack | None
+    ) -> dict[str, Any]:
+        """What the queries of cross-attention are called where they are not of its own stack."""
+        if theirs is not None and theirs is not own:
+            return {"queries_of": theirs.module.name, "names": theirs.module.names(n_q)}
+        if theirs is None and own is not None and module.looks_with_queries:
+            return {"names": (PLACE,)}  # of another stack, which was not seen
+        return {}
+
     def _keys_of(self, module: Module, n_k: int, asking: Stack | None) -> dict[str, Any]:
         """Whose sequence the keys of cross-attention are: of the stack that had as many tokens and
         was called last, which is not that of the queries; else of none that is known.
@@ -385,7 +388,7 @@ class Following:
                 "key_names": theirs.names(n_k),
                 "key_position": found[-1].start,
                 "virtual": self.here.layers[theirs.name].virtual or 0,
-            }
+            } | self.here.pictures.patches(theirs, n_k, cross=True)
         pictures = any(each.module.tower != TEXT for each in others)
         names = (PLACE,) if pictures or module.looks_with_queries else ()
         return {"key_names": names, "key_position": 0}
@@ -434,6 +437,18 @@ def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, i
     if cached is not None and (cached.new, cached.returned) == (n_q, n_k):
         return cached.length - n_q, max(cached.length - n_k, 0)
     return (0, 0) if n_q == n_k else (None, None)
+
+
+def _named(pictures: Pictures, module: Module, n_q: int, n_k: int) -> dict[str, Any]:
+    """What queries and keys of one sequence are called, and the grid of patches."""
+    facts: dict[str, Any] = {"key_names": module.key_names(n_q, n_k)}
+    facts |= pictures.patches(module, n_k)
+    if n_q > n_k:  # each key is made of several
+        facts["key_names"] = module.key_names(n_q, n_k)
+    elif n_q == n_k:
+        names = _of_prompt(module, n_q) if module.is_of_diffusers else ()
+        facts["names"] = facts["key_names"] = names or facts["key_names"]
+    return facts
 
 
 def _of_prompt(module: Module, n: int) -> tuple[str, ...]:

@@ -101,6 +101,8 @@ class Recorder:
                 kept[name] = np.ascontiguousarray(M)
         facts["notes"] = (*facts.get("notes", ()), *at.notes)
         facts |= at.facts | {"kind": at.module.kind(at.cross, _is_causal(kept["allowed"]))}
+        if facts.pop("pictures", len(output)) != len(output):  # an item is a part of one
+            del facts["grid"]
         for side in ("query", "key"):
             if facts.get(f"{side}_position") is not None:
                 facts[f"{side}_position"] += places.get(f"first_{side}", 0)

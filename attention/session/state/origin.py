@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from attention.core.recorded import Recorded
+from attention.core.recorded import Patches, Recorded
 from attention.limits import BadInput
 from attention.models.taken import KINDS, NO_NAME
 from attention.readers.cells.entry import short
@@ -18,11 +18,14 @@ from attention.readers.cells.entry import short
 LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
 _MARK = re.compile(r"[0-9a-f]{12}")
 # "a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4"; without
-# brackets where neither kind nor module is known
+# brackets where neither kind nor module is known; with "14 × 14 patches after 1 special"
 _OF_A_HEAD = re.compile(
     r"captured from (?P<model>.+), layer (?P<layer>\d+)(?: \((?P<inside>.+)\))?, head (?P<head>\d+)"
     r"(?P<more>(?:, [a-z]+ \d+(?: of 0–\d+)?)*)"
+    r"(?:, (?P<rows>\d{1,4}) × (?P<columns>\d{1,4}) patches(?: in blocks of (?P<block>\d{1,4}))?"
+    r"(?: after (?P<special>\d{1,4}) special)?)?"
 )
+_GRID = {"rows": 0, "columns": 0, "block": 1, "special": 0}
 _ITEM = re.compile(r", item (\d+) of 0–(\d+)\b")
 
 
@@ -72,7 +75,8 @@ class Origin:
 
 def captured_from(where: Recorded, *heads: int) -> str:
     """Return where heads of a layer, or the layer, were captured, as links and files say it."""
-    return f"captured from {where.model}, {where.words(*heads)}"
+    patches = f", {where.patches}" if where.patches else ""
+    return f"captured from {where.model}, {where.words(*heads)}{patches}"
 
 
 def _head_in(source: str) -> Recorded | None:
@@ -92,6 +96,7 @@ def _head_in(source: str) -> Recorded | None:
         more = more.replace(of[0], "", 1)
     layer, head = int(found["layer"]), int(found["head"])
     when = more.removeprefix(", ")
+    rows, columns, block, special = (int(found[name] or least) for name, least in _GRID.items())
     return Recorded(
         layer=layer,
         heads=(head,),
@@ -101,6 +106,7 @@ def _head_in(source: str) -> Recorded | None:
         items=(item,),
         batch=batch,
         model=found["model"],
+        patches=Patches(rows, columns, block, special) if rows else None,
     )
 
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from attention.core.recorded import Recorded
+from attention.core.recorded import Patches, Recorded
 from attention.models.examples import CAPTURES, load
 from attention.session.state.origin import (
     LONGEST_SOURCE,
@@ -75,6 +75,17 @@ def test_other_sources_are_no_captured_head(source):
     assert read(source).recorded is None
 
 
+def test_a_source_says_which_patches_the_keys_are():
+    patches = Patches(2, 4, 2, 3, names=("[CLS]", "register 0", "register 1", "patch"), first=0)
+    head = Recorded(3, (1,), "attn", "vision", model="M", patches=patches)
+    said = "captured from M, layer 3 (vision, attn), head 1, 2 × 4 patches in blocks of 2 after 3"
+    assert captured_from(head, 1) == f"{said} special"
+    assert read(f"{said} special").recorded.patches == Patches(2, 4, 2, 3)
+    for odd in ("2 × 4 patches after 3", "0 × 4 patches", "2 × 99999 patches", "2 x 4 patches"):
+        found = read(f"captured from M, layer 3, head 1, {odd}").recorded
+        assert found is None or found.patches is None
+
+
 def test_the_name_of_a_file_is_not_too_long_for_a_file_system():
     source = f"captured from {'m' * 99}, layer 3 (cross, {'n.' * 60}attn), head 1"
     stem = read(source).recorded.stem(1)
@@ -97,6 +108,9 @@ HEADS = [
     Recorded(0, (0,), model="m"),
     Recorded(0, (1,), "", "cross", items=(1,), batch=3, model="m"),
     Recorded(0, (2,), "a (b), c", "vision", model="m"),
+    Recorded(0, (2,), "a", "vision", model="m", patches=Patches(14, 21)),
+    Recorded(0, (2,), "a", "vision", "run 1", model="m", patches=Patches(2, 4, 2, 3)),
+    Recorded(0, (2,), "", "", "", (1,), 3, model="m", patches=Patches(1, 1, 1, 1)),
 ]
 
 
