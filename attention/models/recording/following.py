@@ -21,7 +21,7 @@ from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
-Answer = tuple[str, Any]  # a module, and a tensor (b, h, n, d)
+Answer = tuple[str, Any]  # a module, and the tensor
 Followed = Callable[[Answer, Any, tuple[Any, ...]], Answer | None]
 UNGROWN: Grown = ((None, None), (None, None))
 VIRTUAL = "virtual tokens came with later tokens too, so no position is known"
@@ -128,8 +128,10 @@ class Following:
         """
         from torch.nn.modules.module import register_module_forward_pre_hook
 
-        def hook(module: Any, args: Any) -> None:
-            here = self.here
+        own = self._own
+
+        def hook(module: Any, args: Any) -> None:  # of every module, so it is short
+            here = own.thread if hasattr(own, "thread") else self.here
             here.called[id(module)] += 1
             if here.answer is not None:
                 here.answer = followed(here.answer, module, args)
