@@ -1,8 +1,8 @@
 """Where a model's run stands at each call of attention: of which sequence, at which positions, and
 whether it is a step of a generation, another run, or the same module once more.
 
-torch and transformers are asked for what they know themselves: how often a module was called, by
-torch's hook for all modules; how many tokens a cache holds, by the cache. Each thread is followed
+torch and transformers are asked for what they know themselves: how often a module was called, where
+torch calls each of them; how many tokens a cache holds, by the cache. Each thread is followed
 by itself, so what a model does in two threads at once is two runs.
 """
 
@@ -19,6 +19,7 @@ from typing import Any
 
 from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
+from attention.models.recording.functions import instead
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
 Answer = tuple[str, Any]  # a module, and the tensor
@@ -126,22 +127,21 @@ class Following:
         ``followed`` is given what attention has just answered, and the next module with what that
         is given; it returns the answer where it goes on to another module.
         """
-        from torch.nn.modules.module import register_module_forward_pre_hook
+        from torch.nn import Module
 
-        own = self._own
+        own, original = self._own, Module._call_impl
 
-        def hook(module: Any, args: Any) -> None:  # of every module, so it is short
+        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+            # a hook would do, but while there is one torch's own way to call a module is longer
             here = own.thread if hasattr(own, "thread") else self.here
             here.called[id(module)] += 1
             if here.answer is not None:
                 here.answer = followed(here.answer, module, args)
+            return original(module, *args, **kwargs)
 
-        handle = register_module_forward_pre_hook(hook)
-        try:
-            with self._caches():
-                yield
-        finally:
-            handle.remove()
+        call.original = original  # type: ignore[attr-defined]
+        with instead(Module, "_call_impl", call), self._caches():
+            yield
 
     @contextmanager
     def _caches(self) -> Iterator[None]:
