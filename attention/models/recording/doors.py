@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -63,7 +63,7 @@ class Functions(local):
 
     @contextmanager
     def within(self) -> Iterator[None]:
-        """Within a door of our own only the mask in effect is of interest."""
+        """Hear the mask in effect alone: attention itself is recorded by a door of our own."""
         was_within, self.is_within, self.seen = self.is_within, True, None
         try:
             yield
@@ -99,7 +99,7 @@ class Functions(local):
         """Note which module multiplies what it has computed, as queries with keys."""
         if not self.is_within:
             passed_by = self.recorder.passed_by
-            if sum(map(passed_by.is_computed, _tensors(args))) > 1:
+            if sum(map(passed_by.is_computed, _tensors((*args, *kwargs.values())))) > 1:
                 passed_by.product(_caller(self.recorder.names))
         return original(*args, **kwargs)
 
@@ -126,13 +126,12 @@ class Functions(local):
             for mask in _given_masks(given.get("attn_mask"), causal, query, key)
         ]
         answer = original(*args, **kwargs)
-        four = axes.four(answer)
         recorder.keep(
             at,
             Q,
             K,
             V,
-            copied(four),
+            copied(axes.four(answer)),
             masks=masks,
             dtype=query.dtype,
             scale=given.get("scale"),
@@ -140,7 +139,7 @@ class Functions(local):
             implementation="scaled_dot_product_attention",
             notes=axes.notes,
         )
-        recorder.passed_by.answered(at.module.name, four)
+        recorder.passed_by.answered(at.module.name, answer)
         return answer
 
     def flex(self, original: Any, *args: Any, **kwargs: Any) -> Any:
@@ -225,7 +224,7 @@ def _caller(names: dict[int, str]) -> str | None:
     return None
 
 
-def _tensors(given: Any) -> Iterator[Any]:
+def _tensors(given: Iterable[Any]) -> Iterator[Any]:
     """Yield the tensors among arguments, einsum's list of them too."""
     for each in given:
         if isinstance(each, (list, tuple)):
@@ -344,7 +343,7 @@ def _transformers(
                 answer = attend(module, query, key, value, mask, *args, **more)
             if given is not None:
                 given.keep(answer, implementation, functions.seen)
-                recorder.passed_by.answered(given.at.module.name, answer[0].transpose(1, 2))
+                recorder.passed_by.answered(given.at.module.name, answer[0])
             return answer
 
         return listened

@@ -1,8 +1,8 @@
 """Where a model's run stands at each call of attention: of which sequence, at which positions, and
 whether it is a step of a generation, another run, or the same module once more.
 
-torch and transformers are asked for what they know themselves: how often a module was called, by
-torch's hook for all modules; how many tokens a cache holds, by the cache. Each thread is followed
+torch and transformers are asked for what they know themselves: how often a module was called, where
+torch calls each of them; how many tokens a cache holds, by the cache. Each thread is followed
 by itself, so what a model does in two threads at once is two runs.
 """
 
@@ -29,11 +29,12 @@ from attention.models.kinds import (
     Module,
 )
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
+from attention.models.recording.functions import instead
 from attention.models.recording.pictures import Pictures
 from attention.models.taken import Call
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
-Answer = tuple[str, Any]  # a module, and a tensor (b, h, n, d)
+Answer = tuple[str, Any]  # a module, and the tensor
 Followed = Callable[[Answer, Any, tuple[Any, ...]], Answer | None]
 UNGROWN: Grown = ((None, None), (None, None))
 VIRTUAL = "virtual tokens came with later tokens too, so no position is known"
@@ -153,22 +154,23 @@ class Following:
         ``followed`` is given what attention has just answered, and the next module with what that
         is given; it returns the answer where it goes on to another module.
         """
-        from torch.nn.modules.module import register_module_forward_pre_hook
+        from torch.nn import Module
 
-        def hook(module: Any, args: Any) -> None:
-            here = self.here
+        own, original = self._own, Module._call_impl
+
+        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+            # a hook would do, but while there is one torch's own way to call a module is longer
+            here = own.thread if hasattr(own, "thread") else self.here
             here.called[id(module)] += 1
             if id(module) in self.watched:
                 here.pictures.hear(module, args)
             if here.answer is not None:
                 here.answer = followed(here.answer, module, args)
+            return original(module, *args, **kwargs)
 
-        handle = register_module_forward_pre_hook(hook)
-        try:
-            with self._caches():
-                yield
-        finally:
-            handle.remove()
+        call.original = original  # type: ignore[attr-defined]
+        with instead(Module, "_call_impl", call), self._caches():
+            yield
 
     @contextmanager
     def _caches(self) -> Iterator[None]:

@@ -65,7 +65,13 @@ def before(function: Any) -> Any:
 @contextmanager
 def replaced(owner: Any, name: str, listening: Listening) -> Iterator[None]:
     """Replace an attribute of a class or a module, and put it back at the end."""
-    function = listened(getattr(owner, name), listening)
+    with instead(owner, name, listened(getattr(owner, name), listening)):
+        yield
+
+
+@contextmanager
+def instead(owner: Any, name: str, function: Any) -> Iterator[None]:
+    """Let an attribute be a function that has the one before it as ``original``."""
     setattr(owner, name, function)
     try:
         yield

@@ -74,7 +74,7 @@ class PassedBy:
             return False
 
     def answered(self, name: str, answer: Any) -> None:
-        """Take the first answer of a module's attention, (b, h, n, d)."""
+        """Take the first answer of a module's attention, whatever the order of its axes."""
         if name not in self.changed:
             self.changed[name] = False
             self.following.here.answer = name, answer.detach()

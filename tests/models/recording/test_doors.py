@@ -33,7 +33,8 @@ def functions():
     methods = [vars(torch.Tensor).get(name) for name in METHODS]
     attends = (nn.functional.scaled_dot_product_attention, scaled_dot_product_attention)
     flex = sys.modules.get("torch.nn.attention.flex_attention")
-    return [*of_torch, *methods, *attends, flex and flex.flex_attention, stance()]
+    more = [nn.Module._call_impl, flex and flex.flex_attention, stance()]
+    return [*of_torch, *methods, *attends, *more]
 
 
 def stance():
