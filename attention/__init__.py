@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from attention.frameworks.diagnosis import diagnose
     from attention.frameworks.printed.reading import read_printed
     from attention.models.frame import survey
+    from attention.models.labels import trace_of
     from attention.models.recording.capture import capture
     from attention.models.rollout import mean_of_heads, received, rollout
     from attention.models.taken import Taken
@@ -103,6 +104,7 @@ __all__ = [
     "softmax_in",
     "split_heads",
     "survey",
+    "trace_of",
     "verify",
     "window",
     "yarn_factor",
@@ -126,6 +128,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "rollout": "attention.models.rollout",
     "save": "attention.exports.save",
     "survey": "attention.models.frame",
+    "trace_of": "attention.models.labels",
     "verify": "attention.models.verify",
 }
 

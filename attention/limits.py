@@ -126,6 +126,7 @@ MAX_LONG_TOKENS = 2**17  # queries, and keys
 MAX_LONG_HEADS = 64
 MAX_LONG_WIDTH = 1024  # d_k and d_v
 MAX_LONG_FILE = 110 * 2**20  # bytes: Q, K and V of that many tokens, 64 columns, float32
+MAX_LONG_WEIGHTS = MAX_LONG_FILE // 2  # finished ones of one file, in float16
 MAX_LONG_NUMBERS = 2**25  # of one array
 MAX_LONG_SIZE = 2**28  # bytes of queries, keys and values together
 MAX_LONG_HELD = 2**30  # bytes of all people's queries and keys, in one process

@@ -103,6 +103,7 @@ WRITTEN = {  # what needs Plotly, or writes a file
     "paper_figure": {"trace": TRACE, "stages": None, "tokens": None, "key_tokens": None}
     | {"item": 0, "heads": None, "digits": 2, "paper": None},
     "across_layers": {"taken": BERT, "head": 0, "layers": None, "item": 0, "paper": None},
+    "trace_of": {"taken": BERT, "layer": 0, "item": 0, "head": 0},
     "overview": {"taken": BERT, "layers": None, "item": 0, "paper": None},
     "over_picture": {"trace": TRACE, "query": 1, "picture": E[:, :3] * 0, "item": 0, "head": 0}
     | {"tokens": None, "grid": (1, 2), "special": 1, "opacity": 0.5, "paper": None},

@@ -82,7 +82,6 @@ LATE = {
     "core/trace imports attention.explain.notebook",
     "frameworks/result imports attention.explain.differing",
     "models/taken imports attention.figures.panes.captures",
-    "models/taken imports attention.models.labels",
     "models/taken imports attention.models.summary",
 }
 

@@ -78,7 +78,7 @@ class View:
             Labels of the queries and of the keys; with ``key_tokens`` the keys are other tokens,
             even if the words are the same. Without them the keys of self-attention have the labels
             of the queries, if there are as many; all else is numbered from 1. Words that repeat
-            are numbered: ``the (1)``, ``the (2)``. A trace of :meth:`attention.Taken.trace` has the
+            are numbered: ``the (1)``, ``the (2)``. A trace of :func:`attention.trace_of` has the
             words of its model.
         item, head : int
             Indices of an item of the batch and a head, from 0. Of several leading axes the last one
@@ -205,6 +205,8 @@ class View:
     @property
     def divides_by_root(self) -> bool:
         """Return whether the scale is 1/√d_k."""
+        if "Q" not in self.stages:  # finished weights
+            return False
         return math.isclose(self.scale, 1 / math.sqrt(self.stages["Q"].shape[1]), rel_tol=1e-15)
 
     def rows(self, name: str) -> tuple[str, ...]:

@@ -55,8 +55,6 @@ def joined(calls: Sequence[Any]) -> Any:
     notes = dict.fromkeys(note for call in calls for note in call.notes)
     return replace(
         first,
-        call=0,
-        repeat="call",
         **rows,
         **keys,
         allowed=None if allowed.all() else allowed,
@@ -84,7 +82,7 @@ def _check(calls: Sequence[Any]) -> None:
         name = f"layer {call.layer}{f', {call.when}' if call.when else ''}"
         if call.query_position is None or call.key_position is None:
             raise BadInput(f"{name}: the positions of its queries and keys are not known.")
-        if call.repeat not in ("call", "step"):
+        if call.repeat not in ("call", "step") and (call.repeat != "run" or call is not first):
             raise BadInput(f"{name} is no step of a generation; only these are joined.")
         at = call.query_position
         if expected is not None and at < expected:

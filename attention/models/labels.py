@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from attention.arrays.checks import check_count
 from attention.arrays.conversion import shown
 from attention.arrays.distance import blocks
+from attention.core.trace import AttentionTrace
 from attention.limits import MAX_TOKEN_LENGTH
 from attention.models.kinds import CROSS, around, stack_of
 from attention.models.taken import Call, Taken
@@ -273,6 +275,44 @@ def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tupl
     """
     queries, keys = (_labels_at(taken, side, item) for side in sides_of(taken, call))
     return queries, keys
+
+
+def trace_of(
+    taken: Taken, layer: int | Call, *, item: int | None = None, head: int | None = None
+) -> AttentionTrace:
+    """Return the stages of a call with the model's words, which figures and tables of it then take.
+
+    Parameters
+    ----------
+    taken : Taken
+    layer : int or Call
+        The number of a layer, of which the first recorded call is taken; or a call, such as one of
+        :meth:`Taken.at` or :meth:`Taken.joined`.
+    item, head : int
+        As for :meth:`Call.trace`.
+
+    Raises
+    ------
+    BadInput, ValueError
+        One sentence, where that layer, item or head was not recorded.
+    TypeError
+        If ``taken`` is no capture, or the others are no whole numbers.
+
+    >>> from attention import View
+    >>> from attention.models.examples import load
+    >>> View.of(trace_of(load("pronoun"), 3, item=0, head=2)).labels["queries"][:3]
+    ('[CLS]', 'the (1)', 'animal')
+    """
+    if not isinstance(taken, Taken):
+        raise TypeError(f"taken is {shown(taken)}; expected a capture, an attention.Taken.")
+    call = layer if isinstance(layer, Call) else taken.at(check_count("layer", layer, 0))
+    item = None if item is None else check_count("item", item, 0)
+    head = None if head is None else check_count("head", head, 0)
+    trace = call.trace(item, head)
+    items = range(len(call.Q)) if item is None else [item]
+    labels = tuple(words_of(taken, call, k) for k in items)
+    of = replace(taken.place(call, item, head), labels=labels)
+    return replace(trace, recorded=of)
 
 
 def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
+import numpy as np
+
 from attention.limits import (
+    MAX_CAPTURE,
+    MAX_CAPTURED_CELLS,
     MAX_HEADER,
+    MAX_LONG_WEIGHTS,
     MAX_MASKS,
     MAX_RANK,
     BadInput,
 )
 from attention.models.taken import ARRAYS, FORMAT, Counts, Taken, beyond, header_of, is_for_long
+from attention.readers.files import array_files
+from attention.readers.opening import decoded
+from attention.readers.texts.json_numbers import layers_in
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import capital
 
@@ -21,7 +30,8 @@ WEIGHTS = "holds a model’s weights and no capture; “Your data” on Explore 
 
 
 def opened(content: bytes, where: str, *, is_drawn: bool = True) -> Taken:
-    """The capture in a file; one sentence where it is another, damaged, or more than is read.
+    """The capture in a file, or finished weights; one sentence where it is another or damaged, or
+    holds more than is read.
 
     ``is_drawn``: whether all its heads are drawn at once, which bounds their numbers.
 
@@ -30,6 +40,8 @@ def opened(content: bytes, where: str, *, is_drawn: bool = True) -> Taken:
         ...
     attention.limits.BadInput: run.safetensors is not a complete .safetensors file.
     """
+    if are_weights(content, where):
+        return opened_weights(content, where, is_drawn=is_drawn)
     try:
         header, about, _ = header_of(content, where, MAX_HEADER)
     except BadInput:
@@ -54,6 +66,94 @@ def opened(content: bytes, where: str, *, is_drawn: bool = True) -> Taken:
     if not taken.calls:
         raise BadInput(f"{where} is a capture of nothing.")
     return taken
+
+
+def are_weights(content: bytes, where: str) -> bool:
+    """Check whether a file can only hold finished weights: arrays or JSON, and no capture."""
+    begins = content[:6] == b"\x93NUMPY" or content[:2] == b"PK"
+    return begins or where.lower().endswith((".npy", ".npz", ".json"))
+
+
+def opened_weights(
+    content: bytes, where: str, *, is_drawn: bool = True, size: int = MAX_CAPTURE
+) -> Taken:
+    """Return the finished attention weights in a .npy, .npz or .json as a capture.
+
+    A .npy is (layers, items, heads, queries, keys), or has fewer axes in front; a .npz and a JSON
+    object hold such an array, or one of each layer, and may hold the words as ``tokens``. Numbers
+    are counted by the headers, and in JSON by its commas, before any is read.
+
+    >>> opened_weights(b"[[[1, 0], [0.25, 0.75]]]", "mine.json")[0].weights.shape
+    (1, 1, 2, 2)
+    """
+    array_files.check_size(content, where, size)
+    most = MAX_CAPTURED_CELLS if is_drawn else MAX_LONG_WEIGHTS
+    given: Any
+    if array_files.is_arrays(where, content):
+        given, tokens = _in_arrays(content, where, is_drawn, size)
+    else:
+        found = layers_in(decoded(content, where), where, most)
+        tokens = found.pop("tokens", [])
+        words = {name: each for name, each in found.items() if _are_words(each)}
+        found = {name: each for name, each in found.items() if name not in words}
+        given = found.get("", found)
+        shapes = [M.shape for each in found.values() for M in _each(each)]
+        _check_room(shapes, where, is_drawn)
+        if not found:
+            raise BadInput(f"{where} holds no attention weights.")
+    if isinstance(given, dict) and len(given) == 1:
+        (given,) = given.values()
+    elif isinstance(given, dict) and all(_UNNAMED.fullmatch(name) for name in given):
+        given = list(given.values())
+    try:
+        return Taken.of_weights(given, tokens=tokens, model=where)
+    except TypeError as problem:
+        raise BadInput(str(problem)) from None
+
+
+_UNNAMED = re.compile(r"arr_\d{1,6}")  # by np.savez without names
+
+
+def _in_arrays(
+    content: bytes, where: str, is_drawn: bool, size: int
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return the arrays of a .npy or .npz by name, and the words of a .npz."""
+    most = MAX_CAPTURED_CELLS if is_drawn else MAX_LONG_WEIGHTS
+    bounds = array_files.Bounds(size, most, MAX_RANK + 1)
+    found = array_files.entries(where, content, bounds)
+    _check_room([entry.shape for entry in found.values()], where, is_drawn)
+    kinds = {entry.dtype for entry in found.values()}
+    if odd := next((kind for kind in kinds if kind not in FLOATS), None):
+        raise BadInput(f"{where} holds {odd}; expected floats, of attention weights.")
+    held = sum(math.prod(entry.shape) * FLOATS[entry.dtype] for entry in found.values())
+    if held > MOST_GROWN * size:
+        raise BadInput(
+            f"{where} takes {megabytes(held)} in memory; at most {megabytes(MOST_GROWN * size)}"
+            " are read."
+        )
+    words = array_files.words_in(content) if content[:2] == b"PK" else ()
+    return {name: np.asarray(entry.read()) for name, entry in found.items()}, list(words)
+
+
+FLOATS = {"float16": 4, "float32": 4, "float64": 8}  # bytes of each number as it is kept
+MOST_GROWN = 4  # times the bytes of a file
+
+
+def _each(given: Any) -> list[np.ndarray]:
+    return given if isinstance(given, list) else [given]
+
+
+def _are_words(value: Any) -> bool:
+    return isinstance(value, list) and not all(isinstance(M, np.ndarray) for M in value)
+
+
+def _check_room(shapes: list[tuple[int, ...]], where: str, is_drawn: bool) -> None:
+    """Refuse more heads or weights than are shown, by the shapes of all arrays."""
+    heads = sum(math.prod(shape[:-2]) for shape in shapes)
+    counts = Counts(heads, sum(map(math.prod, shapes)), 0)
+    if said := beyond(len(shapes), counts, is_drawn):
+        fits = is_drawn and not beyond(len(shapes), counts, False)
+        raise BadInput(f"{where} {said}.{f' {LONG_OPENS}, a layer at a time.' if fits else ''}")
 
 
 def _first_is_for_long(header: dict[str, Any], about: dict[str, Any]) -> bool:

@@ -48,6 +48,6 @@ print(taken)  # what was recorded, how large it is, and what was not
 print(attention.verify(taken))  # every layer and head again in float64, beside the model's own
 taken.save("run.safetensors")
 
-trace = taken.trace(3, item=0, head=5)  # from here on like any other trace
+trace = attention.trace_of(taken, 3, item=0, head=5)  # from here on like any other trace
 attention.figure(trace)  # Plotly, which the extra [app] brings
 """

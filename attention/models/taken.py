@@ -371,36 +371,6 @@ class Taken:
             raise ValueError(f"layer {layer} was not captured in run {run}.")
         return _checked(joined_calls(calls))
 
-    def trace(
-        self, layer: int | Call, item: int | None = None, head: int | None = None
-    ) -> AttentionTrace:
-        """Return the stages of a call with its words, which figures of it then take by themselves.
-
-        Parameters
-        ----------
-        layer : the number of a layer, of which the first recorded call is taken; or a call, such as
-            one of :meth:`at`, or of :meth:`joined`
-        item, head : as for :meth:`Call.trace`
-
-        Raises
-        ------
-        BadInput, ValueError
-            Where that item or head, or that layer, was not recorded.
-
-        >>> from attention.models.examples import load
-        >>> from attention import View
-        >>> View.of(load("pronoun").trace(3, item=0, head=2)).labels["queries"][:3]
-        ('[CLS]', 'the (1)', 'animal')
-        """
-        from attention.models.labels import words_of  # which takes captures: LATE of test_house.py
-
-        call = layer if isinstance(layer, Call) else self.at(check_count("layer", layer, 0))
-        trace = call.trace(item, head)
-        items = range(len(call.Q)) if item is None else [item]
-        labels = tuple(words_of(self, call, k) for k in items)
-        of = replace(self.place(call, item, head), labels=labels)
-        return replace(trace, recorded=of)
-
     def place(self, call: Call, item: int | None = None, head: int | None = None) -> Recorded:
         """Return where a call was recorded, as :meth:`Call.place` does, with the model's name."""
         return replace(call.place(item, head), model=self.model or NO_NAME)
@@ -603,6 +573,7 @@ class Taken:
             if "weights" in found:
                 found = no_numbers(found["weights"]) | found
                 said.pop("scale", None)
+                said.setdefault("notes", odd_rows(found["weights"], int(name.split(".")[1])))
             if "kind" not in said:  # where it was not known, or by the snippet
                 said |= _guessed(said["module"], found["K"], calls)
             mask, kind = arrays.get(f"{name}.mask"), str(said.get("dtype"))  # of the snippet

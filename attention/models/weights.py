@@ -150,6 +150,8 @@ def checked(name: str, layer: Any) -> np.ndarray:
     (1, 1, 1, 2)
     """
     A = as_numbers(name, layer, "expected attention weights")
+    if A.dtype == bool:
+        raise TypeError(f"{name} holds bool; expected attention weights.")
     if not 2 <= A.ndim <= 4 or not A.size:
         raise BadInput(f"{name} has shape {A.shape}; expected (items, heads, queries, keys).")
     single = A.dtype.kind == "f" and A.dtype.itemsize <= 4
@@ -168,7 +170,7 @@ def _guessed(A: np.ndarray) -> str:
 
 
 def seen_by(A: np.ndarray) -> np.ndarray | None:
-    """(b, 1, n_q, n_k), False where a weight is 0 in every head; None where none is so."""
+    """Return False where a weight is 0 in every head, (b, 1, n_q, n_k); None if none is."""
     seen = np.zeros((len(A), 1, *A.shape[2:]), bool)
     for head in range(A.shape[1]):
         seen[:, 0] |= A[:, head] != 0

@@ -23,12 +23,14 @@ from attention.models.opening import LONG_OPENS, opened
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES, Head, Survey, survey
 from attention.models.taken import Call
+from attention.models.verify import AS_GIVEN
 from attention.pages.components import board, maps
 from attention.pages.frame import pieces, state
 from attention.pages.panels import long_source, paper, upload
 from attention.pages.panels.upload import UploadedFile
 from attention.readers.cells import entry
 from attention.session.bring import captured
+from attention.session.compare import pair
 from attention.session.long.job import sentence_of
 from attention.session.state.settings import UPLOADED, Settings
 from attention.vocabulary.markdown import plain
@@ -44,16 +46,21 @@ if TYPE_CHECKING:
 
 FILE = "model_file"
 WANTED = (
-    "A file written by taken.save(…) or by the code below; a larger one, up to"
+    "A file written by taken.save(…) or by the code below, or finished attention weights: an array"
+    " (layers, items, heads, queries, keys), or one of each layer. A larger file, up to"
     f" {megabytes(MAX_LONG_FILE)}, opens on Long context. Reloading the page removes the file."
 )
 OPENED = "model_opened"  # the file that was opened last: its name and survey
+WHOLE = "model_whole"  # whether a generation is one map
+ONE_MAP = "Prompt and steps joined by their positions; keys that a step did not have are hidden."
 MOST_NAMED = 20  # modules
 MOST_SAID = 3  # layers that do not agree of which all is said
 EVERY = "every"
 MAPS_FILE, ACROSS_FILE = "attention_maps", "attention_across_layers"
 LAYER, NUMBER = "layer", "this number, most striking first"  # by which maps are sorted
 MOST_WORDS = 60  # of a sequence that are said
+OPENS, FIRST = "model_opens", "model_first"  # what a press opens; the head that was pressed first
+ALONE, BOTH = "the head", "two heads to compare"
 ON_A_MAP = {"": "kind not known", "cross": "cross-attention"}  # others are called as they are
 
 
@@ -66,8 +73,40 @@ def uploaded() -> tuple[str, Survey | None]:
 
 
 def standing(s: Settings) -> Survey | None:
-    """Return what is open: at first an example, and None where what was uploaded is lost."""
-    return uploaded()[1] if s.capture == UPLOADED else examples.surveyed(example_open(s))
+    """Return what is open: at first an example, and None where what was uploaded is lost.
+
+    Generations are one map each where that was chosen and their steps can be joined.
+    """
+    found = uploaded()[1] if s.capture == UPLOADED else examples.surveyed(example_open(s))
+    if found is None or not state.page_value(WHOLE, False) or not captured.has_steps(found.taken):
+        return found
+    whole = joined_survey(found)
+    return whole if isinstance(whole, Survey) else found
+
+
+def joined_survey(found: Survey) -> Survey | str:
+    """Return the survey of generations as one map each, made once; or why they cannot be joined."""
+    if found not in _JOINED:
+        try:
+            _JOINED[found] = survey(captured.with_whole_answers(found.taken))
+        except BadInput as problem:
+            _JOINED[found] = str(problem)
+    return _JOINED[found]
+
+
+_JOINED: WeakKeyDictionary[Survey, Survey | str] = WeakKeyDictionary()
+
+
+def the_answers(s: Settings) -> None:
+    """Choose between a map for each step of a generation, and one for all of it."""
+    found = uploaded()[1] if s.capture == UPLOADED else examples.surveyed(example_open(s))
+    if found is None or not captured.has_steps(found.taken):
+        return
+    label = "Each generation as one map"
+    if state.page_control(st.toggle, label, WHOLE, False, help=ONE_MAP):
+        whole = joined_survey(found)
+        if isinstance(whole, str):
+            pieces.message_box("flag", f"{capital(whole)} The steps are shown.")
 
 
 def example_open(s: Settings) -> str:
@@ -127,7 +166,7 @@ def the_sources(s: Settings) -> DeltaGenerator:
     """The uploader, which opens what comes, and beside it the examples; return their place."""
     left, right = st.columns([3, 4], gap="medium")
     with left:
-        label = "Open a capture (.safetensors)"
+        label = "Open a capture (.safetensors) or weights (.npy, .npz, .json)"
         if file := upload.upload(FILE, label, MAX_CAPTURE, WANTED):
             open_file(file)
         if standing(s) and s.capture == UPLOADED:
@@ -168,6 +207,11 @@ def the_proof(found: Survey) -> None:
     if len(items) > 1:
         counted += f" for each of {len(items)} items" if alike else f" and {len(items)} items"
     kinds = " and ".join(dict.fromkeys(call.dtype for call in taken))
+    if proof.is_given:
+        model = f"{taken.model or 'A model'}: {counted}."
+        pieces.message_box("flag", f"{model} {capital(AS_GIVEN)}.")
+        the_notes(found)
+        return
     model = f"{taken.model or 'A model'}: {counted}, recomputed in float64."
     wrong = [one for one in proof.calls if not one.agrees]
     if wrong:
@@ -188,13 +232,19 @@ def the_proof(found: Survey) -> None:
             f"{model} Every output matches the model’s own to {number(proof.difference, 1)}"
             f" (rounding in {kinds} could explain {captured.times(share)} as much).",
         )
-        lacking = sum(int((~one.proven).sum()) for one in proof.calls)
+        lacking = sum(int((~one.proven).sum()) for one in proof.calls if not one.is_given)
         if lacking:
             pieces.message_box(
                 "flag",
                 f"This proves nothing for {lacking:,} of {amount(len(found.heads), 'head')}:"
                 " rounding would also explain an output of 0.",
             )
+    the_notes(found)
+
+
+def the_notes(found: Survey) -> None:
+    """What was not recorded, does not fit, or is to be known of the calls."""
+    taken = found.taken
     for said, modules in (("Not captured", taken.missed), ("Not run", taken.not_run)):
         if modules:
             others = len(modules) - MOST_NAMED
@@ -236,6 +286,9 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
             LAYER,
             options=[LAYER, NUMBER],
             required=True,
+        )
+        state.page_control(
+            st.segmented_control, "Click opens", OPENS, ALONE, options=[ALONE, BOTH], required=True
         )
         item, kind = 0, EVERY
         if found.items > 1:
@@ -349,6 +402,10 @@ def the_maps(s: Settings, found: Survey) -> None:
         f"{said} Rows are queries, columns keys. {BY_ROOT} Click a map to open that head on"
         f" Explore, or on Long context if it has more than {MAX_TOKENS} tokens."
     )
+    if state.page_value(OPENS, ALONE) == BOTH:
+        first = first_pressed(found)
+        a = "Click two maps." if first is None else f"A is {_called(found, first)}; click B."
+        pieces.note(f"Compare shows the second head next to the first. {a}")
     drawn = drawn_maps(found, shown)
     alone = len({head.place for head in shown}) == len(shown)  # one of each layer
     if by_number or alone:
@@ -412,12 +469,14 @@ def _heading(found: Survey, place: int, item: int) -> tuple[str, str]:
     one = found.verification.calls[place]
     call = one.call
     title = capital(captured.called(call, item))
+    queries = amount(call.Q.shape[2], "query", "queries")
+    sizes = f"{queries} × {amount(call.K.shape[2], 'key')}"
+    if one.is_given:
+        return title, f"{AS_GIVEN} · {sizes}"
     difference = number(one.difference, 1)
     proof = f"matches the model to {difference} (rounding in {call.dtype})"
     proof = proof if one.agrees else f"differs from the model by {difference}"
-    n_q, d_k = call.Q.shape[2:]
-    queries = amount(n_q, "query", "queries")
-    return title, f"{proof} · {queries} × {amount(call.K.shape[2], 'key')}, d_k {d_k}"
+    return title, f"{proof} · {sizes}, d_k {call.Q.shape[3]}"
 
 
 def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -> maps.Button:
@@ -430,6 +489,8 @@ def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -
     if measure != "difference":
         lines.insert(0, f"{MEASURES[measure].label} {'–' if value is None else number(value, 2)}")
     equal = f"matches the model to {apart}" if head.agrees else f"differs from the model by {apart}"
+    if call.weights is not None:
+        lines[-1] = equal = "as given"
     says = "; ".join([*lines[:-1], equal])
     item = which_of("item", [head.item], len(call.Q))
     what = ", ".join(filter(None, (call.kind, item, call.when)))
@@ -452,6 +513,9 @@ def press(s: Settings, sent: object) -> None:
         return
     head, taken = here[pressed], found.taken
     call = taken.calls[head.place]
+    if state.page_value(OPENS, ALONE) == BOTH:
+        press_second(found, head)
+        return
     if captured.is_long(call):
         try:
             long_source.bring_head(taken, head.place, head.item, head.head)
@@ -469,6 +533,41 @@ def press(s: Settings, sent: object) -> None:
     leave("")
 
 
+def first_pressed(found: Survey) -> Head | None:
+    """The head of what is open that was pressed to be A of a comparison."""
+    whose, head = state.page_value(FIRST, (None, None))
+    return head if whose is found else None
+
+
+def press_second(found: Survey, head: Head) -> None:
+    """Keep the head as A where none is kept; else compare it, as B, with the one that is."""
+    call, first = found.taken.calls[head.place], first_pressed(found)
+    if captured.is_long(call):
+        state.refuse(f"Compare shows up to {MAX_TOKENS} tokens; this head has more.")
+        return
+    if first is None:
+        state.control_moved()
+        state.set_page_value(FIRST, (found, head))
+        return
+
+    def act(settings: Settings) -> Settings:
+        a, b = (
+            captured.with_head(
+                settings, found.taken, found.taken.calls[one.place], one.item, one.head
+            )
+            for one in (first, head)
+        )
+        return pair.compared(pair.Pair(a, b))
+
+    state.change(act)
+    state.set_page_value(FIRST, (None, None))
+    leave("compare")
+
+
+def _called(found: Survey, head: Head) -> str:
+    return captured.called(found.taken.calls[head.place], head.item, head.head)
+
+
 def leave(path: str) -> None:
     """Turn to another page, unless something was refused or is still to be done."""
     if not state.sentences()[0] and not state.changes_wait():
@@ -479,6 +578,8 @@ def arrival(head: Head, call: Call, found: Survey) -> str:
     """What is said on Explore of a head that came."""
     of_call = captured.called(call, head.item, head.head)
     name = f"{capital(of_call)}, of {found.taken.model or 'a model'}"
+    if call.weights is not None:
+        return f"{name}: {AS_GIVEN}."
     difference = head.measures["difference"]
     if difference is None or not head.agrees:
         return f"{name}: its output does not match the model’s own."
@@ -543,6 +644,7 @@ def page(s: Settings) -> None:
             the_proof(shown)
         if name := example_open(s):
             pieces.note(examples.CAPTURES[name].notice)
+        the_answers(s)
         the_maps(s, shown)
         if state.page_control(st.toggle, "One head across layers", "model_layers", False):
             the_layers(s, shown)

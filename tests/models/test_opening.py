@@ -1,5 +1,6 @@
 """A capture as a stranger's file: refused by one sentence, before anything large is made."""
 
+import io
 import json
 import math
 import random
@@ -22,7 +23,7 @@ from attention.limits import (
 )
 from attention.models import verify
 from attention.models.labels import label_note, past_of, plain_word, words_of
-from attention.models.opening import opened
+from attention.models.opening import opened, opened_weights
 from attention.models.survey import survey
 from attention.models.taken import FORMAT, Call, Taken
 from attention.models.verify import parts
@@ -393,3 +394,86 @@ def test_words_of_a_tokenizer_are_such_as_a_page_can_show():
         "a\\uffff",
         "a" * 39 + "…",
     ]
+
+
+def _npy(A, **more) -> bytes:
+    file = io.BytesIO()
+    np.save(file, A, **more)
+    return file.getvalue()
+
+
+def _npz(*arrays, **named) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, *arrays, **named)
+    return file.getvalue()
+
+
+FINISHED = np.random.default_rng(3).dirichlet(np.ones(4), (3, 1, 2, 4)).astype(np.float32)
+OF_WEIGHTS = {
+    "float32.npy": _npy(FINISHED),
+    "big_endian.npy": _npy(FINISHED.astype(">f4")),
+    "double.npy": _npy(FINISHED.astype(float)),
+    "columns_first.npy": _npy(np.asfortranarray(FINISHED)),
+    "without_batch.npy": _npy(FINISHED[:, 0]),
+    "unnamed.npz": _npz(*FINISHED),
+    "one.npz": _npz(attentions=FINISHED, tokens=np.array(list("abcd"))),
+    "kinds.npz": _npz(encoder_attentions=FINISHED[:2], decoder_attentions=FINISHED[2:]),
+    "list.json": json.dumps(FINISHED.tolist()).encode(),
+    "object.json": json.dumps({"a": FINISHED.tolist(), "tokens": list("abcd")}).encode(),
+}
+
+
+@pytest.mark.parametrize("name", OF_WEIGHTS)
+def test_finished_weights_in_a_file_are_a_capture(name):
+    taken = opened(OF_WEIGHTS[name], name)
+    assert len(taken) == 3 and taken.model == name
+    for call, layer in zip(taken, FINISHED, strict=True):
+        np.testing.assert_allclose(call.weights, layer, rtol=1e-6)
+    assert taken.tokens == (list("abcd") if name in ("one.npz", "object.json") else [])
+
+
+NO_WEIGHTS = {
+    "objects.npy": (_npy(np.array([{}], object), allow_pickle=True), "holds Python objects"),
+    "objects.npz": (_npz(a=FINISHED, b=np.array([{}], object)), "expected floats"),
+    "integers.npy": (_npy(np.eye(3, dtype=np.int8)), "holds int8; expected floats"),
+    "seven.npy": (_npy(np.ones((1,) * 7, "f4")), "has 7 axes; at most 5 are read"),
+    "one.npy": (_npy(np.ones(3)), "weights has 1 axes"),
+    "empty.npy": (_npy(np.ones((2, 0, 3))), "has shape (2, 0, 3)"),
+    "cut.npy": (_npy(FINISHED)[:-4], "which takes 384 bytes; 380 follow"),
+    "words.npz": (_npz(a=FINISHED, tokens=np.array(["x"])), "1 words, and the weights are of 4"),
+    "words.json": (b'{"tokens": ["a"]}', "holds no attention weights"),
+    "many.npy": (_npy(np.zeros((3, 1, 2, 1700, 1700), "?")), "holds 17,340,000 weights"),
+    "heads.npy": (_npy(np.zeros((4097, 1, 1), "f4")), "holds 4,097 heads of all layers"),
+}
+
+
+@pytest.mark.parametrize("name", NO_WEIGHTS)
+def test_a_file_without_finished_weights_is_refused_in_a_sentence(name):
+    content, said = NO_WEIGHTS[name]
+    with pytest.raises(BadInput) as problem:
+        opened_weights(content, name, size=2**30)
+    assert said in str(problem.value) and str(problem.value).endswith(".")
+
+
+def test_weights_are_counted_before_they_are_read(monkeypatch):
+    def never(*_):
+        raise AssertionError("numbers were read")
+
+    content = _npy(np.zeros((1, 1, 4000, 4000), np.float16))
+    monkeypatch.setattr(np, "frombuffer", never)
+    with pytest.raises(BadInput, match="16,000,000 weights of all heads; .* Long context opens"):
+        opened_weights(content, "big.npy", size=2**30)
+
+
+@pytest.mark.parametrize("make", [_npy, _npz], ids=["npy", "npz"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4"])
+def test_opening_weights_grows_memory_by_at_most_four_times_the_file(make, dtype):
+    A = np.random.default_rng(0).random((2, 1, 4, 150, 150))
+    content = make(A.astype(dtype))
+    tracemalloc.start()
+    try:
+        opened(content, "a.npy")
+        grown = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert grown <= 4 * len(content)

@@ -394,8 +394,8 @@ def test_a_trace_of_a_capture_has_the_words_of_its_item_in_figures_and_frames():
     taken = load("verbs")
     queries, keys = words_of(taken, taken[0], 1)
     assert queries == keys and queries != words_of(taken, taken[0], 0)[0]
-    one = taken.trace(0, item=1, head=0)
-    whole = taken.trace(taken[0])
+    one = attention.trace_of(taken, 0, item=1, head=0)
+    whole = attention.trace_of(taken, taken[0])
     for view in (View.of(one), View.of(whole, item=1)):
         assert view.labels["queries"] == view.labels["keys"] == distinct(queries)
     assert one.recorded.model == taken.model and one.recorded.items == (1,)
@@ -412,7 +412,7 @@ def test_a_trace_of_cross_attention_has_the_words_of_both_sequences():
     taken = recorded("t5")
     call = next(call for call in taken if call.kind == "cross")
     queries, keys = words_of(taken, call, 0)
-    view = View.of(taken.trace(call, item=0, head=0))
+    view = View.of(attention.trace_of(taken, call, item=0, head=0))
     assert view.labels["queries"] == distinct(queries) and view.labels["keys"] == distinct(keys)
 
 

@@ -139,6 +139,7 @@ ODD = {
     "two axes too many": ((np.ones((1,) * 8),), "weights has 8 axes; expected (layers, items,"),
     "text": ((np.array([["a"]]),), "weights holds text; expected attention weights."),
     "objects": ((np.array([[{}, 1]], object),), "weights holds objects such as {}"),
+    "a mask": ((np.ones((2, 2), bool),), "weights holds bool; expected attention weights."),
     "no key": ((np.ones((1, 2, 3, 0)),), "weights[0] has shape (2, 3, 0); expected (items,"),
 }
 
@@ -260,3 +261,12 @@ def test_long_weights_are_the_softmax_of_their_logarithms():
 def test_the_captures_that_come_along_are_no_finished_weights():
     folder = Path(attention.__file__).parent / "models" / "captures"
     assert Taken.load(folder / "pronoun.safetensors")[0].weights is None
+
+
+def test_a_file_that_says_nothing_of_its_rows_has_them_named():
+    A = shares(1, 2, 3, 3)
+    A[0, 1, 0] *= 2
+    taken = Taken.of_weights((A,))
+    silent = Taken("mine", calls=[replace(taken[0], notes=())])
+    again = Taken.of_bytes(silent._header() + silent.calls[0].weights.tobytes())
+    assert again[0].notes == taken[0].notes != ()

@@ -190,8 +190,8 @@ def test_other_files_are_a_sentence_and_leave_what_is_open():
     assert at.session_state["visit"].page_values["below"] == "Your data"
     assert at.text_area(key="set_load_text") is not None  # of Explore
     ran(at.switch_page(PAGE))
-    choose(at, b"junk", "x.npz")
-    assert messages.CAPTURE_CUT_OFF.format(place="x.npz") in said(at)
+    choose(at, b"junk", "x.safetensors")
+    assert messages.CAPTURE_CUT_OFF.format(place="x.safetensors") in said(at)
     choose(at, b"\x80\x04junk", "model.pt")
     assert messages.PICKLE.format(place="model.pt") in said(at) and len(at.code) == 4
 

@@ -17,7 +17,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.models import examples
-from attention.models.opening import opened
+from attention.models.opening import are_weights, opened, opened_weights
 from attention.models.survey import Survey
 from attention.models.taken import Taken, header_of
 from attention.pages.frame import state
@@ -50,6 +50,7 @@ MADE = "long_made"  # what was made last, and by what settings
 WORK = "long_work"  # what was computed, and of what
 FILE = "long_file"
 BOUNDS = Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
+ONE_ARRAY = "{} holds one array; expected Q and K, as from np.savez(file, Q=Q, K=K)."
 LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values (optional)"}
 NOT_HERE = (
     "The queries and keys that were chosen are",
@@ -206,10 +207,10 @@ def _pattern(s: Settings) -> None:
 def _source_file(s: Settings) -> None:
     """Tensors of any names, or a capture; its bytes are forgotten once it is read."""
     says = (
-        ".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
-        f" {MAX_LONG_TOKENS:,} tokens. Reloading the page removes the file."
+        ".npz or .safetensors; tokens × columns, or heads × tokens × columns; finished weights also"
+        f" as .npy or .json; up to {MAX_LONG_TOKENS:,} tokens. Reloading the page removes the file."
     )
-    label = "Q and K (and V), or a capture"
+    label = "Q and K (and V), a capture, or weights"
     if file := upload.upload(FILE, label, MAX_LONG_FILE, says):
         try:
             _read(file.name, shown(file.name), file.whole)
@@ -253,8 +254,8 @@ def _source_file(s: Settings) -> None:
 def _read(filename: str, name: str, content: bytes) -> None:
     if told := answer(filename, content[: MAX_HEADER + 8], 0):  # its size is looked at elsewhere
         raise told
-    if _is_capture(content):
-        taken = opened(content, name, is_drawn=False)
+    taken = _of_a_model(filename, name, content)
+    if taken is not None:
         first = taken.calls[0]
         items = max(len(call.Q) for call in taken)
         has_more = len(taken.calls) > 1 or items > 1
@@ -269,9 +270,7 @@ def _read(filename: str, name: str, content: bytes) -> None:
         return
     arrays = entries(filename, content, BOUNDS)
     if len(arrays) < 2:
-        raise BadInput(
-            f"{name} holds one array; expected Q and K, as from np.savez(file, Q=Q, K=K)."
-        )
+        raise BadInput(ONE_ARRAY.format(name))
     _offer(None)
     names = guessed_names(arrays)
     if names and items_of(arrays[each] for each in names.values()) == 1:
@@ -281,6 +280,29 @@ def _read(filename: str, name: str, content: bytes) -> None:
     state.set_page_value("long_array_item", 0)
     for letter in LETTERS:
         state.set_page_value(f"long_name_{letter}", names.get(letter))
+
+
+def _of_a_model(filename: str, name: str, content: bytes) -> Taken | None:
+    """Return the capture, or the finished weights, that a file holds; None where it holds Q and K.
+
+    A single array is finished weights where its numbers can be.
+    """
+    if _is_capture(content):
+        return opened(content, name, is_drawn=False)
+    if not _has_weights(filename, content):
+        return None
+    taken = opened_weights(content, filename, is_drawn=False, size=MAX_LONG_FILE)
+    A = taken.calls[0].weights
+    if A is not None and not ((A >= 0) & (A <= 1)).all():
+        raise BadInput(ONE_ARRAY.format(name))
+    return taken
+
+
+def _has_weights(filename: str, content: bytes) -> bool:
+    """Check whether a file has a single array, which can only be finished weights."""
+    if content[:2] == b"PK":
+        return content.count(b"PK\x01\x02") == 1 + (b"tokens.npy" in content)
+    return are_weights(content, filename)
 
 
 def _offer(capture: CaptureFile | None) -> None:

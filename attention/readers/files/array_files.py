@@ -52,6 +52,7 @@ class Bounds(NamedTuple):
 
     size: int = MAX_FILE  # bytes of the file
     numbers: int = MAX_ELEMENTS  # of one array
+    rank: int = MAX_RANK  # its axes
 
 
 BOARD = Bounds()
@@ -164,7 +165,7 @@ def _entry(
     """
 
     def part(index: Index) -> np.ndarray:
-        _check_axes(shape, where, bounds.numbers)
+        _check_axes(shape, where, bounds)
         _check_count(shape_of(shape, index), where, bounds.numbers)
         chosen = _sound(numbers()[index], where)
         return (chosen.astype("<u4") << 16).view("<f4") if dtype == BFLOAT else chosen
@@ -180,9 +181,10 @@ def _check_count(shape: tuple[int, ...], where: str, most: int) -> None:
         )
 
 
-def _check_axes(shape: tuple[int, ...], where: str, most: int) -> None:
-    if len(shape) > MAX_RANK:
-        raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
+def _check_axes(shape: tuple[int, ...], where: str, bounds: Bounds) -> None:
+    if len(shape) > bounds.rank:
+        raise BadInput(f"{where} has {len(shape)} axes; at most {bounds.rank} are read.")
+    most = bounds.numbers
     # a side of 0 hides the others from the product
     if 0 in shape and math.prod(filter(None, shape)) > most:
         raise BadInput(
@@ -333,6 +335,16 @@ def _member(
     if name in ("tokens", "memory_tokens", "about") and (words := _labels_in(whole())):
         return ArrayEntry(name, (len(words),), WORDS, lambda: np.array(words), words)
     return npy(head, member.file_size, whole, place, name, bounds)
+
+
+def words_in(content: bytes) -> tuple[str, ...]:
+    """Return the words that a .npz has under ``tokens``; () where there are none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            member = archive.getinfo("tokens.npy")
+            return _labels_in(_inflated(archive, member, MAX_HEADER, "tokens"))
+    except (zipfile.BadZipFile, KeyError, BadInput):
+        return ()
 
 
 def _labels_in(content: bytes) -> tuple[str, ...]:

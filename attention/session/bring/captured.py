@@ -197,6 +197,42 @@ def left_behind(call: Call) -> list[str]:
     return []
 
 
+def has_steps(taken: Taken) -> bool:
+    """Check whether a generation is there, with a call for each of its steps."""
+    return any(call.repeat == "step" for call in taken)
+
+
+def with_whole_answers(taken: Taken) -> Taken:
+    """Return a capture in which each generation of a layer is one call, as ``Taken.joined`` has it.
+
+    Words lose the last one of an answer, which was never fed.
+    """
+    calls, ends = list[Call](), set[int]()
+    for (layer, of_run), own in _by_run(taken).items():
+        if any(call.repeat == "step" for call in own):
+            own = [taken.joined(layer, run=of_run)]
+            ends.add((own[0].query_position or 0) + own[0].Q.shape[2])
+        calls += own
+
+    def cut(words: list) -> list:
+        if words and isinstance(words[0], list):
+            return [cut(each) for each in words]
+        return words[:-1] if len(words) - 1 in ends and len(words) not in ends else words
+
+    tokens = taken.tokens
+    if isinstance(tokens, dict):
+        return replace(taken, calls=calls, tokens={part: cut(tokens[part]) for part in tokens})
+    return replace(taken, calls=calls, tokens=cut(tokens))
+
+
+def _by_run(taken: Taken) -> dict[tuple[int, int], list[Call]]:
+    """The calls of each layer and run, in their order."""
+    found: dict[tuple[int, int], list[Call]] = {}
+    for call in taken:
+        found.setdefault((call.layer, call.run), []).append(call)
+    return found
+
+
 def called(call: Call, item: int | None = None, head: int | None = None) -> str:
     """Return the name of a call, of an item of it, or of one of its recorded heads.
 

@@ -1,0 +1,79 @@
+"""Nested lists of numbers in JSON, beside json.loads."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention.limits import MAX_BRACKETS, BadInput
+from attention.readers.texts.json_numbers import layers_in
+
+SHAPES = st.lists(st.integers(1, 3), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SHAPES, st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
+def test_it_reads_what_json_reads(shape, seed, indent):
+    values = np.random.default_rng(seed).normal(size=shape)
+    text = json.dumps(values.tolist(), indent=indent)
+    found = layers_in(text, "a.json", 10**6)[""]
+    expected = np.array(json.loads(text), np.float32)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_layers_keep_their_own_shapes_and_nan_is_read():
+    text = "[[[0.5, 0.5]], [[1, NaN, -Infinity], [1e-3, 0, 2]]]"
+    one, other = layers_in(text, "a.json", 100)[""]
+    assert one.tolist() == [[0.5, 0.5]] and other.shape == (2, 3)
+    assert np.isnan(other[0, 1]) and other[0, 2] == -np.inf
+
+
+def test_an_object_has_arrays_and_words():
+    document = {"model": "x", "attentions": [[[1.0]]], "tokens": ["[CLS]", "]"], "more": {"a": [1]}}
+    found = layers_in(json.dumps(document), "a.json", 100)
+    assert found.keys() == {"attentions", "tokens"} and found["tokens"] == ["[CLS]", "]"]
+    assert found["attentions"].shape == (1, 1, 1)
+
+
+ODD = {
+    "[[1, 2], [3]": "a.json is not complete JSON: a “]” is missing.",
+    "[[[1, 2], [3]]]": "a.json has rows of different lengths inside of one layer.",
+    "[1,,2]": "a.json holds something else than numbers.",
+    "[[1], [null]]": "a.json holds something else than numbers.",
+    "[[1], 2]": "a.json has something else than lists beside lists.",
+    "[2, [1]]": "a.json has something else than lists beside lists.",
+    "[[1] [2]]": "a.json has something else than lists beside lists.",
+    "[[[1], 2]]": "a.json has numbers beside lists, or empty lists.",
+    "[]": "a.json has an empty list.",
+    "[[1]] x": "a.json has text after its JSON: “x”.",
+    '{"a": [[1]], "b"}': "a.json is not valid JSON near",
+    '{"a": [[1]] "b": 1}': "a.json is not valid JSON after “a”.",
+    '{"a": [1], "b": tru}': "a.json, b is not valid JSON, or too long for words.",
+    "3": "a.json holds no list of numbers.",
+    "[" * 9 + "1" + "]" * 9: "a.json is nested more than 6 lists deep.",
+    "[" * (MAX_BRACKETS + 1): "a.json has 100,001 lists; at most 100,000 are read.",
+    "[" + "0," * 200 + "0]": "a.json holds 201 numbers; at most 100 are read.",
+}
+
+
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_what_is_no_list_of_numbers_is_refused(text):
+    with pytest.raises(BadInput) as problem:
+        layers_in(text, "a.json", 100)
+    assert str(problem.value).startswith(ODD[text])
+
+
+@pytest.mark.parametrize("number", ["0", "0.25", "0.123456789"])
+def test_memory_grows_by_at_most_four_times_the_text(number):
+    row = "[" + ",".join([number] * 100) + "]"
+    text = "[" + ",".join(["[" + ",".join([row] * 100) + "]"] * 40) + "]"
+    tracemalloc.start()
+    try:
+        layers_in(text, "a.json", 10**6)
+        grown = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert grown <= 4 * len(text) + 2**16
