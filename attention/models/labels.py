@@ -352,7 +352,7 @@ def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
 
 
 def _before(call: Call, position: int) -> str:
-    """The name of what stands at a position below 0, before the words."""
+    """Return the name of what stands at a position below 0, before the words."""
     place = position + call.virtual
     return f"memory {place + call.memory}" if place < 0 else f"virtual {place + 1}"
 
@@ -375,7 +375,7 @@ def _counted(names: tuple[str, ...], place: int) -> str:
 
 
 def _given(taken: Taken, side: Side) -> tuple[list[Any], list[Side]]:
-    """The words that are meant for a side, and all sides they are meant for; [] for none."""
+    """Return the words that are meant for a side, and all sides they are meant for; [] for none."""
     tokens = taken.tokens
     if isinstance(tokens, dict):
         part = side.part(tokens)
@@ -388,18 +388,18 @@ def _given(taken: Taken, side: Side) -> tuple[list[Any], list[Side]]:
 
 
 def _sides(taken: Taken) -> list[Side]:
-    """The queries and keys of all calls."""
+    """Return the queries and keys of all calls."""
     return [side for both in _call_table(taken).sides.values() for side in both]
 
 
 def _text_stacks(taken: Taken) -> list[str]:
-    """The stacks that ran on words of their own."""
+    """Return the stacks that ran on words of their own."""
     there = {side.stack: None for side in _sides(taken) if not side.names}
     return list(dict.fromkeys([*taken.stacks, *there]))
 
 
 def _of_item(words: list[Any], item: int, items: int) -> list[str]:
-    """The list of an item: of one for all, of one each, or of each item's beams."""
+    """Return the list of an item: of one for all, of one each, or of each item's beams."""
     if not words or isinstance(words[0], str):
         return words
     if len(words) > 1 and items % len(words):
@@ -456,7 +456,7 @@ def _same_text(taken: Taken, side: Side, item: int, words: list[Any], rivals: li
 
 
 def _last_keys(taken: Taken, module: str, run: int) -> Side | None:
-    """The keys of a module's last call in a run; None where there is none."""
+    """Return the keys of a module's last call in a run; None where there is none."""
     calls = [call for call in taken if call.module == module and call.run == run]
     return sides_of(taken, calls[-1])[1] if calls else None
 
@@ -560,7 +560,7 @@ def _note_of_parts(taken: Taken, tokens: dict[str, Any]) -> str:
 
 
 def _misfit(taken: Taken, words: list[Any], sides: list[Side], name: str) -> str:
-    """What is said of words that fit none of these sides; "" where they fit one of each run."""
+    """Return why words fit none of these sides; "" where they fit one of each run."""
     items = max(len(side.call.Q) for side in sides)
     lists = [words] if not words or isinstance(words[0], str) else words
     if items % max(len(lists), 1):
@@ -587,7 +587,7 @@ def _of_counts(counts: list[int]) -> str:
 
 
 def _dict_to_write(stacks: list[str]) -> str:
-    """The dict that names these stacks by the part that the others have not."""
+    """Return the dict that names these stacks by the part that the others have not."""
     among = Counter(part for stack in stacks for part in set(stack.split(".")))
     names = []
     for stack in stacks:

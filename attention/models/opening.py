@@ -30,8 +30,8 @@ WEIGHTS = "holds a model’s weights and no capture; “Your data” on Explore 
 
 
 def opened(content: bytes, where: str, *, is_drawn: bool = True) -> Taken:
-    """The capture in a file, or finished weights; one sentence where it is another or damaged, or
-    holds more than is read.
+    """Return the capture in a file, or finished weights; raise one sentence where it is another or
+    damaged, or holds more than is read.
 
     ``is_drawn``: whether all its heads are drawn at once, which bounds their numbers.
 
@@ -170,7 +170,7 @@ def _is_checkpoint(content: bytes) -> bool:
 
 
 def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[Counts, int]:
-    """What there is, and how many bytes are made of the masks, by the header alone."""
+    """Return what there is, and how many bytes are made of the masks, by the header alone."""
     calls, made = [], 0
     for name in about["layers"]:
         Q, K, V = _sides(header, name)
@@ -201,7 +201,7 @@ _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BOOL": 1}  # bytes of a number
 
 
 def _sides(header: dict[str, Any], name: str) -> list[tuple[int, ...]]:
-    """The shapes of a call's Q, K and V; of finished weights they have no columns."""
+    """Return the shapes of a call's Q, K and V; of finished weights they have no columns."""
     if f"{name}.weights" not in header:
         return [_shape(header, f"{name}.{letter}") for letter in "QKV"]
     b, h, n_q, n_k = _shape(header, f"{name}.weights")
@@ -209,7 +209,7 @@ def _sides(header: dict[str, Any], name: str) -> list[tuple[int, ...]]:
 
 
 def _shape(header: dict[str, Any], name: str) -> tuple[int, ...]:
-    """The four axes of an array."""
+    """Return the four axes of an array."""
     shape = _rank(header[name])
     if len(shape) != MAX_RANK:
         raise ValueError(name)

@@ -68,7 +68,7 @@ def _distance(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
 
 
 def _to_come(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
-    """What the verification says."""
+    """Return what the verification says."""
     return NOTHING
 
 

@@ -322,11 +322,11 @@ class Taken:
         return len(self.calls)
 
     def __getitem__(self, layer: int) -> Call:
-        """The first recorded call of a layer."""
+        """Return the first recorded call of a layer."""
         return self.at(layer)
 
     def at(self, layer: int, call: int | None = None) -> Call:
-        """A call of a layer; by default the first that was recorded."""
+        """Return a call of a layer; by default the first that was recorded."""
         for each in self.calls:
             if each.layer == layer and call in (None, each.call):
                 return each
@@ -544,7 +544,7 @@ class Taken:
 
     @classmethod
     def of_bytes(cls, content: bytes, where: str = "the file") -> Taken:
-        """The same, of the bytes of the file."""
+        """Return the same, of the bytes of the file."""
         header, about, start = header_of(content, where, MAX_HEADER_IN_PYTHON)
         types = {name: kind for kind, name in TYPES.items()}
         try:
@@ -611,7 +611,7 @@ def _of_header(header: bytes, most: int) -> str:
 
 
 def header_of(content: bytes, where: str, most: int) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """The arrays' types, shapes and places by name, what is said of them, and where they begin.
+    """Return types, shapes and places of arrays by name, what is said of them, where they start.
 
     At most so many bytes of JSON are read.
     """
@@ -631,7 +631,7 @@ def header_of(content: bytes, where: str, most: int) -> tuple[dict[str, Any], di
 
 
 def _facts(call: Call) -> dict[str, Any]:
-    """What the file says of a call beside its arrays: what is not as it mostly is."""
+    """Return what the file says of a call beside its arrays: what is not as it mostly is."""
     skipped = {*ARRAYS, "layer", "call"}
     told = {each: getattr(call, each.name) for each in fields(Call) if each.name not in skipped}
     return {each.name: value for each, value in told.items() if value != each.default}

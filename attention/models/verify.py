@@ -333,7 +333,7 @@ def rounding(trace: AttentionTrace, dtype: str) -> np.ndarray:
 
 
 def _diagnosed(call: Call, item: int, head: int) -> Diagnosis | None:
-    """What the known mistakes say of one head."""
+    """Return what the known mistakes say of one head."""
     trace = call.trace(item, head)
     sinks = None if call.sinks is None else float(call.sinks[head])
     try:

@@ -214,7 +214,7 @@ def _added_by(
 
 
 def _caller(names: dict[int, str]) -> str | None:
-    """The module of the model whose code asks for the function: the innermost on the stack."""
+    """Return the module whose code asks for the function: the innermost one on the stack."""
     frame = sys._getframe(2)
     while frame is not None:
         name = names.get(id(frame.f_locals.get("self")))
@@ -281,7 +281,7 @@ class Axes:
         return M.movedim(self.place, -3).flatten(0, -4)
 
     def four_of_mask(self, mask: Any) -> Any:
-        """A mask that broadcasts to (…, n_q, n_k), so that it does to (b, h, n_q, n_k)."""
+        """Return a mask that broadcasts to (…, n_q, n_k) as one that does to (b, h, n_q, n_k)."""
         import torch
 
         if mask.ndim < 3 or len(self.shape) in (2, 4):
@@ -298,7 +298,7 @@ def _is_split_at(M: Any, axis: int, heads: int) -> bool:
 
 
 def _given_masks(mask: Any, causal: bool, Q: Any, K: Any) -> list[Any]:
-    """The mask and the causal switch of ``scaled_dot_product_attention``."""
+    """Return the mask and the causal switch of ``scaled_dot_product_attention``."""
     masks = [_causal(Q, K)] if causal else []
     if mask is None:
         return masks
@@ -432,7 +432,7 @@ class HandedOver:
         )
 
     def masks(self, implementation: str) -> list[Any]:
-        """The mask in effect, in parts."""
+        """Return the mask in effect, in parts."""
         if hasattr(self.mask, "mask_mod"):  # the BlockMask of flex
             return [_made_of(self.mask, self.Q, self.K, self.device)]
         if "flash" not in implementation:
@@ -608,7 +608,7 @@ def _padded(nested: Any, M: Any) -> Any:
 
 
 def _ask_again(recorder: Recorder, original: Any, bound: Any, answer: Any) -> None:
-    """A layer whose fast path showed nothing is asked once more, on the other path."""
+    """Ask a layer whose fast path showed nothing once more, on the other path."""
     import torch
 
     nested = bound.arguments["src"].is_nested

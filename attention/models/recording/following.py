@@ -317,7 +317,7 @@ class Following:
     def _repeat(
         self, layer: Layer, n_q: int, n_k: int, start: int | None, last: Stack | None, cached: bool
     ) -> str:
-        """What a call is that is not its module's first; ``last``: the one with the same cache."""
+        """Return what a later call of a module is; ``last``: the one before with the same cache."""
         before = layer.occasion
         layer.occasion = self._occasion(layer.module)
         if not layer.calls:
@@ -365,7 +365,7 @@ class Following:
     def _queries_of(
         self, module: Module, n_q: int, theirs: Stack | None, own: Stack | None
     ) -> dict[str, Any]:
-        """What the queries of cross-attention are called where they are not of its own stack."""
+        """Return what queries of cross-attention are called that are not of its own stack."""
         if theirs is not None and theirs is not own:
             return {"queries_of": theirs.module.name, "names": theirs.module.names(n_q)}
         if theirs is None and own is not None and module.looks_with_queries:
@@ -425,7 +425,7 @@ def _length(cache: Any) -> int:
 
 
 def _held(cache: Any, layer: int, growing: Any) -> tuple[Any, Any]:
-    """The keys and values of a layer whose update, ``growing``, puts new ones behind them."""
+    """Return keys and values of a layer whose update, ``growing``, puts new ones behind them."""
     try:
         each = cache.layers[layer]
         grows = type(each).update is growing and each.is_initialized
@@ -442,7 +442,7 @@ def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, i
 
 
 def _named(pictures: Pictures, module: Module, n_q: int, n_k: int) -> dict[str, Any]:
-    """What queries and keys of one sequence are called, and the grid of patches."""
+    """Return what queries and keys of one sequence are called, and the grid of patches."""
     facts: dict[str, Any] = {"key_names": module.key_names(n_q, n_k)}
     facts |= pictures.patches(module, n_k)
     if n_q > n_k:  # each key is made of several

@@ -91,8 +91,7 @@ class PassedBy:
             return None
         if given.numel() != answer.numel():
             return None
-        mine, theirs = answer.flatten(), given.detach().flatten()
-        if "norm" in kind or not bool((mine.sort().values == theirs.sort().values).all()):
+        if "norm" in kind or _numbers_in(answer) != _numbers_in(given.detach()):
             self.changed[name] = True
         return None
 
@@ -135,6 +134,17 @@ class PassedBy:
             listed += grouped(names, what + WITHOUT)
         listed += grouped([name for name, changed in self.changed.items() if changed], CHANGED)
         return listed, [name for name in by_hand if name not in ran]
+
+
+def _numbers_in(M: Any) -> tuple[int, int]:
+    """Return sums of the bits of all numbers and of their squares, which tell whether two tensors
+    hold the same numbers in any order; sorting them takes longer than a layer.
+    """
+    import torch
+
+    whole = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[M.element_size()]
+    bits = M.contiguous().view(whole).to(torch.int64)  # sums beyond 2⁶³ begin anew: still exact
+    return int(bits.sum()), int((bits * bits).sum())
 
 
 def is_without_weights(entry: str) -> bool:

@@ -77,7 +77,7 @@ class Pictures:
         return found | {"key_names": names} if names else {}
 
     def _by_positions(self, name: str, module: Module, n_k: int) -> Facts:
-        """The grid by each patch's row and column; of several pictures that of the next."""
+        """Return the grid by each patch's row and column; of several pictures that of the next."""
         key, turned = (name, module.name), self.turned.get(name, np.zeros((0, 2), int))
         first = self.read.get(key, 0) % max(len(turned), 1)  # once more, where it is recomputed
         self.read[key] = first + n_k

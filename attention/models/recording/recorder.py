@@ -110,7 +110,7 @@ class Recorder:
         self.taken.calls.append(call)
 
     def _chosen_part(self, arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The chosen heads and queries, with the keys that these may look at."""
+        """Return the chosen heads and queries, with the keys that these may look at."""
         heads = arrays["Q"].shape[1]
         places: dict[str, Any] = {}
 
@@ -178,7 +178,7 @@ def _is_causal(allowed: np.ndarray | None) -> bool:
 
 
 def _cut(mask: np.ndarray, n_k: int) -> np.ndarray:
-    """A mask of four axes that broadcasts to the scores, without keys that are not there."""
+    """Return a mask of four axes that broadcasts to the scores, without keys left out."""
     return mask[(None,) * (4 - mask.ndim)][..., :n_k]
 
 
