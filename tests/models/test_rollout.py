@@ -98,6 +98,8 @@ def test_rollout_of_a_generation_is_that_of_one_run():
 
 
 def test_every_figure_takes_them():
+    for package in ("matplotlib", "plotly"):
+        pytest.importorskip(package, reason="the extra [app] is not installed")
     taken = recorded("bert")
     for trace in (
         attention.mean_of_heads(taken[0]),

@@ -217,6 +217,8 @@ def test_they_are_saved_and_opened_as_a_capture_is(tmp_path):
 
 
 def test_every_figure_and_file_takes_them(tmp_path):
+    for package in ("matplotlib", "plotly"):
+        pytest.importorskip(package, reason="the extra [app] is not installed")
     taken = Taken.of_weights(shares(3, 1, 2, 5, 5), tokens=WORDS)
     trace = taken[1].trace(item=0)
     drawn = attention.figure(trace, head=1, tokens=WORDS).data[0]
