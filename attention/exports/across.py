@@ -64,11 +64,7 @@ def across_layers(
     ['(a) Layer 0, head 8', '(b) Layer 3, head 8']
     """
     need("matplotlib", "across_layers")
-    taken = taken if isinstance(taken, Taken) else Taken.load(taken)
-    paper = Paper(numbers=False) if paper is None else paper
-    if not isinstance(paper, Paper):
-        raise TypeError(f"paper is {shown(paper)}; expected an attention.Paper.")
-    item = place_of("item", item, max((len(call.Q) for call in taken), default=0))
+    taken, item, paper = _asked_of(taken, item, paper, Paper(numbers=False))
     head, wanted = whole_number("head", head), _layer_numbers(layers)
     found: list[tuple[Call, int]] = []
     cells = 0
@@ -129,11 +125,7 @@ def overview(
     ['layer 0, head 1', 'layer 0, head 2']
     """
     need("matplotlib", "overview")
-    taken = taken if isinstance(taken, Taken) else Taken.load(taken)
-    paper = Paper("text", logarithmic=True) if paper is None else paper
-    if not isinstance(paper, Paper):
-        raise TypeError(f"paper is {shown(paper)}; expected an attention.Paper.")
-    item = place_of("item", item, max((len(call.Q) for call in taken), default=0))
+    taken, item, paper = _asked_of(taken, item, paper, Paper("text", logarithmic=True))
     calls = [call for call in _calls_of(taken, _layer_numbers(layers)) if item < len(call.Q)]
     figure = maps_of(
         taken, item, [(call, head) for call in calls for head in range(call.Q.shape[1])], paper
@@ -203,6 +195,15 @@ def panes_of(
         panes.append(made)
         sources[heading] = captured_from(place, number)
     return panes, About(sources)
+
+
+def _asked_of(taken: Any, item: Any, paper: Any, default: Paper) -> tuple[Taken, int, Paper]:
+    """Return the capture, the item and the paper that a figure is asked for, checked."""
+    taken = taken if isinstance(taken, Taken) else Taken.load(taken)
+    paper = default if paper is None else paper
+    if not isinstance(paper, Paper):
+        raise TypeError(f"paper is {shown(paper)}; expected an attention.Paper.")
+    return taken, place_of("item", item, max((len(call.Q) for call in taken), default=0)), paper
 
 
 def _layer_numbers(layers: Any) -> list[int] | None:

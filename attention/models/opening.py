@@ -87,12 +87,11 @@ def opened_weights(
     (1, 1, 2, 2)
     """
     array_files.check_size(content, where, size)
-    most = MAX_CAPTURED_CELLS if is_drawn else MAX_LONG_WEIGHTS
     given: Any
     if array_files.is_arrays(where, content):
         given, tokens = _in_arrays(content, where, is_drawn, size)
     else:
-        found = layers_in(decoded(content, where), where, most)
+        found = layers_in(decoded(content, where), where, _most(is_drawn))
         tokens = found.pop("tokens", [])
         words = {name: each for name, each in found.items() if _are_words(each)}
         found = {name: each for name, each in found.items() if name not in words}
@@ -118,8 +117,7 @@ def _in_arrays(
     content: bytes, where: str, is_drawn: bool, size: int
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the arrays of a .npy or .npz by name, and the words of a .npz."""
-    most = MAX_CAPTURED_CELLS if is_drawn else MAX_LONG_WEIGHTS
-    bounds = array_files.Bounds(size, most, MAX_RANK + 1)
+    bounds = array_files.Bounds(size, _most(is_drawn), MAX_RANK + 1)
     found = array_files.entries(where, content, bounds)
     _check_room([entry.shape for entry in found.values()], where, is_drawn)
     kinds = {entry.dtype for entry in found.values()}
@@ -137,6 +135,11 @@ def _in_arrays(
 
 FLOATS = {"float16": 4, "float32": 4, "float64": 8}  # bytes of each number as it is kept
 MOST_GROWN = 4  # times the bytes of a file
+
+
+def _most(is_drawn: bool) -> int:
+    """Return how many weights of all arrays are read."""
+    return MAX_CAPTURED_CELLS if is_drawn else MAX_LONG_WEIGHTS
 
 
 def _each(given: Any) -> list[np.ndarray]:

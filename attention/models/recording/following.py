@@ -443,11 +443,11 @@ def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, i
 
 def _named(pictures: Pictures, module: Module, n_q: int, n_k: int) -> dict[str, Any]:
     """Return what queries and keys of one sequence are called, and the grid of patches."""
-    facts: dict[str, Any] = {"key_names": module.key_names(n_q, n_k)}
-    facts |= pictures.patches(module, n_k)
-    if n_q > n_k:  # each key is made of several
-        facts["key_names"] = module.key_names(n_q, n_k)
-    elif n_q == n_k:
+    named: dict[str, Any] = {"key_names": module.key_names(n_q, n_k)}
+    heard = pictures.patches(module, n_k)
+    # of keys that are made of several each, the tower's names for patches are not theirs
+    facts = heard | named if n_q > n_k else named | heard
+    if n_q == n_k:
         names = _of_prompt(module, n_q) if module.is_of_diffusers else ()
         facts["names"] = facts["key_names"] = names or facts["key_names"]
     return facts
