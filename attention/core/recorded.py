@@ -11,6 +11,7 @@ from attention.limits import BadInput
 from attention.vocabulary.notation import LONGEST_IN_FILENAME, in_filename
 from attention.vocabulary.sentences import capital, numbered, which_of
 
+CAPTURED, GIVEN = "captured from", "weights as given, of"
 Sides = tuple[tuple[str, ...], tuple[str, ...]]  # n_q and n_k words
 
 
@@ -95,6 +96,7 @@ class Recorded:
     model: str = ""  # its name, where a page or a file says it
     labels: tuple[Sides, ...] = ()  # of each item the words of queries and keys, where known
     patches: Patches | None = None  # of a picture, where the keys are these
+    given: bool = False  # finished weights that were handed over, not captured
 
     def of_item(self, item: int, count: int) -> Recorded:
         """Return this record for one of ``count`` items, if its items are those recorded."""
@@ -107,6 +109,18 @@ class Recorded:
     def words(self, *heads: int) -> str:
         """Name these heads as :meth:`title` does, with kind and module, for a file."""
         return self._named([self.kind, self.module], heads)
+
+    def source(self, *heads: int) -> str:
+        """Return where these heads, or the layer, came from, as links and files say it.
+
+        >>> Recorded(3, (1,), model="BERT").source(1)
+        'captured from BERT, layer 3, head 1'
+        >>> Recorded(3, (1,), model="BERT", given=True).source(1)
+        'weights as given, of BERT, layer 3, head 1'
+        """
+        came = GIVEN if self.given else CAPTURED
+        patches = f", {self.patches}" if self.patches else ""
+        return f"{came} {self.model}, {self.words(*heads)}{patches}"
 
     @property
     def heading(self) -> str:

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attention.arrays.conversion import shown
+from attention.core.recorded import CAPTURED, GIVEN
 from attention.explain.view import place_of, whole_number
 from attention.figures.panes.across import layer_pane
 from attention.figures.panes.arguments import need
@@ -21,7 +22,6 @@ from attention.models.labels import words_of
 from attention.models.taken import NO_NAME, Call, Taken
 from attention.paper import Paper
 from attention.session.state.about import About
-from attention.session.state.origin import captured_from
 from attention.vocabulary.sentences import which_of
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ def maps_of(
         maps = {k: in_few_cells(trace.weights, trace.allowed) for k, trace in traces.items()}
         lines.append(Line(label, maps))
     of_items = which_of("item", [item], max(len(call.Q) for call, _ in heads))
-    about = ", ".join(filter(None, (f"captured from {taken.model or NO_NAME}", of_items)))
+    came = GIVEN if all(call.weights is not None for call, _ in heads) else CAPTURED
+    about = ", ".join(filter(None, (f"{came} {taken.model or NO_NAME}", of_items)))
     return grid_figure(lines, paper, about, on_panel)
 
 
@@ -193,7 +194,7 @@ def panes_of(
             file=f"{place.stem(number)}_weights",
         )
         panes.append(made)
-        sources[heading] = captured_from(place, number)
+        sources[heading] = place.source(number)
     return panes, About(sources)
 
 

@@ -261,6 +261,7 @@ class Call:
             tuple(range(b)) if item is None else (item,),
             b,
             patches=self.patches,
+            given=self.weights is not None,
         )
 
     def _check(self, name: str, given: int | None, count: int) -> None:

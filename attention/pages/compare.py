@@ -34,6 +34,7 @@ from attention.session.state.matrix import captured_head
 from attention.session.state.settings import Settings
 from attention.vocabulary.notation import in_label
 from attention.vocabulary.numbers import number
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
 CHANGED, CELL = "What changed", "This cell"
@@ -125,13 +126,19 @@ def saved_states(s: Settings, pair: pairs.Pair, too_large: str) -> dict[str, Fil
 
 
 def heads_shown(pair: pairs.Pair) -> str:
-    """Say of which heads of a real model Q, K and V are; "" of none. Mask and scale may be others
-    than the model's.
+    """Say of which heads of a real model Q, K and V, or finished weights, are; "" of none. Mask and
+    scale may be others than the model's.
     """
     if not any(captured_head(side.matrices) for side in (pair.a, pair.b)):
         return ""
-    a, b = (name_of(side)[0] for side in (pair.a, pair.b))
-    return f"Q, K, V of A and B: {a}." if a == b else f"Q, K, V of A: {a}; of B: {b}."
+    a, b = (
+        ("weights" if side.weights_alone else "Q, K, V", name_of(side)[0])
+        for side in (pair.a, pair.b)
+    )
+    if a == b:
+        return f"{capital(a[0])} of A and B: {a[1]}."
+    of_b = "of B" if a[0] == b[0] else f"{b[0]} of B"
+    return f"{capital(a[0])} of A: {a[1]}; {of_b}: {b[1]}."
 
 
 def filename(pair: pairs.Pair) -> str:

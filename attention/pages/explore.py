@@ -278,7 +278,7 @@ def page(s: Settings) -> None:
         pieces.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
     pieces.sentences(*state.sentences())
     if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
-        pieces.message_box("understood", arrived)
+        pieces.message_box(*arrived)
     if state.page_value(one_stage.LOST, False):
         one_stage.without_board(s, shown, cell)
     else:

@@ -574,16 +574,16 @@ def leave(path: str) -> None:
         state.set_page_value(state.GO, path)
 
 
-def arrival(head: Head, call: Call, found: Survey) -> str:
-    """What is said on Explore of a head that came."""
+def arrival(head: Head, call: Call, found: Survey) -> tuple[str, str]:
+    """Return the kind of the box on Explore, and what it says of a head that came."""
     of_call = captured.called(call, head.item, head.head)
     name = f"{capital(of_call)}, of {found.taken.model or 'a model'}"
     if call.weights is not None:
-        return f"{name}: {AS_GIVEN}."
+        return "plain", f"{name}. {capital(AS_GIVEN)}."
     difference = head.measures["difference"]
     if difference is None or not head.agrees:
-        return f"{name}: its output does not match the model’s own."
-    return (
+        return "refused", f"{name}: its output does not match the model’s own."
+    return "understood", (
         f"{name}: as captured, its output matches the model’s own to {number(difference, 1)}"
         f" (rounding in {call.dtype})."
     )

@@ -18,6 +18,7 @@ from attention.explain.arithmetic import cell
 from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.models.examples import load
+from attention.models.taken import Taken
 from attention.pages.frame import pieces, state, store
 from attention.session.bring.captured import with_head
 from attention.session.compare import pair
@@ -69,6 +70,18 @@ def test_captured_heads_are_named_in_the_page_and_in_the_names_of_files():
     assert said in words(at)
     at = opened(pair.compared(pair.Pair(CAT, set_mask(CAT, "causal"))))
     assert called not in words(at)
+
+
+def test_heads_of_finished_weights_are_called_weights():
+    taken = Taken.of_weights(np.full((2, 1, 2, 3, 3), 1 / 3), tokens=["a", "b", "c"], model="mine")
+    one, other = (with_head(CAT, taken, taken[0], 0, head) for head in (0, 1))
+    at = opened(pair.compared(pair.Pair(one, other)))
+    said = messages.EACH_SHOWS.format(a=changes.name_of(one)[0], b=changes.name_of(other)[0])
+    assert said.replace("Q, K, V", "Weights") in words(at)
+    at = opened(
+        pair.compared(pair.Pair(with_head(CAT, load("pronoun"), load("pronoun")[1], 0, 0), other))
+    )
+    assert f"; weights of B: {changes.name_of(other)[0]}." in words(at)
 
 
 def test_it_opens_with_a_comparison_and_the_address_and_explore_keep_what_was_set():

@@ -25,7 +25,7 @@ from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES
 from attention.models.taken import Call, Taken
 from attention.pages.panels import upload
-from attention.session.bring.captured import times
+from attention.session.bring.captured import called, times
 from attention.session.long import long_inputs
 from attention.session.state.about import behind
 from attention.session.state.long_context import LongContext
@@ -217,6 +217,25 @@ def test_a_head_that_is_pressed_stands_on_explore_and_the_page_keeps_its_capture
     assert messages.EQUAL_TO_THE_MODELS not in said(at)
     ran(at.switch_page(PAGE))
     assert len(buttons(at)) == 30
+
+
+@pytest.mark.parametrize(("given", "kind"), [(True, "plain"), (False, "refused")])
+def test_a_head_that_is_not_proved_does_not_arrive_in_the_box_of_those_that_are(
+    given, kind, tmp_path
+):
+    taken = load("pronoun")
+    if given:
+        taken = Taken.of_weights(np.full((1, 1, 2, 3, 3), 1 / 3))
+    else:
+        call = taken.calls[0]
+        taken = replace(taken, calls=[replace(call, output=call.output + 1)])
+    at = page(content=file_of(taken, tmp_path))
+    pressed(at, {"id": "0 0 0"})
+    ran(at)
+    ran(at.switch_page(EXPLORE))
+    boxes = [each.proto.body for each in at.get("html")]
+    named = [box for box in boxes if f">{capital(called(taken.calls[0], 0, 0))}, of" in box]
+    assert [f"class='said {kind}'" in box for box in named] == [True]
 
 
 @pytest.mark.parametrize(

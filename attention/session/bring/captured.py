@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from attention.session.state.validate import check
 from attention.vocabulary.numbers import number
 
 # of the settings, beside the numbers that come
+T = TypeVar("T")
 ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
 MOST_SEQUENCES = 8  # of stacks, kinds and runs, whose words are said
 BIAS = "bias that is set for each score"
@@ -140,15 +142,15 @@ def sharpest(
     return int(np.lexsort((-largest, sees_one, special))[0])  # by the last key first
 
 
-def arrival(s: Settings, arrived: tuple[Settings, str] | None) -> str:
-    """What was said of the head that came last, while that still stands there; else "".
+def arrival(s: Settings, arrived: tuple[Settings, T] | None) -> T | None:
+    """Return what was said of the head that came last, while it is still shown; else None.
 
     What is looked at may be another, and another state beside it.
     """
     if arrived is None:
-        return ""
+        return None
     then, said = arrived
-    return said if seen_alike(alone(s), alone(then)) else ""
+    return said if seen_alike(alone(s), alone(then)) else None
 
 
 def by_distance(

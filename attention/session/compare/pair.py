@@ -14,6 +14,7 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import BY_NAME, Mistake
 from attention.limits import BadInput
+from attention.readers.select import FINISHED
 from attention.session.edit.changes import set_heads, set_mask, set_tokens
 from attention.session.edit.decoding import is_step, last_rows, last_step, whole
 from attention.session.edit.editing import token_sequence
@@ -208,12 +209,17 @@ def _sentence(tokens: tuple[str, ...]) -> str:
 
 
 def _matrices(a: Settings, b: Settings) -> Iterator[str]:
+    if a.weights_alone != b.weights_alone:
+        kinds = ("finished weights" if side.weights_alone else "Q, K, V" for side in (a, b))
+        yield " → ".join(kinds)
+        return
     words_differ = (a.tokens, a.memory_tokens) != (b.tokens, b.memory_tokens)
-    for name in MATRICES:
-        mine, other = a.matrices.get(name), b.matrices.get(name)
+    for stored in ("Q",) if a.weights_alone else MATRICES:
+        name = FINISHED if a.weights_alone else stored
+        mine, other = a.matrices.get(stored), b.matrices.get(stored)
         if mine is not None and other is not None and mine.shape == other.shape:
             changed = np.argwhere(mine.values != other.values)
-            if words_differ and len(changed) and _goes_with_words(a, b, name):
+            if words_differ and len(changed) and _goes_with_words(a, b, stored):
                 yield f"{name}: the same rows, in the order of the words"
             elif len(changed) == 1:
                 at = tuple(changed[0])
@@ -243,7 +249,10 @@ def _size(matrix: Matrix | None) -> str:
 
 def _choices(a: Settings, b: Settings) -> Iterator[str]:
     """What is chosen beside the numbers."""
+    finished = a.weights_alone or b.weights_alone
     for what, said in CHOICES.items():
+        if finished and what not in OF_FINISHED:
+            continue
         mine, other = said(a), said(b)
         if mine != other:
             yield f"{what}: {mine} → {other}"
@@ -286,6 +295,8 @@ CHOICES: dict[str, Callable[[Settings], str]] = {
     "item": lambda s: str(s.item),
     "head": lambda s: str(s.head),
 }
+
+OF_FINISHED = ("heads", "mask", "item", "head")  # what finished weights have of these
 
 
 # ---- the comparisons that everyone wants ---------------------------------------------------------

@@ -32,14 +32,12 @@ from attention.long import places
 from attention.long.attention import LongAttention, long_attention
 from attention.models.labels import label_note, positions_of, words_of
 from attention.models.taken import Call, Taken
-from attention.models.verify import AS_GIVEN
 from attention.readers.cells.entry import ArrayEntry
 from attention.readers.cells.printouts import sides
 from attention.samples.patterns import PATTERNS, made
 from attention.session.edit.changes import name_of
 from attention.session.state.long_context import LongContext
 from attention.session.state.matrix import captured_head
-from attention.session.state.origin import captured_from
 from attention.session.state.settings import Settings, past, projected_size, real_keys
 from attention.vocabulary.notation import in_filename
 from attention.vocabulary.numbers import megabytes
@@ -50,7 +48,7 @@ NAMES = {  # of tensors, as models and people call them
     "K": ("k", "key", "keys", "key_states"),
     "V": ("v", "value", "values", "value_states"),
 }
-GIVEN = "Finished weights, with each row divided by its sum; what is 0 is hidden."
+GIVEN = "Finished weights, with each row divided by its sum; what is 0, negative or NaN is hidden."
 AXES = "heads", "tokens", "columns"
 TOGETHER = 2**31  # scores up to which all heads are computed in one run
 
@@ -392,7 +390,7 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
                 Q=np.zeros((h, n_q, 1), one),
                 K=np.zeros((1, n_k, 1), one),
                 V=None,
-                source=f"{layer.model}, {layer.words(*only)}, {AS_GIVEN}",
+                source=layer.source(*only),
                 scale=1.0,
                 bias=Logarithms(call.weights[item]),
                 query_words=words[0],
@@ -413,7 +411,7 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
             Q=call.Q[item],
             K=call.K[item],
             V=call.V[item],
-            source=captured_from(layer, *only),
+            source=layer.source(*only),
             scale=call.scale,
             softcap=call.softcap,
             sinks=call.sinks,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from attention.core.recorded import Patches, Recorded
+from attention.core.recorded import CAPTURED, GIVEN, Patches, Recorded
 from attention.limits import BadInput
 from attention.models.taken import KINDS, NO_NAME
 from attention.readers.cells.entry import short
@@ -20,7 +20,8 @@ _MARK = re.compile(r"[0-9a-f]{12}")
 # "a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4"; without
 # brackets where neither kind nor module is known; with "14 × 14 patches after 1 special"
 _OF_A_HEAD = re.compile(
-    r"captured from (?P<model>.+), layer (?P<layer>\d+)(?: \((?P<inside>.+)\))?, head (?P<head>\d+)"
+    rf"(?P<came>{CAPTURED}|{GIVEN}) (?P<model>.+), layer (?P<layer>\d+)"
+    r"(?: \((?P<inside>.+)\))?, head (?P<head>\d+)"
     r"(?P<more>(?:, [a-z]+ \d+(?: of 0–\d+)?)*)"
     r"(?:, (?P<rows>\d{1,4}) × (?P<columns>\d{1,4}) patches(?: in blocks of (?P<block>\d{1,4}))?"
     r"(?: after (?P<special>\d{1,4}) special)?)?"
@@ -63,7 +64,7 @@ class Origin:
         """
         model = one_line(head.model, LONGEST_SOURCE) or NO_NAME
         head = replace(head, model=model, module=one_line(head.module, LONGEST_SOURCE))
-        source = captured_from(head, *head.heads)
+        source = head.source(*head.heads)
         if len(source) > LONGEST_SOURCE:  # of names too long for a link: what it will say
             return cls(source, _mark(values), behind, _head_in(source))
         return cls(source, _mark(values), behind, head)
@@ -73,14 +74,8 @@ class Origin:
         return _mark(values) == self.mark
 
 
-def captured_from(where: Recorded, *heads: int) -> str:
-    """Return where heads of a layer, or the layer, were captured, as links and files say it."""
-    patches = f", {where.patches}" if where.patches else ""
-    return f"captured from {where.model}, {where.words(*heads)}{patches}"
-
-
 def _head_in(source: str) -> Recorded | None:
-    """Return the head that a source names, as :func:`captured_from` writes it; else None.
+    """Return the head that a source names, as :meth:`Recorded.source` writes it; else None.
 
     Only as much of it is read as an origin keeps: a link's text may have any length.
     """
@@ -107,6 +102,7 @@ def _head_in(source: str) -> Recorded | None:
         batch=batch,
         model=found["model"],
         patches=Patches(rows, columns, block, special) if rows else None,
+        given=found["came"] == GIVEN,
     )
 
 

@@ -13,6 +13,7 @@ from attention.explain.beside import largest_change, stages, strongest_changed
 from attention.figures.panes.comparison import apart
 from attention.html.pairs import winners
 from attention.limits import BadInput
+from attention.session.bring.finished import alone
 from attention.session.compare.pair import (
     BY_NAME,
     PRESETS,
@@ -328,6 +329,18 @@ def test_so_are_those_of_a_batch_and_of_a_second_sentence(build):
     said = differing(Pair(s, set_tokens(s, words, order, memory=bool(s.memory_tokens))))
     rows = [line for line in said[1:] if "the same rows" in line]
     assert len(rows) == len(said) - 1 > 0, said
+
+
+def finished(A, tokens=("a", "b", "c")):
+    return alone(FIRST, np.asarray(A, float)[None], tokens, (), {})
+
+
+def test_finished_weights_differ_in_weights_and_from_a_formula_in_no_setting_of_it():
+    a, b = finished(np.full((3, 3), 1 / 3)), finished(np.tri(3) / [[1], [2], [3]])
+    assert differing(Pair(a, b)) == ["weights: 6 of 9 numbers", "mask: none → drawn"]
+    wide = finished(np.full((4, 4), 0.25), ("a", "b", "c", "d"))
+    assert differing(Pair(a, wide)) == ["words: “a b c” → “a b c d”", "weights: 3 × 3 → 4 × 4"]
+    assert differing(Pair(FOUR, wide))[1:] == ["Q, K, V → finished weights"]
 
 
 def test_a_mistake_is_said():

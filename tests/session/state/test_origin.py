@@ -12,7 +12,6 @@ from attention.models.examples import CAPTURES, load
 from attention.session.state.origin import (
     LONGEST_SOURCE,
     Origin,
-    captured_from,
     read_origins,
     write_origins,
 )
@@ -48,6 +47,11 @@ def read(source):
             "Layer 3 (cross), head 1, item 2 of 0–4, run 1, step 4, of M",
             "M_layer3_cross_head1_item2_run1_step4",
         ),
+        (
+            "weights as given, of M, layer 3 (vision, attn), head 1, step 4",
+            "Layer 3 (vision, attn), head 1, step 4, of M",
+            "M_layer3_attn_head1_step4",
+        ),
         (  # names of a stranger's making
             "captured from M, layer 3 (a/b\\c (d), ../e), head 1",
             "Layer 3 (a/b\\c (d), ../e), head 1, of M",
@@ -58,7 +62,7 @@ def read(source):
 def test_a_captured_head_is_read_out_of_its_source(source, title, stem):
     head = read(source).recorded
     assert (head.heading, head.stem(*head.heads)) == (title, stem)
-    assert captured_from(head, *head.heads) == source
+    assert head.source(*head.heads) == source
 
 
 @pytest.mark.parametrize(
@@ -79,7 +83,7 @@ def test_a_source_says_which_patches_the_keys_are():
     patches = Patches(2, 4, 2, 3, names=("[CLS]", "register 0", "register 1", "patch"), first=0)
     head = Recorded(3, (1,), "attn", "vision", model="M", patches=patches)
     said = "captured from M, layer 3 (vision, attn), head 1, 2 × 4 patches in blocks of 2 after 3"
-    assert captured_from(head, 1) == f"{said} special"
+    assert head.source(1) == f"{said} special"
     assert read(f"{said} special").recorded.patches == Patches(2, 4, 2, 3)
     for odd in ("2 × 4 patches after 3", "0 × 4 patches", "2 × 99999 patches", "2 x 4 patches"):
         found = read(f"captured from M, layer 3, head 1, {odd}").recorded
@@ -111,6 +115,7 @@ HEADS = [
     Recorded(0, (2,), "a", "vision", model="m", patches=Patches(14, 21)),
     Recorded(0, (2,), "a", "vision", "run 1", model="m", patches=Patches(2, 4, 2, 3)),
     Recorded(0, (2,), "", "", "", (1,), 3, model="m", patches=Patches(1, 1, 1, 1)),
+    Recorded(0, (2,), "a", "vision", model="m", patches=Patches(14, 21), given=True),
 ]
 
 
