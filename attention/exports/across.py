@@ -7,8 +7,11 @@ from collections.abc import Collection, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from attention.arrays.conversion import shown
 from attention.core.recorded import CAPTURED, GIVEN
+from attention.core.trace import AttentionTrace
 from attention.explain.view import place_of, whole_number
 from attention.figures.panes.across import layer_pane
 from attention.figures.panes.arguments import need
@@ -17,6 +20,7 @@ from attention.figures.panes.pane import Pane
 from attention.figures.paper import printing
 from attention.figures.paper.figure import of_panes
 from attention.figures.paper.panels import OnPanel
+from attention.figures.paper.picture import image_of, query_label, row_of
 from attention.limits import MAX_CAPTURED_CELLS, MAX_PRINTED, BadInput
 from attention.models.labels import words_of
 from attention.models.taken import NO_NAME, Call, Taken
@@ -26,6 +30,9 @@ from attention.vocabulary.sentences import which_of
 
 if TYPE_CHECKING:
     from attention.figures.paper.sheet import PaperFigure
+
+NO_GRID = "no grid of patches is known of these layers; expected keys that are a picture's patches."
+FINEST = 128  # pixels of a side of the picture below each map
 
 
 def across_layers(
@@ -94,10 +101,15 @@ def overview(
     *,
     layers: Collection[int] | int | None = None,
     item: int = 0,
+    query: int | str | None = None,
+    picture: Any = None,
     paper: Paper | None = None,
 ) -> PaperFigure:
     """Draw the weights of every head that was captured: a line for each layer, a column for each
     head.
+
+    With ``query`` each map is the row of that query over the patches of the picture that the model
+    read; layers whose keys are no patches of a known grid are left out.
 
     Parameters
     ----------
@@ -105,7 +117,11 @@ def overview(
     layers : which of the layers that were captured, by their numbers. Default: all; of a generation
         each call.
     item : which of the batch, counted from 0
-    paper : how the figure is set. Default: as wide as a page, with logarithmic colours.
+    query : its number, counted from 0, or its label, such as ``"[CLS]"`` or ``"patch 7"``
+    picture : array (H, W), (H, W, 3) or (H, W, 4), which each row of ``query`` is drawn over, as by
+        :func:`attention.over_picture`
+    paper : how the figure is set. Default: as wide as a page, with logarithmic colours; with
+        ``query`` from 0 to the largest weight.
 
     Returns
     -------
@@ -117,7 +133,8 @@ def overview(
     Raises
     ------
     ValueError, TypeError
-        One sentence, where there is no such layer or item, or the maps do not fit.
+        One sentence, where there is no such layer, item or query, no grid of patches is known, or
+        the maps do not fit.
 
     >>> from attention.models.examples import load
     >>> figure = overview(load("pronoun"))
@@ -125,11 +142,16 @@ def overview(
     ['layer 0, head 1', 'layer 0, head 2']
     """
     need("matplotlib", "overview")
-    taken, item, paper = _asked_of(taken, item, paper, Paper("text", logarithmic=True))
+    taken, item, paper = _asked_of(taken, item, paper, Paper("text", logarithmic=query is None))
     calls = [call for call in _calls_of(taken, _layer_numbers(layers)) if item < len(call.Q)]
-    figure = maps_of(
-        taken, item, [(call, head) for call in calls for head in range(call.Q.shape[1])], paper
-    )
+    if query is None and picture is not None:
+        raise BadInput("picture is given without query; expected both, or neither.")
+    if query is not None:
+        calls = [call for call in calls if call.patches]
+        if not calls:
+            raise BadInput(NO_GRID)
+    heads = [(call, head) for call in calls for head in range(call.Q.shape[1])]
+    figure = maps_of(taken, item, heads, paper, None, query, picture)
     for note in figure.notes:
         warnings.warn(note, stacklevel=2)
     return figure
@@ -141,8 +163,13 @@ def maps_of(
     heads: Sequence[tuple[Call, int]],
     paper: Paper,
     on_panel: OnPanel | None = None,
+    query: int | str | None = None,
+    picture: Any = None,
 ) -> PaperFigure:
-    """Draw heads, as recorded, each with its call: a line for each call, a column for each head."""
+    """Draw heads, as recorded, each with its call: a line for each call, a column for each head.
+
+    With ``query`` its row over the patches, which all these calls have, over the ``picture``.
+    """
     cells = sum(call.Q.shape[2] * call.K.shape[2] for call, _ in heads)
     if cells > MAX_CAPTURED_CELLS:
         raise BadInput(
@@ -152,6 +179,7 @@ def maps_of(
     printing.load()
     from attention.figures.paper.grid import Line, grid_figure
 
+    image = None if picture is None else image_of(picture, FINEST)
     kinds = {call.kind for call, _ in heads}
     lines = list[Line]()
     together: dict[Call, list[int]] = {}
@@ -161,12 +189,32 @@ def maps_of(
         kind = call.kind if len(kinds) > 1 else ""
         label = ", ".join(filter(None, (f"layer {call.layer}", kind, call.when)))
         traces = {call.number_of(head): call.trace(item, head) for head in together[call]}
-        maps = {k: in_few_cells(trace.weights, trace.allowed) for k, trace in traces.items()}
+        if query is None:
+            maps = {k: in_few_cells(trace.weights, trace.allowed) for k, trace in traces.items()}
+        else:
+            maps = {k: _over_patches(trace, call, query) for k, trace in traces.items()}
         lines.append(Line(label, maps))
     of_items = which_of("item", [item], max(len(call.Q) for call, _ in heads))
     came = GIVEN if all(call.weights is not None for call, _ in heads) else CAPTURED
-    about = ", ".join(filter(None, (f"{came} {taken.model or NO_NAME}", of_items)))
-    return grid_figure(lines, paper, about, on_panel)
+    label = "" if query is None else _label(query, heads[0][0])
+    said = f"{came} {taken.model or NO_NAME}", of_items, f"row of {label}" if label else ""
+    return grid_figure(lines, paper, ", ".join(filter(None, said)), on_panel, label, image)
+
+
+def _label(query: int | str, call: Call) -> str:
+    """Return what a query that may be given by its number is called."""
+    if isinstance(query, str) or call.patches is None:
+        return str(query)
+    return query_label(query, call.patches)
+
+
+def _over_patches(trace: AttentionTrace, call: Call, query: int | str) -> np.ma.MaskedArray:
+    """Return the weights of a query as (rows, columns) of patches, masked where they are hidden."""
+    if call.patches is None:
+        raise BadInput(NO_GRID)
+    row = row_of(query, len(trace.weights), call.patches)
+    places = call.patches.places(trace.weights.shape[1])
+    return np.ma.array(trace.weights[row][places], mask=~trace.allowed[row][places])
 
 
 def panes_of(

@@ -16,6 +16,7 @@ from attention.exports.across import maps_of, panes_of
 from attention.figures.panes.maps import SmallMap, small_map
 from attention.figures.panes.shades import BY_ROOT
 from attention.figures.paper.figure import of_panes
+from attention.figures.paper.picture import query_label
 from attention.limits import MAX_CAPTURE, MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, MAX_TOKENS, BadInput
 from attention.models import examples
 from attention.models.labels import label_note
@@ -455,14 +456,22 @@ def the_figure(s: Settings, found: Survey, heads: Sequence[Head]) -> None:
         for key, (call, head) in there.items()
     }
 
-    def drawn(chosen: tuple[str, ...], paper: Paper, on_panel: OnPanel) -> PaperFigure:
+    patches = {call.patches for call, _ in there.values()}  # [None] of words
+    over = patches.pop() if len(patches) == 1 else None
+    n_q = calls[heads[0].place].Q.shape[2]
+    queries = [query_label(row, over) for row in range(n_q)] if over else []
+
+    def drawn(
+        chosen: tuple[str, ...], query: int | None, paper: Paper, on_panel: OnPanel
+    ) -> PaperFigure:
         if not chosen:
-            return maps_of(found.taken, item, list(there.values()), paper, on_panel)
+            return maps_of(found.taken, item, list(there.values()), paper, on_panel, query)
         panes, about = panes_of(found.taken, item, [there[key] for key in chosen])
         return of_panes(panes, paper, "; ".join(about.lines()[1:]), on_panel)
 
     suffix = f"_item{item}" if found.items > 1 else ""
-    paper.offer_maps(s, MAPS_FILE, labels, (found, tuple(there)), drawn, suffix, ACROSS_FILE)
+    seen = found, tuple(there)
+    paper.offer_maps(s, MAPS_FILE, labels, seen, drawn, suffix, ACROSS_FILE, queries)
 
 
 def _heading(found: Survey, place: int, item: int) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """One head across layers, from Python: the numbers of each layer, one bar, one note."""
 
 import re
+from dataclasses import replace
 
 import messages
 import numpy as np
@@ -116,6 +117,61 @@ def test_a_map_of_more_than_64_tokens_is_an_image_that_keeps_the_largest_weight_
             assert image.get_array().mask[i, j] == hidden
             if not hidden:
                 assert image.get_array()[i, j] == weights[rows, columns].max()
+
+
+def tower(rows=2, columns=4, heads=3, block=2):
+    """Return two layers of a tower of pictures, with [CLS] before patches in blocks, and a text."""
+    rng = np.random.default_rng(5)
+    calls = []
+    for layer in range(2):
+        Q = rng.standard_normal((1, heads, 1 + rows * columns, 4))
+        names = {"names": ("[CLS]", "patch"), "key_names": ("[CLS]", "patch"), "kind": "vision"}
+        grid = {"grid": (rows, columns), "grid_block": block}
+        calls.append(Call(layer, 0, f"v.{layer}", Q, Q, Q, Q, 0.5, **names, **grid))
+    return Taken("m", calls=[*calls, Call(2, 0, "t", Q, Q, Q, Q, 0.5, kind="decoder")])
+
+
+@pytest.mark.parametrize("picture", [None, np.zeros((300, 600, 3), np.uint8), np.ones((2, 2))])
+def test_an_overview_of_a_query_has_its_row_over_the_patches_of_each_head(picture):
+    taken = tower()
+    figure = attention.overview(taken, query="patch 2", picture=picture)
+    maps = maps_in(figure)
+    under = [each for each in figure.axes[0].images if each.get_gid() == "picture"]
+    assert len(under) == (0 if picture is None else 6)
+    drawn = [name for name in maps if name != "picture"]
+    assert drawn == [f"layer {layer}, head {head}" for layer in range(2) for head in range(3)]
+    for layer, head in np.ndindex(2, 3):
+        row = taken[layer].trace(0, head).weights[3]
+        blocks = [[row[1], row[2], row[5], row[6]], [row[3], row[4], row[7], row[8]]]
+        np.testing.assert_array_equal(maps[f"layer {layer}, head {head}"].get_array(), blocks)
+    assert figure.about == "captured from m, row of patch 2"
+    assert maps_in(attention.overview(taken, layers=1, query=0)).keys() == {
+        f"layer 1, head {head}" for head in range(3)
+    }
+
+
+def test_a_hidden_patch_of_an_overview_is_hidden():
+    seen = np.ones((1, 1, 9, 9), bool)
+    seen[..., 0, 2] = False  # patch 1: first row, second column
+    call = replace(tower()[0], allowed=seen)
+    figure = attention.overview(Taken("m", calls=[call]), query="[CLS]")
+    mask = maps_in(figure)["layer 0, head 1"].get_array().mask
+    assert np.argwhere(mask).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"query": "patch 8"}, "query is 'patch 8'; expected one of 9 labels"),
+        ({"query": 9}, "query is 9; expected 0 to 8"),
+        ({"query": 0, "layers": 2}, "no grid of patches is known of these layers"),
+        ({"picture": np.zeros((2, 2))}, "picture is given without query"),
+        ({"query": 0, "picture": np.zeros((2, 2), int)}, "expected uint8, or floats"),
+    ],
+)
+def test_what_no_row_over_patches_can_be_drawn_of_is_one_sentence(asked, said):
+    with pytest.raises((ValueError, TypeError), match=re.escape(said)):
+        attention.overview(tower(), **asked)
 
 
 def test_what_no_overview_can_be_drawn_of_is_one_sentence():

@@ -328,6 +328,23 @@ def test_the_maps_are_a_figure_all_of_them_or_those_that_are_chosen():
     titles = [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
     assert titles == ["(a) Layer 1, head 8", "(b) Layer 4, head 8"]
     assert "layer 4 (encoder, encoder.layer.4.attention.self), head 8" in figure.about
+    assert not any("patches" in box.label for box in at.selectbox)
+
+
+def test_the_maps_of_a_picture_may_be_one_query_over_its_patches(tmp_path):
+    Q = np.random.default_rng(0).standard_normal((1, 2, 9, 4))
+    names = {"names": ("[CLS]", "patch"), "key_names": ("[CLS]", "patch"), "grid": (2, 4)}
+    call = Call(0, 0, "v", Q, Q, Q, Q, 0.5, kind="vision", **names)
+    at = page(content=file_of(Taken("m", calls=[call]), tmp_path))
+    ran(at.toggle(key="set_paper_open_attention_maps").set_value(True))
+    box = at.selectbox(key="set_paper_query_attention_maps")
+    assert box.options == ["all: whole maps", "[CLS]", *(f"patch {k}" for k in range(8))]
+    ran(box.set_value(3))
+    figure = at.session_state["visit"].page_values["paper_saved"][0]
+    for head, drawn in enumerate(figure.axes[0].collections):
+        row = call.trace(0, head).weights[3, 1:].reshape(2, 4)
+        np.testing.assert_array_equal(drawn.get_array(), row)
+    assert figure.about == "captured from m, row of patch 2"
 
 
 def test_of_two_figures_one_is_open():

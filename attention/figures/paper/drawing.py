@@ -13,6 +13,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colorbar import Colorbar
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
+from matplotlib.image import AxesImage
 
 from attention.figures.paper.layout import BAR, Layout, PanelBox, ticks_of
 from attention.figures.paper.panels import OnPanel, Panel, Scale, headings_of
@@ -129,6 +130,14 @@ def colour_map(name: str) -> Colormap:
     if name in COLOURS:
         return LinearSegmentedColormap.from_list(name, COLOURS[name])
     return matplotlib.colormaps[name]
+
+
+def draw_picture(
+    axes: Axes, image: np.ndarray, extent: tuple[float, float, float, float]
+) -> AxesImage:
+    """Draw a picture of uint8 or of floats from 0 to 1, in grey if it has no colours."""
+    white = 255 if image.dtype == np.uint8 else 1
+    return axes.imshow(image, extent=extent, aspect="auto", cmap="gray", vmin=0, vmax=white)
 
 
 def _cells(axes: Axes, block: PanelBox, letters: float) -> QuadMesh:

@@ -11,9 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 
-from attention.figures.paper.drawing import DARK_NOTE, HIDDEN, colour_bar, colour_map, is_dark
+from attention.figures.paper.drawing import (
+    DARK_NOTE,
+    HIDDEN,
+    colour_bar,
+    colour_map,
+    draw_picture,
+    is_dark,
+)
 from attention.figures.paper.layout import BAR, ticks_of
 from attention.figures.paper.panels import OnPanel, scale_of
+from attention.figures.paper.picture import OPACITY
 from attention.figures.paper.sheet import INK, MARGIN, THIN, PaperFigure, Sheet, settings
 from attention.figures.paper.text import clean
 from attention.paper import Paper
@@ -34,20 +42,28 @@ class Line(NamedTuple):
 class Grid(Sheet):
     """A sheet with a line of maps for each layer; lengths in points."""
 
-    def __init__(self, lines: Sequence[Line], paper: Paper) -> None:
-        self.lines = lines
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        paper: Paper,
+        query: str = "",
+        picture: np.ndarray | None = None,
+    ) -> None:
+        self.lines, self.picture = lines, picture
+        corner = ("row of", query) if query else (f"{paper.query} ↓", f"{paper.key} →")
+        self.corner = [clean(words) for words in corner]
         self.labels = [clean(line.label) for line in lines]
         self.bar_title = clean(paper.bar_title) or "weights"
-        super().__init__(
-            paper,
-            "".join([*self.labels, self.bar_title, "head0123456789,.−×↓→", paper.query, paper.key]),
-        )
+        letters = [*self.labels, *self.corner, self.bar_title, "head0123456789,.−×"]
+        super().__init__(paper, "".join(letters))
         self.heads = sorted({head for line in lines for head in line.maps})
         self.maps = [values for line in lines for values in line.maps.values()]
-        share = SimpleNamespace(low=0.0, high=1.0, colours="share")
+        largest = max((float(M.max()) for M in self.maps if M.count()), default=0.0)
+        share = SimpleNamespace(low=0.0, high=(query and largest) or 1.0, colours="share")
         self.scale = scale_of([SimpleNamespace(values=M, scale=share) for M in self.maps], paper)
         tick, widest = paper.tick_size, self.letters.widest
-        self.left, self.above = widest(self.labels, tick) + 3 * GAP, 2.4 * tick
+        named = self.labels + self.corner * (paper.axis_titles and bool(query))
+        self.left, self.above = widest(named, tick) + 3 * GAP, 2.4 * tick
         beside = 3 * BAR + widest(ticks_of(self.scale)[1], tick) + 2 * paper.font_size
         across = self.room - self.left - beside * paper.bar
         shapes = [next(iter(line.maps.values())).shape for line in lines]
@@ -70,8 +86,7 @@ class Grid(Sheet):
         axes.text(self.left + len(self.heads) * self.step / 2, 0, "head", va="top", **middle)
         columns = {head: self.left + k * self.step for k, head in enumerate(self.heads)}
         if self.paper.axis_titles:
-            rows, keys = clean(self.paper.query), clean(self.paper.key)
-            axes.text(0, 0, f"{rows} ↓\n{keys} →", fontsize=tick, va="top")
+            axes.text(0, 0, "\n".join(self.corner), fontsize=tick, va="top")
         for head, x in columns.items():
             axes.text(x + wide / 2, self.above - GAP, str(head), va="bottom", **middle)
         y, drawn, cells = self.above, 0, ScalarMappable()
@@ -109,24 +124,34 @@ class Grid(Sheet):
             color=INK,
             linewidth=THIN / 2,
         )
+        extent = x, x + wide, y + high, y
+        if (image := self.picture) is not None:
+            draw_picture(axes, image, extent).set_gid("picture")
+            style["alpha"] = OPACITY
         rows, columns = values.shape
         if max(rows, columns) > DRAWN:
-            extent = x, x + wide, y + high, y
             return axes.imshow(values, norm=norm, extent=extent, aspect="auto", **style)
-        style |= {"edgecolors": "face", "linewidth": min(THIN, wide / columns / 5)}
+        if self.picture is None:  # lines would be seen twice through each other
+            style |= {"edgecolors": "face", "linewidth": min(THIN, wide / columns / 5)}
         edges = np.linspace(x, x + wide, columns + 1), np.linspace(y, y + high, rows + 1)
         return axes.pcolormesh(*edges, values, norm=norm, **style)
 
 
 def grid_figure(
-    lines: Sequence[Line], paper: Paper, about: str = "", on_panel: OnPanel | None = None
+    lines: Sequence[Line],
+    paper: Paper,
+    about: str = "",
+    on_panel: OnPanel | None = None,
+    query: str = "",
+    picture: np.ndarray | None = None,
 ) -> PaperFigure:
     """Draw these lines one below the other, the maps of one head in one column.
 
     The colours of all mean the same. ``about`` is what the figure's files say of it; ``on_panel``
-    hears of each map.
+    hears of each map. ``query`` is that whose rows the maps are, from 0 to their largest weight,
+    over the ``picture`` if there is one.
     """
     with settings():
-        figure = Grid(lines, paper).draw(on_panel)
+        figure = Grid(lines, paper, query, picture).draw(on_panel)
     figure.about = about
     return figure

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from attention.figures.paper.sheet import PaperFigure
 
 MOST_NAMED = 8  # special tokens; the others are added up
+OPACITY = 0.6  # of the map over the picture
 FINEST = 2000  # pixels of a side that are drawn; Matplotlib takes seconds for more
 OUTLINES = ((2.4, "#ffffff"), (1.0, "#000000"))  # of the query's own patch: seen on any colour
 
@@ -41,7 +42,7 @@ def over_picture(
     tokens: Iterable[str] | None = None,
     grid: tuple[int, int] | None = None,
     special: int | None = None,
-    opacity: float = 0.6,
+    opacity: float = OPACITY,
     paper: Paper | None = None,
 ) -> PaperFigure:
     """The weights of one query as a map over the picture that the model read.
@@ -93,15 +94,16 @@ def over_picture(
     view = View.of(trace, tokens=tokens, item=item, head=head)
     patches = _patches(view, grid, special)
     places = patches.places(view.stages["weights"].shape[1])
-    row = _query(query, view, patches, tokens is not None)
-    image, share = _image(picture), _opacity(opacity)
+    labels = view.labels["queries"] if tokens is not None else None
+    row = row_of(query, len(view.stages["weights"]), patches, labels)
+    image, share = image_of(picture), _opacity(opacity)
     if places.size > MAX_PRINTED:
         raise BadInput(
             f"the map holds {places.size:,} cells; at most {MAX_PRINTED:,} can be printed."
         )
     if of := view.recorded:
         paper = paper if paper.title else replace(paper, title=of.words(view.head_number))
-    label = view.labels["queries"][row] if tokens is not None else _named(row, patches)
+    label = query_label(row, patches) if labels is None else labels[row]
     figure = _drawn(view, row, label, patches, places, image, share, paper)
     figure.about = of.words(view.head_number) if of else ""
     for note in figure.notes:
@@ -134,35 +136,39 @@ def _patches(view: View, grid: Any, special: Any) -> Patches:
     return replace(known, rows=sides[0], columns=sides[1], block=1, special=count, names=names)
 
 
-def _named(row: int, patches: Patches) -> str:
-    """What a query is called."""
+def query_label(row: int, patches: Patches) -> str:
+    """Return what a query is called."""
     return f"query {row}" if patches.first is None else patches.label(patches.first + row)
 
 
-def _query(query: Any, view: View, patches: Patches, is_labelled: bool) -> int:
-    """The number of a query that was given by its number or by its label."""
-    n_q = len(view.stages["weights"])
+def row_of(query: Any, n_q: int, patches: Patches, labels: Sequence[str] | None = None) -> int:
+    """Return the number of a query that was given by its number or by its label.
+
+    Without ``labels`` the queries are called as the patches are, if they are of the same sequence.
+    """
     if not isinstance(query, str):
         row = whole_number("query", query)
         if not 0 <= row < n_q:
             raise BadInput(f"query is {row}; expected 0 to {n_q - 1}.")
         return row
-    labels: Sequence[str] = view.labels["queries"]
-    if not is_labelled:
+    if labels is None:
         if patches.first is None:
             raise BadInput(
                 f"query is {query!r}, and the queries have no labels; expected a number from 0 to"
                 f" {n_q - 1}, or tokens=."
             )
-        labels = [_named(row, patches) for row in range(n_q)]
+        labels = [query_label(row, patches) for row in range(n_q)]
     if query not in labels:
         few = ", ".join(map(repr, labels[:3])) + (" …" if n_q > 3 else "")
         raise BadInput(f"query is {shown(query)}; expected one of {n_q} labels, {few}.")
     return labels.index(query)
 
 
-def _image(picture: Any) -> np.ndarray:
-    """The picture as an array that Matplotlib draws, measured before anything is made of it."""
+def image_of(picture: Any, finest: int = FINEST) -> np.ndarray:
+    """Return the picture as an array that Matplotlib draws, with ``finest`` pixels a side at most.
+
+    It is measured before anything is made of it.
+    """
     expected = "expected (H, W), (H, W, 3) or (H, W, 4)"
     image = as_array("picture", picture)
     if image.dtype.kind != "f" and image.dtype != np.uint8:
@@ -183,7 +189,7 @@ def _image(picture: Any) -> np.ndarray:
                 f"picture holds numbers from {number(low)} to {number(high)}; expected 0 to 1, from"
                 " before the processor takes the mean off."
             )
-    step = -(-max(height, width) // FINEST)
+    step = -(-max(height, width) // finest)
     image = image if step == 1 or min(height, width) < step else _coarser(image, step)
     return image if image.dtype == np.uint8 else image.astype(np.float32, copy=False)
 
@@ -237,7 +243,7 @@ def _drawn(
     from matplotlib.cm import ScalarMappable
     from matplotlib.patches import Rectangle
 
-    from attention.figures.paper.drawing import HIDDEN, LogNorm, Normalize, colour_map
+    from attention.figures.paper.drawing import HIDDEN, LogNorm, Normalize, colour_map, draw_picture
     from attention.figures.paper.sheet import LINE, MARGIN, Sheet, settings
 
     weights = view.stages["weights"][row]
@@ -260,12 +266,7 @@ def _drawn(
             "constrained", rect=sheet.share(MARGIN, sheet.top, sheet.room, side)
         )
         axes = figure.add_subplot(label="over_picture")
-        grey: dict[str, Any] = {
-            "cmap": "gray",
-            "vmin": 0,
-            "vmax": 255 if image.dtype == np.uint8 else 1,
-        }
-        axes.imshow(image, extent=(0, columns, rows, 0), **grey)
+        draw_picture(axes, image, (0, columns, rows, 0))
         norm = (LogNorm if scale.logarithmic else Normalize)(scale.low, scale.high, clip=True)
         colours = colour_map(scale.colours).with_extremes(bad=HIDDEN)
         axes.pcolormesh(values, norm=norm, cmap=colours, alpha=opacity, linewidth=0)

@@ -51,6 +51,7 @@ PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
 SOON = 0.5  # seconds in which a figure needs no bar
 LOADING = "Loading Matplotlib and listing the fonts (first time only)"
 WAITING = "Drawing the figure; figures requested earlier come first"
+WHOLE, OVER_PATCHES = -1, "Query, over the patches of the picture"
 RESOLUTIONS = (150, 300, 600)
 FILES = {"pdf": "Save as PDF", "svg": "Save as SVG", "png": "Save as PNG"}
 
@@ -120,11 +121,14 @@ def offer_maps(
     draw: Callable[..., PaperFigure],
     suffix: str = "",
     rival: str = "",
+    queries: Sequence[str] = (),
 ) -> None:
     """The section behind a switch that saves small maps, all or those that are chosen.
 
-    ``maps`` are their labels by what ``draw(chosen, paper)`` gets, none of them for all; it is
-    called again where these or ``seen`` are others. ``suffix`` and ``rival`` as of :func:`offer`.
+    ``maps`` are their labels by what ``draw(chosen, query, paper)`` gets, none of them for all; it
+    is called again where these or ``seen`` are others. ``queries`` are the labels of those whose
+    row may be drawn over the patches of a picture; ``query`` is the number of one, or None for
+    whole maps. ``suffix`` and ``rival`` as of :func:`offer`.
     """
     if not _is_open("Save these maps", filename, rival):
         return
@@ -134,9 +138,16 @@ def offer_maps(
         options = {"options": list(maps), "format_func": maps.__getitem__}
         name = f"paper_maps_{filename}"
         chosen = tuple(state.page_control(st.multiselect, label, name, [], **options))
+        query = None
+        if queries and not chosen:
+            names = {WHOLE: "all: whole maps", **dict(enumerate(queries))}
+            options = {"options": list(names), "format_func": names.__getitem__}
+            name = f"paper_query_{filename}"
+            row = state.page_control(st.selectbox, OVER_PATCHES, name, WHOLE, **options)
+            query = None if row == WHOLE else row
         paper = _designed(s, filename, OF_HEATMAPS if chosen else OF_GRID)
     with right, st.container(key="paper_preview"):
-        _show(filename + suffix, (paper, chosen, seen), partial(draw, chosen, paper))
+        _show(filename + suffix, (paper, chosen, query, seen), partial(draw, chosen, query, paper))
 
 
 def _is_open(label: str, filename: str, rival: str) -> bool:
