@@ -234,9 +234,14 @@ class Module:
             return ENCODER
         if self.tower != TEXT:
             return DECODER if self.looks_with_queries else self.tower
-        if causal or _said(self.itself, "is_causal") is True:
+        if causal or self._says_causal:
             return DECODER
         return _side_by_name(self.name) or ENCODER
+
+    @cached_property
+    def _says_causal(self) -> bool:
+        """Whether its own switch lets no query look ahead."""
+        return _said(self.itself, "is_causal") is True
 
     @cached_property
     def looks_with_queries(self) -> bool:

@@ -13,12 +13,13 @@ def copied(tensor: Any) -> np.ndarray:
 
     ``numpy`` is asked of the copy alone: the model could not resize a tensor of which it was asked.
     """
-    own = tensor.detach().clone()
+    given = tensor.detach()
+    own = given.clone() if given.is_contiguous() else given.contiguous()  # either is a copy
     try:
         M = own.numpy(force=True)
     except TypeError:  # NumPy has no bfloat16
         M = own.float().numpy(force=True)
-    return np.ascontiguousarray(M)
+    return np.asarray(M)
 
 
 class GrowingRows:

@@ -156,13 +156,16 @@ class Following:
         """
         from torch.nn import Module
 
-        own, original = self._own, Module._call_impl
+        own, watched, original = self._own, self.watched, Module._call_impl
 
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
             # a hook would do, but while there is one torch's own way to call a module is longer
-            here = own.thread if hasattr(own, "thread") else self.here
+            try:
+                here = own.thread
+            except AttributeError:
+                here = self.here
             here.called[id(module)] += 1
-            if id(module) in self.watched:
+            if id(module) in watched:
                 here.pictures.hear(module, args)
             if here.answer is not None:
                 here.answer = followed(here.answer, module, args)

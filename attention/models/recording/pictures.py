@@ -67,6 +67,8 @@ class Pictures:
         """Return the grid of the keys of a call, with their names and how many pictures were cut at
         once; {} where it is not known. ``cross``: whether another module looks at them.
         """
+        if module.tower != VISION:
+            return {}
         if turning := _nearest(module, self.turning):
             found = {} if cross else self._by_positions(turning, module, n_k)
         else:

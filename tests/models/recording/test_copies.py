@@ -27,6 +27,13 @@ class Tensor:
     def __getitem__(self, place):
         return Tensor(self.M[place], self.narrow)
 
+    def is_contiguous(self):
+        return self.M.flags.c_contiguous
+
+    def contiguous(self):
+        assert not self.is_contiguous()  # it would be the tensor itself
+        return Tensor(self.M.copy(order="C"), self.narrow, own=True)
+
     def clone(self):
         return Tensor(self.M.copy(order="K"), self.narrow, own=True)
 
