@@ -82,11 +82,13 @@ class Recorded:
     'layer 3 (cross), head 5, step 4'
     >>> of.words(1, 5)
     'layer 3 (cross, decoder.layers.1.encoder_attn), heads 1, 5, step 4'
+    >>> Recorded(-1, (0,), combined="rollout of 6 layers").words(0)
+    'rollout of 6 layers'
     >>> Recorded(3, (1, 5), items=(0, 1), batch=2).of_item(1, 2).words(5)
     'layer 3, head 5, item 1 of 0–1'
     """
 
-    layer: int  # counted from 0
+    layer: int  # counted from 0; -1: of several, which ``combined`` names
     heads: tuple[int, ...]  # of each head of the trace its number in the model, from 0
     module: str = ""  # its name in the model
     kind: str = ""  # "encoder", "decoder", "cross", "vision", "audio"
@@ -96,6 +98,7 @@ class Recorded:
     model: str = ""  # its name, where a page or a file says it
     labels: tuple[Sides, ...] = ()  # of each item the words of queries and keys, where known
     patches: Patches | None = None  # of a picture, where the keys are these
+    combined: str = ""  # of several heads: what the only map is, such as "mean of 5 heads"
     given: bool = False  # finished weights that were handed over, not captured
 
     def of_item(self, item: int, count: int) -> Recorded:
@@ -144,8 +147,9 @@ class Recorded:
         module = module[-LONGEST_IN_FILENAME:].strip("-.")
         item = f"item{self.items[0]}" if self._is_one_of_several else ""
         when = "_".join(map("".join, re.findall(r"(\w+) (\d+)", self.when)))
-        of_heads = "".join(f"head{head}" for head in heads)
-        parts = (f"layer{self.layer}", module, of_heads, item, when)
+        of_heads = in_filename(self.combined) or "".join(f"head{head}" for head in heads)
+        layer = f"layer{self.layer}" if self.layer >= 0 else ""
+        parts = (layer, module, of_heads, item, when)
         return "_".join([model or "model", *filter(None, parts)])
 
     @property
@@ -154,7 +158,8 @@ class Recorded:
 
     def _named(self, what: list[str], heads: tuple[int, ...]) -> str:
         inside = ", ".join(filter(None, what))
-        layer = f"layer {self.layer} ({inside})" if inside else f"layer {self.layer}"
-        said = numbered("head", heads) if heads else ""
+        layer = f"layer {self.layer}" if self.layer >= 0 else ""
+        layer += f" ({inside})" if layer and inside else ""
+        said = self.combined or (numbered("head", heads) if heads else "")
         item = which_of("item", self.items, self.batch) if self._is_one_of_several else ""
         return ", ".join(filter(None, (layer, said, item, self.when)))

@@ -80,7 +80,7 @@ def _sizes(trace: AttentionTrace) -> list[str]:
 def _facts(trace: AttentionTrace) -> tuple[str, str]:
     """Describe how the trace was computed, and what is hidden."""
     if trace.weights_alone:
-        return "finished weights, as given", _hidden(trace)
+        return "weights alone", _hidden(trace)
     root = " = 1/√d_k" if np.isclose(trace.scale, trace.Q.shape[-1] ** -0.5, rtol=1e-15) else ""
     parts = [*_before_scores(trace), f"scores × {number(trace.scale, 4)}{root}"]
     if trace.softcap is not None:

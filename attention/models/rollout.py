@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from attention.arrays.conversion import as_array, shown
 from attention.core.trace import AttentionTrace
 from attention.limits import BadInput
 from attention.models.kinds import CROSS, stack_of
+from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
-from attention.vocabulary.sentences import in_words
+from attention.vocabulary.sentences import amount, in_words
 
 
 def mean_of_heads(call: Call) -> AttentionTrace:
@@ -43,7 +45,9 @@ def mean_of_heads(call: Call) -> AttentionTrace:
     """
     _check_call(call)
     total, seen = _sum_of_heads(call)
-    return AttentionTrace.of_weights(total / call.Q.shape[1], allowed=seen)
+    trace, place = AttentionTrace.of_weights(total / call.Q.shape[1], allowed=seen), call.place()
+    of = replace(place, heads=(0,), combined=f"mean of {amount(len(place.heads), 'head')}")
+    return replace(trace, recorded=of)
 
 
 def received(call: Call) -> AttentionTrace:
@@ -83,7 +87,9 @@ def received(call: Call) -> AttentionTrace:
         total = np.where(sees, trace.weights, 0).sum(axis=-2, keepdims=True)
         means[:, head] = np.asarray(total / count)[:, 0]
         seen[:, head] = np.asarray(trace.allowed.any(axis=-2, keepdims=True))[:, 0]
-    return AttentionTrace.of_weights(means, allowed=seen)
+    place = call.place()
+    of = replace(place, when=", ".join(filter(None, (place.when, "weights received"))))
+    return replace(AttentionTrace.of_weights(means, allowed=seen), recorded=of)
 
 
 def rollout(taken: Taken, residual: float = 0.5, *, kind: str = "") -> AttentionTrace:
@@ -132,12 +138,20 @@ def rollout(taken: Taken, residual: float = 0.5, *, kind: str = "") -> Attention
         raise TypeError(f"kind is {shown(kind)}; expected text, such as 'encoder'.")
     share = _share(residual)
     product: np.ndarray | None = None
-    for call in _layers(taken, kind):
+    calls = _layers(taken, kind)
+    for call in calls:
         mean = _sum_of_heads(call)[0] / call.Q.shape[1]
         mixed = share * np.eye(mean.shape[-1]) + (1 - share) * mean
         product = mixed if product is None else mixed @ product
     assert product is not None
-    return AttentionTrace.of_weights(product)
+    of = replace(
+        taken.place(calls[0]),
+        layer=-1,
+        heads=(0,),
+        combined=f"rollout of {amount(len(calls), 'layer')}",
+        labels=tuple(words_of(taken, calls[0], item) for item in range(len(product))),
+    )
+    return replace(AttentionTrace.of_weights(product), recorded=of)
 
 
 def _share(residual: Any) -> float:

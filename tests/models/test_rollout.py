@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import attention
+from attention.explain.view import distinct
 from attention.limits import BadInput
+from attention.models.examples import load
+from attention.models.labels import words_of
 from attention.models.taken import Taken
 
 RECORDED = Path(__file__).with_name("recorded")
@@ -137,6 +140,30 @@ def test_layers_of_other_sizes_are_refused_with_both():
         attention.rollout(Taken.of_weights(A, kind="encoder"))
     with pytest.raises(BadInput, match="layer 0 has 2 queries and 3 keys"):
         attention.rollout(Taken.of_weights((np.full((1, 1, 2, 3), 1 / 3),), kind="encoder"))
+
+
+def test_several_heads_as_one_map_keep_words_and_patches_and_say_what_they_are():
+    taken = load("verbs")
+    trace = attention.rollout(taken)
+    (words, _), layers = words_of(taken, taken[0], 1), len({call.layer for call in taken})
+    shown = attention.View.of(trace, item=1)
+    assert shown.labels["queries"] == distinct(words)
+    assert shown.which_head == f"rollout of {layers} layers, item 1 of 0–1"
+    mean = attention.View.of(attention.mean_of_heads(taken[3]), item=1)
+    assert mean.which_head.endswith("), mean of 2 heads, item 1 of 0–1")
+    got = attention.View.of(attention.received(taken[3]), item=0, head=1)
+    number = taken[3].heads[1]
+    assert got.which_head.endswith(f"), head {number}, item 0 of 0–1, weights received")
+
+
+def test_a_rollout_is_drawn_over_the_picture_that_was_read():
+    pytest.importorskip("matplotlib", reason="the extra [app] is not installed")
+    names = {"names": ("[CLS]", "patch"), "key_names": ("[CLS]", "patch"), "grid": (2, 4)}
+    taken = Taken.of_weights(np.full((2, 1, 2, 9, 9), 1 / 9), kind="vision")
+    taken = replace(taken, calls=[replace(call, **names) for call in taken])
+    for trace in (attention.rollout(taken), attention.mean_of_heads(taken[0])):
+        drawn = attention.over_picture(trace, "[CLS]", np.zeros((4, 8))).axes[0].collections[0]
+        np.testing.assert_allclose(drawn.get_array(), trace.weights[0, 0, 0, 1:].reshape(2, 4))
 
 
 def test_a_kind_chooses_among_several():
