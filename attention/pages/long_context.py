@@ -12,7 +12,7 @@ import streamlit as st
 from attention.exports import long as exports
 from attention.figures.plotly import long_cells
 from attention.limits import MAX_LONG_TOKENS
-from attention.pages.components import charts, zoom
+from attention.pages.components import charts, over, zoom
 from attention.pages.frame import pieces, state
 from attention.pages.panels import long_source
 from attention.pages.panels.long_source import WORK, changed, control
@@ -24,6 +24,7 @@ from attention.session.state.settings import Settings
 from attention.vocabulary.numbers import megabytes, number
 from attention.vocabulary.sentences import amount, capital
 
+OVER = "Over a picture"
 TOP = 8  # of the strongest keys
 OFTEN = 0.5  # seconds between two looks at how far it is
 
@@ -226,6 +227,31 @@ def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> 
     pieces.note(f"Strongest keys: {', '.join(said)}." if said else "It sees no key.")
 
 
+def the_picture(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> None:
+    """The row of the query over the picture whose patches the keys are."""
+    if inputs.patches is None or not state.page_control(st.toggle, OVER, "long_over", False):
+        return
+    weights = work.weights(c.query, head)
+    words = inputs.query_words, inputs.key_words
+    labels = [
+        words[side] or [inputs.patches.label(k) for k in range(count)]
+        for side, count in enumerate((inputs.n_q, inputs.n_k))
+    ]
+    source = inputs.of_head(head).source if inputs.heads > 1 else inputs.source
+    drawn = over.of_row(
+        weights,
+        weights == 0,
+        inputs.patches,
+        (labels[0], labels[1]),
+        c.query,
+        title=capital(source),
+        file=f"{of_head(work.inputs, head)}_query{c.query + 1}_picture",
+        about=source,
+        digits=4,
+    )
+    over.show("long_over_picture", drawn, lambda sent: looked({"query": sent}))
+
+
 def the_lines(work: LongWork, c: LongContext, head: int) -> None:
     """Figures of every query, once they are there."""
     past = 0 if c.mask in ("causal", "window") else work.inputs.n_k - work.inputs.n_q
@@ -291,6 +317,7 @@ def the_context(s: Settings) -> None:
         the_map(work, look, inputs, c, head)
     with right:
         the_query(work, inputs, c, head)
+    the_picture(work, inputs, c, head)
     the_lines(work, c, head)
     the_take_away(work, inputs, c)
 

@@ -25,11 +25,9 @@ from attention.session.edit.changes import name_of
 from attention.session.state.about import what_it_is
 from attention.session.state.run import recorded, run, view
 from attention.session.state.settings import Settings
-from attention.vocabulary.numbers import number
 from attention.vocabulary.stages import STAGES
 
 HEATMAP, TABLE, OVER = "Heatmap", "Table", "Over a picture"
-MOST_NAMED = 8  # keys that are no patches; the others are added up
 STAGE = "stage_shown"  # a value of the page
 LOST = "board_lost"  # a value of the page: whether the board's scripts did not load
 WITHOUT_BOARD = (
@@ -201,40 +199,16 @@ def patches_of(s: Settings, shown: View) -> Patches | None:
 
 def over_picture(s: Settings, shown: View, patches: Patches) -> None:
     """Draw the chosen query's weights, each patch at its place."""
-    weights, keys = shown.stages["weights"][s.query], shown.labels["keys"]
-    hidden = ~shown.allowed[s.query] | ~np.isfinite(weights)
-    places = patches.places(len(keys))
-    labels = [keys[key] for key in places.ravel()]
-    query = {label: k for k, label in enumerate(shown.labels["queries"])}
-    about = what_it_is(s)
-    mine = shown.labels["queries"][s.query]
-    of = recorded(s)
-    found = over.Over(
-        weights[places],
-        hidden[places],
-        labels,
-        [query.get(label, -1) for label in labels],
-        mine,
-        labels.index(mine) if mine in labels else -1,
-        apart(np.where(hidden, 0, weights), keys, places, s.digits),
-        of.heading if of else "",
-        f"attention_{name_of(s)[1]}_picture{about.suffix}",
-        "; ".join(about.lines()),
-        s.digits,
+    weights, of, about = shown.stages["weights"][s.query], recorded(s), what_it_is(s)
+    found = over.of_row(
+        weights,
+        ~shown.allowed[s.query],
+        patches,
+        (shown.labels["queries"], shown.labels["keys"]),
+        s.query,
+        title=of.heading if of else "",
+        file=f"attention_{name_of(s)[1]}_picture{about.suffix}",
+        about="; ".join(about.lines()),
+        digits=s.digits,
     )
     over.show("over_picture", found, cells.ask)
-
-
-def apart(weights: np.ndarray, keys: tuple[str, ...], places: np.ndarray, digits: int) -> str:
-    """Return the weights of keys that are no patches, and of all patches; "" if there are none.
-
-    >>> apart(np.array([0.25, 0.5, 0.25]), ("[CLS]", "patch 0", "patch 1"), np.array([[1, 2]]), 2)
-    '[CLS]: 0.25; all patches: 0.75'
-    """
-    others = np.setdiff1d(np.arange(len(keys)), places).tolist()
-    named = [f"{keys[key]}: {number(float(weights[key]), digits)}" for key in others[:MOST_NAMED]]
-    if rest := others[MOST_NAMED:]:
-        named.append(f"{len(rest)} others: {number(float(weights[rest].sum()), digits)}")
-    if not named:
-        return ""
-    return f"{', '.join(named)}; all patches: {number(float(weights[places].sum()), digits)}"

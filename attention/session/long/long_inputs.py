@@ -16,6 +16,7 @@ import numpy as np
 from attention.arrays.layouts import split_heads
 from attention.core.before_scores import last, prepared
 from attention.core.heads import added_positions, as_bias, project
+from attention.core.recorded import Patches
 from attention.core.rotary import Rotary
 from attention.explain.view import distinct
 from attention.limits import (
@@ -73,6 +74,7 @@ class LongInputs:
     numbers: tuple[int, ...] = ()  # of its heads, as their model counts them; (): from 0 on
     flag: str = ""  # what is to be known of its words
     file: str = "long_attention"  # the stem of the names of its files
+    patches: Patches | None = None  # of a picture, where the keys are these
     weights_alone: bool = False  # finished ones: the bias holds them, whatever the mask
 
     @property
@@ -396,6 +398,7 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
                 query_words=words[0],
                 key_words=words[1],
                 remark=GIVEN,
+                patches=layer.patches,
                 numbers=call.heads,
                 flag=label_note(taken),
                 file=f"long_attention_{layer.stem()}",
@@ -420,6 +423,7 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
             query_words=words[0],
             key_words=words[1],
             remark=_of_sequence(taken, call),
+            patches=layer.patches,
             numbers=call.heads,
             flag=label_note(taken),
             file=f"long_attention_{layer.stem()}",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from pages.conftest import link_of, ran, settings_of
 from pages.test_explore import opened
+from pages.test_real_model_page import file_of, page
 
 from attention.core.recorded import Patches
 from attention.models.examples import load
@@ -115,3 +116,28 @@ def test_only_a_head_with_a_grid_has_the_tab():
             for name, matrix in s.matrices.items()
         }
         assert one_stage.OVER not in tabs(replace(s, matrices=matrices))[0]
+
+
+def test_on_long_context_a_row_is_over_the_picture_too(monkeypatch, tmp_path):
+    found = []
+    monkeypatch.setattr(over, "show", lambda key, what, on_asked: found.append((what, on_asked)))
+    Q = np.random.default_rng(4).normal(size=(1, 2, 9, 4)).astype("f4")
+    names = {"names": ("[CLS]", "patch"), "key_names": ("[CLS]", "patch"), "grid": (2, 4)}
+    call = Call(3, 0, "v", Q, Q, Q, np.zeros_like(Q), 0.5, kind="vision", **names)
+    at = page(content=file_of(Taken("m", calls=[call]), tmp_path))
+    ran(at.switch_page("attention/pages/long_context.py"))
+    ran(at.selectbox(key="set_long_source").set_value("model"))
+    ran(at.button(key="long_look").click())
+    ran(at.selectbox(key="set_long_head").set_value(1))
+    assert not found
+    ran(at.toggle(key="set_long_over").set_value(True))
+    what, _ = found[-1]
+    row = call.trace(0, 1).weights[8]
+    np.testing.assert_allclose(what.weights, row[1:].reshape(2, 4), rtol=1e-6)
+    assert (what.query, what.own, what.queries) == ("patch 7", 7, list(range(1, 9)))
+    assert what.file == "long_attention_m_layer3_v_head1_query9_picture"
+    assert "layer 3 (vision, v)" in what.title and what.title.endswith("head 1 of 0–1")
+
+    monkeypatch.setattr(over, "show", lambda key, what, on_asked: on_asked(2))  # a click
+    ran(at)
+    assert settings_of(at).long.query == 2

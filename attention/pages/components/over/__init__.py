@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from attention.core.recorded import Patches
 from attention.figures.panes.shades import shades
 from attention.limits import MAX_IMAGE, MAX_PIXELS
 from attention.pages.components import shaded
+from attention.vocabulary.numbers import number
 
+MOST_NAMED = 8  # keys that are no patches; the others are added up
 _COMPONENT = shaded.component("over")
 
 
@@ -28,6 +31,50 @@ class Over(NamedTuple):
     file: str  # the name of a file of it, without the ending
     about: str  # what the file says of itself
     digits: int
+
+
+def of_row(
+    weights: np.ndarray,
+    hidden: np.ndarray,
+    patches: Patches,
+    labels: tuple[Sequence[str], Sequence[str]],
+    row: int,
+    **words: Any,
+) -> Over:
+    """Return the map of one row of weights, (n_k,); ``labels`` are those of queries and keys.
+
+    ``words`` are title, file, about and digits.
+    """
+    queries, keys = labels
+    hidden = hidden | ~np.isfinite(weights)
+    places, mine = patches.places(len(keys)), queries[row]
+    there = [keys[key] for key in places.ravel()]
+    number_of = {label: k for k, label in enumerate(queries)}
+    return Over(
+        weights[places],
+        hidden[places],
+        there,
+        [number_of.get(label, -1) for label in there],
+        mine,
+        there.index(mine) if mine in there else -1,
+        apart(np.where(hidden, 0, weights), keys, places, words["digits"]),
+        **words,
+    )
+
+
+def apart(weights: np.ndarray, keys: Sequence[str], places: np.ndarray, digits: int) -> str:
+    """Return the weights of keys that are no patches, and of all patches; "" if there are none.
+
+    >>> apart(np.array([0.25, 0.5, 0.25]), ("[CLS]", "patch 0", "patch 1"), np.array([[1, 2]]), 2)
+    '[CLS]: 0.25; all patches: 0.75'
+    """
+    others = np.setdiff1d(np.arange(len(keys)), places).tolist()
+    named = [f"{keys[key]}: {number(float(weights[key]), digits)}" for key in others[:MOST_NAMED]]
+    if rest := others[MOST_NAMED:]:
+        named.append(f"{len(rest)} others: {number(float(weights[rest].sum()), digits)}")
+    if not named:
+        return ""
+    return f"{', '.join(named)}; all patches: {number(float(weights[places].sum()), digits)}"
 
 
 def show(key: str, over: Over, on_asked: Callable[[object], None]) -> None:
