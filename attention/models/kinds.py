@@ -199,13 +199,35 @@ class Module:
     def is_cross(self) -> bool:
         """Whether it looks at another sequence, by its own switch or its name."""
         switch = _said(self.itself, "is_cross_attention")
-        return switch if isinstance(switch, bool) else is_cross_by_name(self.name)
+        if isinstance(switch, bool):
+            return switch
+        return is_cross_by_name(self.name) or self._is_cross_by_list
+
+    @property
+    def _is_cross_by_list(self) -> bool:
+        """Whether the list of layers' types that x-transformers has says so of its layer."""
+        for name, module in self.ancestors:
+            types = _said(module, "layer_types")
+            number = re.match(r"\.?layers\.(\d+)(?:\.|$)", self.name[len(name) :])
+            if isinstance(types, (list, tuple)) and number and int(number[1]) < len(types):
+                return bool(types[int(number[1])] == "c")
+        return False
 
     @cached_property
     def memories(self) -> int:
         """How many learned keys, of no token, it has before those of its sequence."""
         said = (_said(module, "num_mem_kv") for _, module in self.ancestors)
         return next((count for count in said if isinstance(count, int)), 0)
+
+    @cached_property
+    def memory_tokens(self) -> tuple[int, bool]:
+        """How many learned tokens x-transformers puts before its sequence, and whether it puts as
+        many between parts of it too.
+        """
+        for _, module in self.ancestors:
+            if isinstance(count := _said(module, "num_memory_tokens"), int):
+                return count, bool(_said(module, "memory_tokens_interspersed_every"))
+        return 0, False
 
     @cached_property
     def beside_cross(self) -> bool:

@@ -328,7 +328,7 @@ def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     places = range(side.first, side.first + side.count)
     if mine and len(mine) == side.whole and (offset is None or side.position is None):
         return mine[places.start : places.stop]
-    if side.names and (offset is None or side.position is None):
+    if side.names and side.position is None:
         return tuple(_counted(side.names, place) for place in places)
     if side.position is None:
         return tuple(f"{side.of[0]}{place + 1}" for place in places)
@@ -342,10 +342,10 @@ def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
             found.append(f"candidate {behind + 1}" if side.rejected > 1 else "candidate")
         elif read.padding <= position and 0 <= position - start < len(mine):
             found.append(mine[position - start])
-        elif side.names:
-            found.append(_counted(side.names, place))
         elif position < 0:
             found.append(_before(side.call, position))
+        elif side.names:
+            found.append(_counted(side.names, position))
         else:
             found.append(f"{letter}{position + 1}")
     return tuple(found)

@@ -276,6 +276,9 @@ class Following:
             repeat, run = stack.repeat if layer.calls else repeat, stack.run
         elif repeat == STEP and before is not None:
             run = before.run
+            is_behind = before.start is not None and before.end == n_k - memory - n_q
+            if start is None and is_behind and not cross and not layer.is_lost:
+                start, first = before.end, -memory  # a cache that is none of transformers'
             self._crop(before, 0 if start is None else before.end - start)
         elif repeat == RUN:
             layer.runs += 1
@@ -408,12 +411,14 @@ class Following:
         comes with the first tokens; where it comes with later ones too, no position is known.
         """
         count, side, is_prefix = self.virtual
+        learned, are_between = layer.module.memory_tokens
+        count = count or learned
         if not count or layer.module.tower != TEXT or side and side not in layer.module.name:
             return start, first
         if layer.virtual is None or n_q > 1:
             layer.virtual = 0 if is_prefix and start == 0 else count
         if not is_prefix and start is not None:
-            layer.is_lost = start > 0 and (layer.is_lost or n_q > count)
+            layer.is_lost = start > 0 and (layer.is_lost or n_q > count) or are_between
         if layer.is_lost or start is None or first is None:
             return None, None
         return start - layer.virtual, first - layer.virtual

@@ -1,6 +1,7 @@
 """What stands beside captured weights: whose words, at which positions, of which call and head."""
 
 import re
+from types import SimpleNamespace
 
 import messages
 import numpy as np
@@ -24,6 +25,7 @@ from torch import nn  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM  # noqa: E402
 
 import attention  # noqa: E402
+from attention.models.kinds import Module  # noqa: E402
 from attention.models.labels import first_token, label_note, positions_of, words_of  # noqa: E402
 from attention.models.survey import survey  # noqa: E402
 
@@ -888,6 +890,66 @@ def test_memory_keys_are_no_words(kind, tmp_path):
             assert queries == tuple(read if call.call == 0 else read[-1:])
             assert first_token(each, call, 0) == 2
     assert attention.verify(taken).agrees
+
+
+class Listening(nn.Module):
+    """Keeps what it has read, in a cache of its own; its name says that it reads sound."""
+
+    def __init__(self):
+        super().__init__()
+        self.audio_tower = nn.ModuleList([nn.Module()])
+        self.heard = torch.zeros(1, 1, 0, 4)
+
+    def forward(self, x):
+        self.heard = torch.cat([self.heard, x], 2)
+        return self.audio_tower[0].forward(x, self.heard)
+
+
+@torch.no_grad()
+def test_frames_of_a_later_part_are_counted_from_the_first(tmp_path):
+    class Attend(nn.Module):
+        def forward(self, x, heard):
+            return nn.functional.scaled_dot_product_attention(x, heard, heard)
+
+    model = Listening()
+    model.audio_tower[0] = Attend()
+    with attention.capture(model) as taken:
+        for count in (3, 2, 1):
+            model(torch.randn(1, 1, count, 4))
+    taken.save(tmp_path / "run.safetensors")
+    frames = tuple(f"frame {k}" for k in range(6))
+    for each in (taken, attention.Taken.load(tmp_path / "run.safetensors")):
+        assert [positions_of(each, call) for call in each] == [(0, 0), (3, 0), (5, 0)]
+        for call, end, count in zip(each, (3, 5, 6), (3, 2, 1), strict=True):
+            assert words_of(each, call, 0) == (frames[end - count : end], frames[:end])
+
+
+@pytest.mark.parametrize(("number", "is_cross"), [(0, False), (1, True), (2, False)])
+def test_a_list_of_layer_types_says_which_look_at_another_sequence(number, is_cross):
+    listed = {"decoder": SimpleNamespace(layer_types=("a", "c"))}  # as x-transformers has it
+    for name in (f"decoder.layers.{number}.1.attend", f"decoder.layers.{number}"):
+        assert Module(name, listed).is_cross is is_cross
+    assert not Module(f"decoder.other.{number}", listed).is_cross
+
+
+@pytest.mark.parametrize("every", [None, 3])
+@torch.no_grad()
+def test_learned_tokens_before_a_sequence_are_no_words(every):
+    x_transformers = pytest.importorskip("x_transformers", reason="x-transformers is not here")
+    layers = x_transformers.Decoder(dim=16, depth=1, heads=2, attn_dim_head=8, attn_flash=True)
+    model = x_transformers.TransformerWrapper(
+        num_tokens=11,
+        max_seq_len=16,
+        attn_layers=layers,
+        num_memory_tokens=2,
+        memory_tokens_interspersed_every=every,
+    )
+    with attention.capture(model.eval(), tokens=None if every else WORDS) as taken:
+        model(SOURCE)
+    words = ("virtual 1", "virtual 2", *WORDS)
+    if every:  # two more after three words, so that no place is a word's by its number
+        words = tuple(f"q{k}" for k in range(1, 11))
+    assert words_of(taken, taken.at(0), 0)[0] == words
 
 
 @torch.no_grad()
