@@ -215,9 +215,10 @@ class Module:
 
     @cached_property
     def memories(self) -> int:
-        """How many learned keys, of no token, it has before those of its sequence."""
+        """How many keys, learned or 0, of no token, it has before those of its sequence."""
         said = (_said(module, "num_mem_kv") for _, module in self.ancestors)
-        return next((count for count in said if isinstance(count, int)), 0)
+        learned = next((count for count in said if isinstance(count, int)), 0)
+        return learned + (_said(self.itself, "add_zero_kv") is True)
 
     @cached_property
     def memory_tokens(self) -> tuple[int, bool]:

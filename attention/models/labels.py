@@ -479,7 +479,8 @@ def _alike(K: np.ndarray, other: np.ndarray, dtype: str, places: tuple[int, int]
 
 def _prompt(sides: list[Side], run: int) -> int:
     """Where the sequence of a run ended before its first step."""
-    ends = [each.end for each in sides if each.call.run == run and each.call.repeat != STEP]
+    own = [each for each in sides if each.call.run == run and BEAMS not in each.call.notes]
+    ends = [each.end for each in own if each.call.repeat != STEP]
     return max(ends, default=0)
 
 

@@ -257,15 +257,17 @@ class Following:
         module, number = layer.module, self.calls[name]
         self.calls[name] = number + 1
         cached, here.cached = here.cached, None
-        cross, memory = module.is_cross if cross is None else cross, 0
+        cross = module.is_cross if cross is None else cross
+        memory = module.memories if module.memories < n_k else 0
         stack = here.stacks.get(module.stack)
         if cross:
             theirs = self._theirs(module, n_q)
             start, first = theirs.start if theirs else None, None
         else:
-            memory = module.memories if module.memories < n_k else 0
             start, first = _positions(n_q, n_k - memory, cached)
             start, first = self._without_virtual(layer, n_q, start, first)
+            if start is None and stack is not None and not layer.is_lost:
+                start, first = self._as_before(layer.module, stack, n_q, n_k - memory)
             first = None if first is None else first - memory
         cache = cached.cache if cached else None
         before = layer.last if cache is None else layer.by_cache.get(cache)
@@ -290,14 +292,18 @@ class Following:
         made = Stack(module, start, n_q, repeat, run, pictures)
         if cross and theirs is not None and theirs is stack:
             made = stack
+        elif repeat == USE and layer.last and (layer.last.start, layer.last.count) == (start, n_q):
+            made = layer.last  # the same tokens once more
         layer.calls, layer.keys, layer.last = layer.calls + 1, n_k - memory, made
         if cache is not None:
             layer.by_cache[cache] = made
-        facts = {"repeat": repeat, "run": run, "query_position": start}
+        facts: dict[str, Any] = {"repeat": repeat, "run": run, "query_position": start}
         facts |= {"names": module.names(n_q), "virtual": layer.virtual or 0}
         if cross:
             facts |= self._queries_of(module, n_q, theirs, stack)
-            facts |= self._keys_of(module, n_k, theirs)
+            facts |= self._keys_of(module, n_k - memory, theirs)
+            if memory and facts["key_position"] is not None:
+                facts |= {"key_position": facts["key_position"] - memory, "memory": memory}
         else:
             facts |= {"key_position": first, "memory": memory}
             facts |= _named(here.pictures, module, n_q, n_k)
@@ -309,7 +315,7 @@ class Following:
                 ends[run] = max(ends[run], (start or 0) + n_q)
         self.made[name, number] = made
         notes: tuple[str, ...] = (VIRTUAL,) if layer.is_lost and not cross else ()
-        notes += (BEAMS,) if repeat == STEP and self._is_of_beams(layer.occasion) else ()
+        notes += (BEAMS,) if made.repeat == STEP and self._is_of_beams(layer.occasion) else ()
         return At(
             layer.place, number, module, cross, facts, notes, cached.grown if cached else UNGROWN
         )
@@ -388,18 +394,32 @@ class Following:
         own = stacks.get(module.stack)
         others = [each for each in stacks.values() if each is not asking]
         others = others if module.looks_with_queries else [e for e in others if e is not own]
-        found = [each for each in others if each.count == n_k]
+        # x-transformers hands on what it read without the learned tokens in front
+        found = [e for e in others if n_k in (e.count, e.count + min(e.start or 0, 0))]
         if found:
-            theirs = found[-1].module
+            theirs, is_whole = found[-1].module, found[-1].count == n_k
             return {
                 "keys_of": theirs.name,
                 "key_names": theirs.names(n_k),
-                "key_position": found[-1].start,
-                "virtual": self.here.layers[theirs.name].virtual or 0,
+                "key_position": found[-1].start if is_whole else 0,
+                "virtual": self.here.layers[theirs.name].virtual or 0 if is_whole else 0,
             } | self.here.pictures.patches(theirs, n_k, cross=True)
         pictures = any(each.module.tower != TEXT for each in others)
         names = (PLACE,) if pictures or module.looks_with_queries else ()
         return {"key_names": names, "key_position": 0}
+
+    def _as_before(
+        self, module: Module, stack: Stack, n_q: int, n_k: int
+    ) -> tuple[int | None, int | None]:
+        """Return positions by the layer before in this run, whose queries are the same; keys of a
+        cache that is none of transformers' end with the last query.
+        """
+        occasion = self._occasion(module)
+        is_same = occasion == self.here.layers[stack.module.name].occasion != (None,)
+        if not is_same or stack.start is None or stack.count != n_q:
+            return None, None
+        end = stack.start + n_q
+        return (stack.start, end - n_k) if n_q < n_k <= end else (None, None)
 
     def _without_virtual(
         self, layer: Layer, n_q: int, start: int | None, first: int | None

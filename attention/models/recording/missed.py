@@ -87,13 +87,21 @@ class PassedBy:
             return answered
         inner = self.following.names.get(id(module), "")
         given: Any = args[0] if args else None
-        if not inner.startswith(f"{name}.") or getattr(given, "dtype", None) != answer.dtype:
+        if not inner.startswith(f"{self._whole(name)}."):
             return None
-        if given.numel() != answer.numel():
+        if getattr(given, "dtype", None) != answer.dtype or given.numel() != answer.numel():
             return None
         if "norm" in kind or _numbers_in(answer) != _numbers_in(given.detach()):
             self.changed[name] = True
-        return None
+            return None
+        return None if _has_parameters(module) else answered  # as one that joins the heads
+
+    def _whole(self, name: str) -> str:
+        """Return the module of attention around one that only attends, as x-transformers has it."""
+        around, modules = name.rpartition(".")[0], self.following.modules
+        kind = type(modules.get(around)).__name__.lower()
+        is_part = "attention" in kind and not _has_parameters(modules[name])
+        return around if is_part else name
 
     def listed(self) -> tuple[list[str], list[str]]:
         """Return modules of attention that passed through no door, and those never called.
@@ -134,6 +142,11 @@ class PassedBy:
             listed += grouped(names, what + WITHOUT)
         listed += grouped([name for name, changed in self.changed.items() if changed], CHANGED)
         return listed, [name for name in by_hand if name not in ran]
+
+
+def _has_parameters(module: Any) -> bool:
+    """Check whether a module has any parameters, of its own or of modules in it."""
+    return next(module.parameters(), None) is not None
 
 
 def _numbers_in(M: Any) -> tuple[int, int]:

@@ -892,36 +892,40 @@ def test_memory_keys_are_no_words(kind, tmp_path):
     assert attention.verify(taken).agrees
 
 
-class Listening(nn.Module):
-    """Keeps what it has read, in a cache of its own; its name says that it reads sound."""
+class Remembers(nn.Module):
+    """Keeps what it has read, in a cache of its own."""
 
     def __init__(self):
         super().__init__()
-        self.audio_tower = nn.ModuleList([nn.Module()])
-        self.heard = torch.zeros(1, 1, 0, 4)
+        self.read = torch.zeros(1, 1, 0, 4)
 
     def forward(self, x):
-        self.heard = torch.cat([self.heard, x], 2)
-        return self.audio_tower[0].forward(x, self.heard)
+        self.read = torch.cat([self.read, x], 2)
+        is_causal = x.shape[2] == self.read.shape[2]
+        return nn.functional.scaled_dot_product_attention(
+            x, self.read, self.read, is_causal=is_causal
+        )
 
 
+@pytest.mark.parametrize(
+    ("name", "noun", "first", "kind"),
+    [("audio_tower", "frame ", 0, "audio"), ("blocks", "w", 1, "decoder")],
+)
 @torch.no_grad()
-def test_frames_of_a_later_part_are_counted_from_the_first(tmp_path):
-    class Attend(nn.Module):
-        def forward(self, x, heard):
-            return nn.functional.scaled_dot_product_attention(x, heard, heard)
-
-    model = Listening()
-    model.audio_tower[0] = Attend()
+def test_what_is_read_in_parts_is_counted_from_the_first(name, noun, first, kind, tmp_path):
+    model = nn.ModuleDict({name: nn.Sequential(Remembers())})
     with attention.capture(model) as taken:
         for count in (3, 2, 1):
-            model(torch.randn(1, 1, count, 4))
+            model[name](torch.randn(1, 1, count, 4))
     taken.save(tmp_path / "run.safetensors")
-    frames = tuple(f"frame {k}" for k in range(6))
+    names = tuple(f"{noun}{k}" for k in range(first, first + 6))
     for each in (taken, attention.Taken.load(tmp_path / "run.safetensors")):
         assert [positions_of(each, call) for call in each] == [(0, 0), (3, 0), (5, 0)]
+        assert [(call.when, call.kind) for call in each] == [
+            (when, kind) for when in ("", "step 1", "step 2")
+        ]
         for call, end, count in zip(each, (3, 5, 6), (3, 2, 1), strict=True):
-            assert words_of(each, call, 0) == (frames[end - count : end], frames[:end])
+            assert words_of(each, call, 0) == (names[end - count : end], names[:end])
 
 
 @pytest.mark.parametrize(("number", "is_cross"), [(0, False), (1, True), (2, False)])

@@ -131,9 +131,30 @@ class Gated(nn.Module):
         return self.out(self.drop(answer))
 
 
+class Attend(nn.Module):
+    def forward(self, Q, K, V):
+        return F.scaled_dot_product_attention(Q, K, V)
+
+
+class InPartsAttention(Gated):
+    """Has its projections, and a module that joins the heads, around one that only attends."""
+
+    def __init__(self, change):
+        super().__init__(change)
+        self.attend, self.join = Attend(), nn.Flatten(2)
+
+    def forward(self, x):
+        Q, K, V = self.qkv(x).unflatten(-1, (3, 4, 4)).permute(2, 0, 3, 1, 4)
+        answer = self.join(self.attend(Q, K, V).transpose(1, 2))
+        if self.change == "gate":
+            answer = answer * self.gate(x).sigmoid()
+        return self.out(self.norm(answer) if self.change == "norm" else answer)
+
+
+@pytest.mark.parametrize("kind", [Gated, InPartsAttention])
 @pytest.mark.parametrize("change", ["gate", "norm", ""])
-def test_what_changes_the_output_before_the_projection_is_named(change):
-    model = nn.ModuleDict({"layers": nn.Sequential(Gated(change), Gated(change))}).eval()
+def test_what_changes_the_output_before_the_projection_is_named(change, kind):
+    model = nn.ModuleDict({"layers": nn.Sequential(kind(change), kind(change))}).eval()
     with attention.capture(model) as taken:
         model["layers"](x())
     named = [messages.GATE_OR_NORM.format(names="layers 0–1")]
