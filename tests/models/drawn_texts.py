@@ -60,7 +60,7 @@ class Drawn(Case):
     grids: dict[str, Any] = field(default_factory=dict)  # by "name#call": (rows, columns), block
     refused: str = ""  # what follows "not captured: ", where nothing can be captured
     ways: tuple[str, ...] = WAYS
-    returns: bool = True  # whether it returns weights of its own
+    returns: str = "output_attentions"  # the argument by which it returns its own weights, if any
 
 
 def run(*args: Any, **inputs: Any) -> Callable[..., Any]:
@@ -166,20 +166,29 @@ NEXT |= {"linear_num_value_heads": 4, "num_experts_per_tok": 1, "moe_intermediat
 NEXT |= {"shared_expert_intermediate_size": 8}
 JAMBA: dict[str, Any] = SHARED | {"num_hidden_layers": 4, "attn_layer_period": 2, "num_experts": 2}
 JAMBA |= {"attn_layer_offset": 1, "num_experts_per_tok": 1, "mamba_d_state": 4}
+KIMI = SMALL | LATENT | {"num_hidden_layers": 3, "mlp_layer_types": ["dense"] * 3}
+KIMI |= {"layer_types": ["linear_attention", "linear_attention", "full_attention"]}
+KIMI |= {"q_lora_rank": None, "linear_head_dim": 4, "linear_num_heads": 4}
 BAMBA: dict[str, Any] = SHARED | {"num_hidden_layers": 3, "attn_layer_indices": [1]}
 BAMBA |= {"mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 4, "mamba_chunk_size": 4}
 
 
-def x_transformers(kind: str, wrapper: dict[str, Any] | None = None, **options: Any) -> Any:
-    """TransformerWrapper around layers of a kind."""
-    import x_transformers as xt
+def x_transformers(
+    kind: str, wrapper: dict[str, Any] | None = None, **options: Any
+) -> Callable[..., Any]:
+    """TransformerWrapper around layers of a kind, which has weights of its own without flash."""
 
-    options = {"depth": 1, "heads": 4, "attn_dim_head": 4, "attn_flash": True} | options
-    layers = getattr(xt, kind)(dim=16, **options)
-    torch.manual_seed(0)
-    return xt.TransformerWrapper(
-        num_tokens=11, max_seq_len=32, attn_layers=layers, **wrapper or {}
-    ).eval()
+    def make(way: str = "sdpa") -> Any:
+        import x_transformers as xt
+
+        sizes = {"depth": 1, "heads": 4, "attn_dim_head": 4, "attn_flash": way == "sdpa"}
+        torch.manual_seed(0)
+        layers = getattr(xt, kind)(dim=16, **sizes | options)
+        return xt.TransformerWrapper(
+            num_tokens=11, max_seq_len=32, attn_layers=layers, **wrapper or {}
+        ).eval()
+
+    return make
 
 
 def encoder_decoder(way: str = "sdpa", **options: Any) -> Any:
@@ -192,10 +201,11 @@ def encoder_decoder(way: str = "sdpa", **options: Any) -> Any:
     return XTransformer(dim=16, **sides | options).eval()
 
 
-def segments(model: Any) -> None:
+def segments(model: Any, **more: Any) -> Any:
     """Ask two segments, of which the second looks back at the first: Transformer-XL's memories."""
     _, memories = model(SOURCE, return_mems=True)
-    model(SOURCE, mems=memories, return_mems=True)
+    first = [model(SOURCE, **more)] if more else []  # for its weights
+    return [*first, model(SOURCE, mems=memories, **more)]
 
 
 def streamed(model: Any, **more: Any) -> Any:
@@ -503,38 +513,52 @@ CASES = [
         own="model.rotary_emb",
         missed=[f"model.layers 0, 2{STATES}"],
     ),
+    Drawn(  # its softmax attention is of a class that is called KimiLinearAttention
+        "kimi_linear, generate",
+        of("kimi_linear", KIMI, AutoModelForCausalLM),
+        generate(SOURCE),
+        ANSWER[:10],
+        {
+            "model.layers.2.self_attn": both(ANSWER[:6]),
+            "model.layers.2.self_attn#3": cached(ANSWER, 6, 3),
+        },
+        {"model.layers.2.self_attn": "decoder"},
+        {"model.layers.2.self_attn#3": (8, 0)},
+        missed=[f"model.layers 0–1{LINEAR}"],
+    ),
     Drawn(
         "x-transformers, encoder",
-        lambda way="sdpa": x_transformers("Encoder"),
+        x_transformers("Encoder"),
         run(SOURCE),
         S,
         {"attn_layers.layers.0.1.attend": both(S)},
         {"attn_layers.layers.0.1.attend": "encoder"},
-        returns=False,
+        ways=WAYS[:1],
+        returns="return_attn",
     ),
     Drawn(
         "x-transformers, decoder, 2 memories as keys",
-        lambda way="sdpa": x_transformers("Decoder", attn_num_mem_kv=2),
+        x_transformers("Decoder", attn_num_mem_kv=2),
         run(SOURCE),
         S,
         {"attn_layers.layers.0.1.attend": f"{' '.join(S)} | memory·0 memory·1 {' '.join(S)}"},
         {"attn_layers.layers.0.1.attend": "decoder"},
-        returns=False,
+        ways=WAYS[:1],
+        returns="return_attn",
     ),
     Drawn(
         "x-transformers, encoder, 2 memories as tokens",
-        lambda way="sdpa": x_transformers("Encoder", {"num_memory_tokens": 2}),
+        x_transformers("Encoder", {"num_memory_tokens": 2}),
         run(SOURCE),
         S,
         {"attn_layers.layers.0.1.attend": both(["virtual·1", "virtual·2", *S])},
         {"attn_layers.layers.0.1.attend": "encoder"},
-        returns=False,
+        ways=WAYS[:1],
+        returns="return_attn",
     ),
     Drawn(
         "x-transformers, decoder, memories of the segment before",
-        lambda way="sdpa": x_transformers(
-            "Decoder", {"max_mem_len": 6}, rotary_pos_emb=True, rotary_emb_dim=4
-        ),
+        x_transformers("Decoder", {"max_mem_len": 6}, rotary_pos_emb=True, rotary_emb_dim=4),
         segments,
         ANSWER[:12],
         {
@@ -543,7 +567,8 @@ CASES = [
                 map(" ".join, (ANSWER[6:12], ANSWER[:12]))
             ),
         },
-        returns=False,
+        ways=WAYS[:1],
+        returns="return_attn",
     ),
     Drawn(
         "x-transformers, encoder and decoder",
@@ -560,7 +585,8 @@ CASES = [
             f"{DECODED}.layers.0.1.attend": "decoder",
             f"{DECODED}.layers.1.1.attend": "cross",
         },
-        returns=False,
+        ways=WAYS[:1],
+        returns="",
     ),
     Drawn(  # as many words in both, which counts alone cannot tell apart
         "x-transformers, encoder and decoder of one length",
@@ -573,7 +599,8 @@ CASES = [
             f"{DECODED}.layers.1.1.attend": f"{' '.join(T)} | {' '.join(S[:4])}",
         },
         {f"{DECODED}.layers.1.1.attend": "cross"},
-        returns=False,
+        ways=WAYS[:1],
+        returns="",
     ),
     Drawn(
         "x-transformers, encoder and decoder, generate",
@@ -586,7 +613,8 @@ CASES = [
             f"{DECODED}.layers.1.1.attend#2": f"t3 | {' '.join(S)}",
         },
         {f"{DECODED}.layers.1.1.attend": "cross"},
-        returns=False,
+        ways=WAYS[:1],
+        returns="",
         layers=[f"{ENCODED}.layers.0.1.attend"]
         + [f"{DECODED}.layers.{k}.1.attend" for k in range(2)],
     ),
@@ -601,26 +629,29 @@ CASES = [
             f"{DECODED}.layers.1.1.attend": f"{' '.join(T)} | memory·0 {' '.join(S)}",
         },
         {f"{DECODED}.layers.1.1.attend": "cross"},
-        returns=False,
+        ways=WAYS[:1],
+        returns="",
     ),
     Drawn(
         "x-transformers, decoder, a key of zeros and gates",
-        lambda way="sdpa": x_transformers("Decoder", attn_add_zero_kv=True, attn_gate_values=True),
+        x_transformers("Decoder", attn_add_zero_kv=True, attn_gate_values=True),
         run(SOURCE),
         S,
         {"attn_layers.layers.0.1.attend": f"{' '.join(S)} | memory·0 {' '.join(S)}"},
         {"attn_layers.layers.0.1.attend": "decoder"},
-        returns=False,
+        ways=WAYS[:1],
+        returns="return_attn",
         missed=[f"attn_layers.layers 0{GATED}"],
     ),
     Drawn(
         "x-transformers, CrossAttender",
-        lambda way="sdpa": x_transformers("CrossAttender"),
-        run(SOURCE, context=torch.ones(1, 4, 16)),
+        x_transformers("CrossAttender"),
+        run(SOURCE, context=torch.randn(1, 4, 16)),
         {"attn_layers": S, "attend": T},
         {"attn_layers.layers.0.1.attend": " | ".join(map(" ".join, (S, T)))},
         {"attn_layers.layers.0.1.attend": "cross"},
-        returns=False,
+        ways=WAYS[:1],
+        returns="return_attn",
     ),
 ]
 
@@ -646,7 +677,8 @@ def weights(case: Drawn, taken: Any) -> str:
     own: list[np.ndarray] = []
     if case.returns:
         torch.manual_seed(0)
-        own = list(maps_in(case.ask(case.make("eager"), output_attentions=True)))
+        name = "attentions" if case.returns == "return_attn" else ""
+        own = list(maps_in(case.ask(case.make("eager"), **{case.returns: True}), name))
     apart = []
     for call in taken:
         mine = call.trace().weights
@@ -695,7 +727,7 @@ def table(names: list[str]) -> Iterator[str]:
     yield f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
     for case in CASES:
         if any(name in case.name for name in names or [""]):
-            for way in case.ways if case.returns else WAYS[:1]:
+            for way in case.ways:
                 try:
                     said = outcome(case, way)
                 except Exception as error:  # one that cannot be built stays in the list

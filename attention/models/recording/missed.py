@@ -109,7 +109,15 @@ class PassedBy:
         Of those that were called, layers whose kind has no weights are one entry each kind.
         """
         modules, recorded = self.following.modules, list(self.following.calls)
-        kinds = {name: _kind(module) for name, module in modules.items() if name}
+        kinds = {
+            name: "" if any(_inside(one, name) for one in recorded) else _kind(module)
+            for name, module in modules.items()
+            if name
+        }
+        known = [name for name, kind in kinds.items() if kind]
+        for name in kinds:  # where nothing around it has said what it is a part of
+            if _decays(modules[name]) and not any(_inside(name, other) for other in known):
+                kinds[name] = "state space"
         looks = [
             name
             for name, kind in kinds.items()
@@ -166,12 +174,17 @@ def is_without_weights(entry: str) -> bool:
 
 
 def _kind(module: Any) -> str:
-    """Return which layer without weights a module is, or ""."""
+    """Return which layer without weights a module is by its class, or ""."""
     name = type(module).__name__
     for kind, pattern in NO_WEIGHTS.items():
         if pattern.search(name):
             return kind
-    return "state space" if "A_log" in getattr(module, "_parameters", ()) else ""
+    return ""
+
+
+def _decays(module: Any) -> bool:
+    """Check whether a module has the parameter by which state spaces forget."""
+    return "A_log" in getattr(module, "_parameters", ())
 
 
 def grouped(names: list[str], what: str) -> list[str]:

@@ -196,6 +196,38 @@ def test_layers_of_a_hybrid_that_have_no_weights_are_one_entry():
     ]
 
 
+class OfKimiLinearAttention(Plain):
+    """The softmax attention of a family whose name is that of the other layers."""
+
+
+class Forgets(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.A_log = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return self.A_log.exp() * x
+
+
+class OfKimiDeltaAttention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Forgets()
+
+    def forward(self, x):
+        return (x @ x.mT).tril() @ self.gate(x) + (x @ x.mT).tril(-1) @ x
+
+
+def test_a_layer_is_linear_attention_once_and_never_where_it_was_recorded():
+    layers = nn.Sequential(OfKimiDeltaAttention(), OfKimiDeltaAttention(), OfKimiLinearAttention())
+    with attention.capture(model := nn.ModuleDict({"layers": layers})) as taken:
+        model["layers"](x())
+    assert [each.module for each in taken] == ["layers.2"]
+    assert taken.missed == [
+        messages.LAYERS_WITHOUT_WEIGHTS.format(names="layers 0–1", what="linear attention")
+    ]
+
+
 @pytest.mark.parametrize(
     ("kind", "settings"),
     [
