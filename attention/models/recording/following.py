@@ -546,11 +546,13 @@ def _virtual(model: Any) -> tuple[int, str, bool]:
 
 
 def _is_within(name: str) -> bool:
-    """Check whether a function of transformers of this name called, however far out."""
+    """Check whether a function of transformers or x-transformers of this name called, however far
+    out.
+    """
     frame = sys._getframe(1)
     while frame is not None:
         of = frame.f_globals.get("__name__", "") if frame.f_code.co_name == name else ""
-        if str(of).startswith("transformers."):
+        if str(of).startswith(("transformers.", "x_transformers.")):
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False

@@ -100,7 +100,7 @@ class PassedBy:
         """Return the module of attention around one that only attends, as x-transformers has it."""
         around, modules = name.rpartition(".")[0], self.following.modules
         kind = type(modules.get(around)).__name__.lower()
-        is_part = "attention" in kind and not _has_parameters(modules[name])
+        is_part = ("attention" in kind or "attn" in kind) and not _has_parameters(modules[name])
         return around if is_part else name
 
     def listed(self) -> tuple[list[str], list[str]]:

@@ -950,6 +950,9 @@ def test_learned_tokens_before_a_sequence_are_no_words(every):
     )
     with attention.capture(model.eval(), tokens=None if every else WORDS) as taken:
         model(SOURCE)
+        x_transformers.AutoregressiveWrapper(model).generate(SOURCE[:, :4], 3)  # reads all anew
+    later = "run" if every else "step"  # with more than one token more
+    assert [call.when for call in taken] == ["", "run 1", f"{later} 2", f"{later} 3"]
     words = ("virtual 1", "virtual 2", *WORDS)
     if every:  # two more after three words, so that no place is a word's by its number
         words = tuple(f"q{k}" for k in range(1, 11))

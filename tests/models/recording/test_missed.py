@@ -136,7 +136,7 @@ class Attend(nn.Module):
         return F.scaled_dot_product_attention(Q, K, V)
 
 
-class InPartsAttention(Gated):
+class InPartsAttn(Gated):
     """Has its projections, and a module that joins the heads, around one that only attends."""
 
     def __init__(self, change):
@@ -151,7 +151,7 @@ class InPartsAttention(Gated):
         return self.out(self.norm(answer) if self.change == "norm" else answer)
 
 
-@pytest.mark.parametrize("kind", [Gated, InPartsAttention])
+@pytest.mark.parametrize("kind", [Gated, InPartsAttn])
 @pytest.mark.parametrize("change", ["gate", "norm", ""])
 def test_what_changes_the_output_before_the_projection_is_named(change, kind):
     model = nn.ModuleDict({"layers": nn.Sequential(kind(change), kind(change))}).eval()
