@@ -359,7 +359,7 @@ class Following:
         """Check whether a run is part of a search with beams."""
         here = self.here
         if here.beams[0] != occasion or occasion == (None,):
-            here.beams = occasion, _is_within("_beam_search")
+            here.beams = occasion, _is_within("_beam_search", "beam_search")
         return here.beams[1]
 
     def _theirs(self, module: Module, n_q: int) -> Stack | None:
@@ -545,13 +545,13 @@ def _virtual(model: Any) -> tuple[int, str, bool]:
     return int(config.num_virtual_tokens), side, is_prefix
 
 
-def _is_within(name: str) -> bool:
-    """Check whether a function of transformers or x-transformers of this name called, however far
+def _is_within(*names: str) -> bool:
+    """Check whether a function of transformers or x-transformers of such a name called, however far
     out.
     """
     frame = sys._getframe(1)
     while frame is not None:
-        of = frame.f_globals.get("__name__", "") if frame.f_code.co_name == name else ""
+        of = frame.f_globals.get("__name__", "") if frame.f_code.co_name in names else ""
         if str(of).startswith(("transformers.", "x_transformers.")):
             return True
         frame = frame.f_back  # type: ignore[assignment]

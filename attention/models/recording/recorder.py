@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.models.labels import RUN, STEP, UNKNOWN
+from attention.models.labels import RUN, UNKNOWN
 from attention.models.recording.copies import GrowingRows, copied
 from attention.models.recording.following import At, Following
 from attention.models.recording.missed import PassedBy
@@ -100,8 +100,8 @@ class Recorder:
             if M is not arrays[name]:  # the rest need not stay in memory
                 kept[name] = np.ascontiguousarray(M)
         facts["notes"] = (*facts.get("notes", ()), *at.notes)
-        is_later = at.facts["repeat"] == STEP and bool(at.facts["query_position"])
-        is_causal = is_later or _is_causal(kept["allowed"])
+        is_behind_others = (at.facts["query_position"] or 0) > 0
+        is_causal = is_behind_others or _is_causal(kept["allowed"])
         facts |= at.facts | {"kind": at.module.kind(at.cross, is_causal)}
         if facts.pop("pictures", len(output)) != len(output):  # an item is a part of one
             del facts["grid"]
