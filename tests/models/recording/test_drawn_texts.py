@@ -6,7 +6,8 @@ torch = pytest.importorskip("torch", reason="capture listens to torch, which is 
 pytest.importorskip("transformers", reason="the models come from transformers, not installed here")
 pytest.importorskip("x_transformers", reason="x-transformers is not installed here")
 
-from models.drawn_texts import CASES, captured, outcome  # noqa: E402
+from models.drawn_texts import CASES, outcome  # noqa: E402
+from models.labelled import captured  # noqa: E402
 from transformers import CONFIG_MAPPING  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -23,9 +24,9 @@ def test_a_drawn_type_is_as_written_by_hand(case):
     assert set(rest) <= {"right"}
 
 
-def test_a_call_keeps_its_kind_in_each_step():
-    for name in ("weights", "dory, generate", "two layers that are one"):
-        for case in CASES:
-            if name in case.name:
-                kinds = {call.kind for call in captured(case)[0]}
-                assert kinds == {"decoder"}, case.name
+@pytest.mark.parametrize("name", ["dory, generate", "x-transformers, decoder of two layers"])
+def test_a_call_keeps_its_kind_in_each_step(name):
+    if "dory" in name and "dory" not in CONFIG_MAPPING:
+        pytest.skip("this transformers does not have the type")
+    case = next(case for case in CASES if case.name.startswith(name))
+    assert {call.kind for call in captured(case)[0]} == {"decoder"}
