@@ -91,7 +91,7 @@ class PassedBy:
             return None
         if getattr(given, "dtype", None) != answer.dtype or given.numel() != answer.numel():
             return None
-        if "norm" in kind or _numbers_in(answer) != _numbers_in(given.detach()):
+        if "norm" in kind or not _hold_the_same(answer, given.detach()):
             self.changed[name] = True
             return None
         return None if _has_parameters(module) else answered  # as one that joins the heads
@@ -155,6 +155,14 @@ class PassedBy:
 def _has_parameters(module: Any) -> bool:
     """Check whether a module has any parameters, of its own or of modules in it."""
     return next(module.parameters(), None) is not None
+
+
+def _hold_the_same(one: Any, other: Any) -> bool:
+    """Check whether two tensors of one size hold the same numbers, in any order."""
+    is_one_memory = one.data_ptr() == other.data_ptr()
+    if is_one_memory and one.is_contiguous() and other.is_contiguous():
+        return True
+    return _numbers_in(one) == _numbers_in(other)
 
 
 def _numbers_in(M: Any) -> tuple[int, int]:
