@@ -406,17 +406,24 @@ class Module:
                 found += [f"{label} {k}" for k in range(many)] if label == "register" else [label]
         return tuple(found)
 
-    def names_in_picture(self, count: int, patches: int, is_turned: bool) -> tuple[str, ...]:
+    def names_in_picture(
+        self, count: int, patches: int, is_turned: bool, is_video: bool = False
+    ) -> tuple[str, ...]:
         """Return what so many tokens are called where they are the special ones and these patches
-        of one whole picture, in the order in which they were cut; else ().
+        of one whole picture, in the order in which they were cut; else (), or places where they
+        may be any of the patches: a model that is pretrained leaves out some by chance.
 
         Where patches are turned by their positions, windows are made afterwards.
         """
         special = self._special
         pools = "AttentionPool" in type(self.itself).__name__
         learned = self.is_between or self.looks_with_queries or self.is_of_diffusers or pools
-        configs = (_said(module, "config") for _, module in self.ancestors)
-        by_chance = any(_said(config, "mask_ratio") is not None for config in configs)
-        if self.tower != VISION or learned or by_chance or (is_turned and self._has_windows):
+        windows = is_turned and self._has_windows
+        if self.tower != VISION or learned or windows or not patches:
             return ()
-        return (*special, PATCH) if patches and count == len(special) + patches else ()
+        configs = (_said(module, "config") for _, module in self.ancestors)
+        if any(_said(config, "mask_ratio") is not None for config in configs):
+            return () if DECODER in around(self.name).lower() else (*special, PLACE)
+        if count == len(special) + patches:
+            return (*special, PATCH)
+        return (PLACE,) if is_video or special and count != patches else ()

@@ -223,6 +223,7 @@ def of_transformers(way: str) -> list[Drawn]:
     glm |= {"rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 0]}}
     qwen = TEXT | {"rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]}}
     deep = TURNED | {"num_position_embeddings": 16, "deepstack_visual_indexes": [0]}
+    clip = VIT | {"num_frames": 4, "tubelet_size": [2, 4, 4]}
     blocks = {f"visual.blocks.{k}.attn": both(counted("patch", 24)) for k in range(2)}
     words = {f"language_model.layers.{k}.self_attn": both(SEEN) for k in range(2)}
     told: dict[str, Any] = {"tokens": SEEN, "ask": look, "right": blocks | words}
@@ -329,7 +330,7 @@ def of_transformers(way: str) -> list[Drawn]:
         ),
         Drawn(
             "vivit",
-            lambda: made("vivit", VIT | {"num_frames": 4, "tubelet_size": [2, 4, 4]}, way),
+            lambda: made("vivit", clip, way),
             image(4, 3, 8, 8),
             None,
             {"layers.0.attention": both(counted("patch", 8, "[CLS]"))},

@@ -13,7 +13,7 @@ import numpy as np
 
 from attention.core.recorded import Patches
 from attention.limits import BadInput
-from attention.models.kinds import VISION, Module, is_convolution
+from attention.models.kinds import PATCH, PLACE, VISION, Module, is_convolution
 
 ROTARY = ("rotary_pos_emb", "rotary_emb")
 MOST_BLOCK = 8  # patches of a block, along a side
@@ -22,7 +22,7 @@ Facts = dict[str, Any]
 
 class Pictures:
     """Hears three kinds of modules: convolutions, by which pictures come in; those among them that
-    cut a picture into patches; and what turns patches by their rows and columns.
+    cut a picture or a video into patches; and what turns patches by their rows and columns.
     """
 
     def __init__(self, modules: Mapping[str, Any]) -> None:
@@ -33,8 +33,9 @@ class Pictures:
         names = (*convolutions, *self.cutting, *self.turning)
         self.watched = {id(modules[name]): name for name in names}
         self.counts: dict[int, int] = {}  # by the id of a convolution: how many pictures came last
-        # of the last pictures that were cut: how many, and their rows and columns
-        self.cut: dict[str, tuple[int, int, int]] = {}
+        # of the last pictures that were cut: how many, their rows and columns; times of a video
+        self.cut: dict[str, tuple[int, int, int, int]] = {}
+        self.first: dict[str, str] = {}  # the layers that worked on them first
         self.turned: dict[str, np.ndarray] = {}  # (n, 2), rows and columns of patches
         self.read: dict[tuple[str, str], int] = {}  # how many of them a module worked on
 
@@ -43,6 +44,7 @@ class Pictures:
         name = self.watched[id(module)]
         self.turned.pop(name, None)
         self.cut.pop(name, None)
+        self.first.pop(name, None)
         self.counts.pop(id(module), None)
         try:
             self._take(name, module, args)
@@ -58,10 +60,11 @@ class Pictures:
             return
         if args and getattr(args[0], "ndim", 0) > 3:
             self.counts[id(module)] = len(args[0])
-        if name in self.cutting and args and getattr(args[0], "ndim", 0) == 4:
+        if name in self.cutting and args and getattr(args[0], "ndim", 0) == module.weight.ndim:
             sides = zip(args[0].shape[2:], _padding(module), module.stride, strict=True)
-            rows, columns = ((side + both) // step for side, both, step in sides)
-            self.cut[name] = args[0].shape[0], rows, columns
+            *times, rows, columns = ((side + both) // step for side, both, step in sides)
+            if math.prod((rows, columns, *times)) > 1:  # else patches come in one by one
+                self.cut[name] = args[0].shape[0], rows, columns, *(times or [0])
 
     def patches(self, module: Module, n_k: int, cross: bool = False) -> Facts:
         """Return the grid of the keys of a call, with their names and how many pictures were cut at
@@ -69,14 +72,21 @@ class Pictures:
         """
         if module.tower != VISION:
             return {}
-        if turning := _nearest(module, self.turning):
-            found = {} if cross else self._by_positions(turning, module, n_k)
+        name, times = _nearest(module, self.turning), 0
+        if turning := bool(name):
+            found = {} if cross else self._by_positions(name, module, n_k)
+            count = math.prod(found.get("grid", (0,)))
         else:
-            pictures, *grid = self.cut.get(_nearest(module, self.cutting), (0, 0, 0))
-            found = {"grid": tuple(grid), "pictures": pictures}
-        count = math.prod(found.get("grid", (0,)))
-        names = module.names_in_picture(n_k, count, bool(turning))
-        return found | {"key_names": names} if names else {}
+            name = _nearest(module, self.cutting)
+            pictures, rows, columns, times = self.cut.get(name, (0, 0, 0, 0))
+            found = {"grid": (rows, columns), "pictures": pictures} if times < 2 else {}
+            count = rows * columns * max(times, 1)
+        names = module.names_in_picture(n_k, count, turning, times > 0)
+        if times and self.first.setdefault(name, module.stack) != module.stack:
+            names = names and (PLACE,)  # a decoder has those that were left out behind the others
+        if PATCH not in names:
+            return {"key_names": names} if names else {}
+        return found | {"key_names": names}
 
     def _by_positions(self, name: str, module: Module, n_k: int) -> Facts:
         """Return the grid by each patch's row and column; of several pictures that of the next."""
@@ -109,13 +119,13 @@ def _cuts(module: Any) -> bool:
     """Check whether a module is a convolution whose steps are as wide as what it reads."""
     import torch
 
-    if not isinstance(module, torch.nn.Conv2d):
+    if not isinstance(module, (torch.nn.Conv2d, torch.nn.Conv3d)):
         return False
-    return module.kernel_size == module.stride and min(module.stride) > 1
+    return module.kernel_size == module.stride and min(module.stride[-2:]) > 1
 
 
-def _padding(module: Any) -> tuple[int, int]:
+def _padding(module: Any) -> tuple[int, ...]:
     """Return what is added to both sides."""
     if isinstance(module.padding, str):
-        return 0, 0  # torch has no "same" for such steps
-    return 2 * module.padding[0], 2 * module.padding[1]
+        return (0,) * len(module.stride)  # torch has no "same" for such steps
+    return tuple(2 * side for side in module.padding)

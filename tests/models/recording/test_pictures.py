@@ -142,6 +142,51 @@ def test_windows_and_what_chance_orders_have_no_grid():
         assert len(taken) and all(call.grid == () for call in taken)
 
 
+def test_patches_left_out_by_chance_have_no_names_of_others():
+    """Four of sixteen are left, as many as a picture of 2 × 2 patches has."""
+    masked = made("vit_mae", VIT | {"image_size": 16, "decoder_num_attention_heads": 4}, "sdpa")
+    (call,) = run(masked, picture(16, 16))
+    places = ("[CLS]", *(f"place {k}" for k in range(4)))
+    assert (call.names, call.grid) == (("[CLS]", "place"), ())
+    assert words_of(run(masked, picture(16, 16)), call, 0) == (places, places)
+    timm = pytest.importorskip("timm", reason="timm is not installed here")
+    sizes = {"img_size": 64, "depth": 1, "embed_dim": 16, "num_heads": 2}
+    dropping = timm.create_model("vit_tiny_patch16_224", patch_drop_rate=0.75, **sizes)
+    (left,), (whole,) = (
+        run(dropping.train(), picture(64, 64)),
+        run(dropping.eval(), picture(64, 64)),
+    )
+    assert (left.K.shape[2], left.names, left.grid) == (5, ("place",), ())
+    assert (whole.K.shape[2], whole.names, whole.grid) == (17, ("[CLS]", "patch"), (4, 4))
+
+
+VIDEO = VIT | {"decoder_num_attention_heads": 4, "decoder_hidden_size": 16}
+VIDEO |= {"decoder_num_hidden_layers": 1, "decoder_intermediate_size": 8}
+
+
+@pytest.mark.parametrize(("frames", "grid"), [(2, (2, 2)), (4, ())])
+@pytest.mark.parametrize(
+    ("kind", "settings", "special"),
+    [("videomae", VIDEO, ()), ("vivit", VIT | {"tubelet_size": [2, 4, 4]}, ("[CLS]",))],
+)
+def test_patches_of_a_video_are_called_patches(kind, settings, special, frames, grid):
+    """Each is of two frames, so that two frames are one picture."""
+    model = made(kind, settings | {"num_frames": frames}, "sdpa")
+    (call,) = run(model, torch.randn(1, frames, 3, 8, 8))
+    assert call.K.shape[2] == len(special) + 2 * frames
+    assert (call.names, call.grid) == ((*special, "patch"), grid)
+
+
+def test_a_decoder_of_a_masked_video_has_another_order():
+    """Four of eight patches are left, as many as one picture has; then the others follow."""
+    from transformers import AutoModelForPreTraining
+
+    model = made("videomae", VIDEO | {"num_frames": 4}, "sdpa", AutoModelForPreTraining)
+    mask = torch.arange(8)[None] % 2 > 0
+    taken = run(model, torch.randn(1, 4, 3, 8, 8), bool_masked_pos=mask)
+    assert [(call.K.shape[2], call.names) for call in taken] == [(4, ("place",)), (8, ("place",))]
+
+
 def test_keys_that_are_regions_have_the_grid_of_the_regions():
     model = made("segformer", HIERARCHY, "sdpa")
     reduced = run(model, picture(16, 24))[0]
