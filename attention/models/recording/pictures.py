@@ -79,14 +79,16 @@ class Pictures:
         else:
             name = _nearest(module, self.cutting)
             pictures, rows, columns, times = self.cut.get(name, (0, 0, 0, 0))
-            found = {"grid": (rows, columns), "pictures": pictures} if times < 2 else {}
+            found = {"pictures": pictures} if pictures else {}
             count = rows * columns * max(times, 1)
+            if times < 2:
+                found["grid"] = rows, columns
         names = module.names_in_picture(n_k, count, turning, times > 0)
         if times and self.first.setdefault(name, module.stack) != module.stack:
             names = names and (PLACE,)  # a decoder has those that were left out behind the others
         if PATCH not in names:
-            return {"key_names": names} if names else {}
-        return found | {"key_names": names}
+            found.pop("grid", None)
+        return found | {"key_names": names} if names else found
 
     def _by_positions(self, name: str, module: Module, n_k: int) -> Facts:
         """Return the grid by each patch's row and column; of several pictures that of the next."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.models.kinds import PATCH, PLACE
 from attention.models.labels import RUN, UNKNOWN
 from attention.models.recording.copies import GrowingRows, copied
 from attention.models.recording.following import At, Following
@@ -103,8 +104,12 @@ class Recorder:
         is_behind_others = (at.facts["query_position"] or 0) > 0
         is_causal = is_behind_others or _is_causal(kept["allowed"])
         facts |= at.facts | {"kind": at.module.kind(at.cross, is_causal)}
-        if facts.pop("pictures", len(output)) != len(output):  # an item is a part of one
-            del facts["grid"]
+        pictures = facts.pop("pictures", len(output))
+        if pictures != len(output):  # an item is a part of one
+            facts.pop("grid", None)
+        if pictures > len(output) and not at.cross:  # or of several, as one token of each frame
+            for names in ("names", "key_names"):
+                facts[names] = (PLACE,) if PATCH in facts[names] else facts[names]
         for side in ("query", "key"):
             if facts.get(f"{side}_position") is not None:
                 facts[f"{side}_position"] += places.get(f"first_{side}", 0)

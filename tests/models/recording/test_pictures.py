@@ -187,6 +187,17 @@ def test_a_decoder_of_a_masked_video_has_another_order():
     assert [(call.K.shape[2], call.names) for call in taken] == [(4, ("place",)), (8, ("place",))]
 
 
+@pytest.mark.parametrize("frames", [4, 5])  # as many as patches, without and with [CLS]
+def test_tokens_that_stand_for_frames_are_no_patches(frames):
+    from transformers import XCLIPVisionConfig, XCLIPVisionModel
+
+    config = XCLIPVisionConfig(**VIT, num_frames=frames)
+    model = XCLIPVisionModel._from_config(config, attn_implementation="sdpa").eval()
+    (across, *_) = run(model, picture(batch=frames))
+    assert across.module.endswith("message_attn") and across.K.shape[2] == frames
+    assert (across.names, across.key_names, across.grid) == (("place",), ("place",), ())
+
+
 def test_keys_that_are_regions_have_the_grid_of_the_regions():
     model = made("segformer", HIERARCHY, "sdpa")
     reduced = run(model, picture(16, 24))[0]
