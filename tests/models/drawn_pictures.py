@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from models.families import SHARED, VIT, made
 from models.labelled import (
+    ANSWER,
+    GREEDY,
     Case,
     S,
     both,
@@ -26,6 +28,8 @@ from models.labelled import (
     wrong_layers,
     wrong_positions,
 )
+from transformers import AutoModel
+from transformers import AutoModelForImageTextToText as Answering
 
 import attention
 
@@ -44,7 +48,7 @@ class Drawn(Case):
     refused: str = ""  # the sentence in which it is refused
     own: str = ""
     weighs: list[str] = field(default_factory=list)  # modules of the model's own attentions
-    plain: Callable[[], Any] | None = None  # makes the same model with eager attention
+    plain: Callable[[], Any] | None = None  # makes the same model with attention that tells them
 
 
 # ---- models --------------------------------------------------------------------------------------
@@ -64,9 +68,11 @@ def pixels(sizes: torch.Tensor) -> torch.Tensor:
     return torch.randn(int(sizes.prod(-1).sum()), 3 * 2 * 4 * 4)
 
 
-def talking(kind: str, way: str, text: dict[str, Any], vision: dict[str, Any]) -> Any:
+def talking(
+    kind: str, way: str, text: dict[str, Any], vision: dict[str, Any], auto: Any = AutoModel
+) -> Any:
     tokens = {"image_token_id": LARGE, "video_token_id": 10}
-    return made(kind, {"text_config": text, "vision_config": vision} | tokens, way)
+    return made(kind, {"text_config": text, "vision_config": vision} | tokens, way, auto)
 
 
 def look(model: Any, **more: Any) -> Any:
@@ -76,6 +82,22 @@ def look(model: Any, **more: Any) -> Any:
         image_grid_thw=SIZES,
         mm_token_type_ids=(PICTURE == LARGE).int(),
         **more,
+    )
+
+
+# a picture of 4 × 6 patches and one of 2 × 4, which is 1 × 2 tokens, between words
+TWO = torch.tensor([[3, *[LARGE] * 6, 4, *[LARGE] * 2]])
+TWO_SIZES = torch.tensor([[1, 4, 6], [1, 2, 4]])
+
+
+def answer(model: Any) -> Any:
+    return model.generate(
+        input_ids=TWO,
+        pixel_values=pixels(TWO_SIZES),
+        image_grid_thw=TWO_SIZES,
+        mm_token_type_ids=(TWO == LARGE).int(),
+        max_new_tokens=3,
+        **GREEDY,
     )
 
 
@@ -133,6 +155,19 @@ def from_timm(name: str, **sizes: Any) -> Any:
 
     torch.manual_seed(0)
     return timm.create_model(name, num_classes=3, **sizes).eval()
+
+
+def unfused(make: Callable[[], Any]) -> Callable[[], Any]:
+    """Make the same model of timm with attention that computes its weights."""
+
+    def made_plain() -> Any:
+        model = make()
+        for module in model.modules():
+            if hasattr(module, "fused_attn"):
+                module.fused_attn = False
+        return model
+
+    return made_plain
 
 
 def swin(fused: bool) -> Any:
@@ -223,6 +258,11 @@ def of_transformers(way: str) -> list[Drawn]:
     glm |= {"rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 0]}}
     qwen = TEXT | {"rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]}}
     deep = TURNED | {"num_position_embeddings": 16, "deepstack_visual_indexes": [0]}
+    hybrid = TEXT | {"layer_types": ["linear_attention", "full_attention"]}
+    hybrid |= {"linear_num_key_heads": 2, "linear_num_value_heads": 2}
+    hybrid |= {"linear_key_head_dim": 4, "linear_value_head_dim": 4}
+    turned = {"mrope_section": [1, 1, 0], "partial_rotary_factor": 0.5}
+    hybrid |= {"rope_parameters": {"rope_type": "default"} | turned}
     clip = VIT | {"num_frames": 4, "tubelet_size": [2, 4, 4]}
     blocks = {f"visual.blocks.{k}.attn": both(counted("patch", 24)) for k in range(2)}
     words = {f"language_model.layers.{k}.self_attn": both(SEEN) for k in range(2)}
@@ -251,7 +291,7 @@ def of_transformers(way: str) -> list[Drawn]:
         ),
         Drawn(
             "pp_ocrv5_server_rec, its base model",
-            lambda: lines(way, _auto()),
+            lambda: lines(way, AutoModel),
             image(3, 48, 64),
             None,
             {},
@@ -319,6 +359,45 @@ def of_transformers(way: str) -> list[Drawn]:
             **told,
         ),
         Drawn(
+            "qwen3_vl_moe, generate with two pictures",
+            lambda: talking("qwen3_vl_moe", way, qwen | EXPERTS, deep, Answering),
+            answer,
+            ANSWER[:12],
+            {
+                "model.visual.blocks.0.attn": both(counted("patch", 24)),
+                "model.visual.blocks.0.attn#1": both(counted("patch", 8)),
+                "model.language_model.layers.1.self_attn": both(ANSWER[:10]),
+                "model.language_model.layers.1.self_attn#2": f"a12 | {' '.join(ANSWER[:12])}",
+            },
+            {"model.visual.blocks.0.attn": "vision"}
+            | {"model.language_model.layers.1.self_attn": "decoder"},
+            {"model.language_model.layers.1.self_attn#2": (11, 0)},
+            layers=["model.visual.blocks.0.attn", "model.language_model.layers.1.self_attn"],
+            grids={
+                "model.visual.blocks.0.attn": (4, 6, 2),
+                "model.visual.blocks.0.attn#1": (2, 4, 2),
+            },
+            options={"layers": ["visual.blocks.0", "language_model.layers.1"]},
+        ),
+        Drawn(
+            "qwen3_5 with a picture, one layer of linear attention",
+            lambda: talking("qwen3_5", way, hybrid, TURNED | {"num_position_embeddings": 16}),
+            look,
+            SEEN,
+            {"visual.blocks.0.attn": both(counted("patch", 24))}
+            | {"visual.blocks.1.attn": both(counted("patch", 24))}
+            | {"language_model.layers.1.self_attn": both(SEEN)},
+            {"visual.blocks.0.attn": "vision", "language_model.layers.1.self_attn": "decoder"},
+            {"language_model.layers.1.self_attn": (0, 0)},
+            missed=[
+                "language_model.layers 0: linear attention, no weights",
+                "language_model.layers 1: a gate or norm between the recorded output and the next"
+                " projection",
+            ],
+            grids={"visual.blocks.1.attn": (4, 6, 2)},
+            weighs=["language_model.layers.1.self_attn"],
+        ),
+        Drawn(
             "videomae",
             lambda: made("videomae", VIT | {"num_frames": 4}, way),
             image(4, 3, 8, 8),
@@ -341,12 +420,6 @@ def of_transformers(way: str) -> list[Drawn]:
     ]
 
 
-def _auto() -> Any:
-    from transformers import AutoModel
-
-    return AutoModel
-
-
 def of_others() -> list[Drawn]:
     """Models of timm and diffusers, and one of transformers with code of its own."""
     registers = counted("patch", 4, "[CLS]", "register·0", "register·1")
@@ -362,6 +435,7 @@ def of_others() -> list[Drawn]:
             {f"blocks.{k}.attn": both(counted("patch", 4, "[CLS]")) for k in range(2)},
             {"blocks.0.attn": "vision"},
             grids={"blocks.0.attn": (2, 2, 1)},
+            weighs=["blocks.0.attn", "blocks.1.attn"],
         ),
         Drawn(
             "timm ViT with registers",
@@ -371,6 +445,7 @@ def of_others() -> list[Drawn]:
             {f"blocks.{k}.attn": both(registers) for k in range(2)},
             {"blocks.0.attn": "vision"},
             grids={"blocks.0.attn": (2, 2, 1)},
+            weighs=["blocks.0.attn", "blocks.1.attn"],
         ),
         Drawn(  # its other layers mix heads by code of their own
             "timm CaiT, class attention",
@@ -384,6 +459,7 @@ def of_others() -> list[Drawn]:
             {"blocks_token_only.0.attn": "vision"},
             missed=["blocks.0.attn", "blocks.1.attn"],
             grids={"blocks_token_only.0.attn": (2, 2, 1)},
+            weighs=["blocks_token_only.0.attn", "blocks_token_only.1.attn"],
         ),
         Drawn(  # 8 × 8 patches in windows of 4 × 4, then 4 × 4 patches, which are one window
             "timm Swin, fused",
@@ -397,6 +473,7 @@ def of_others() -> list[Drawn]:
             },
             {"layers.0.blocks.0.attn": "vision"},
             grids={"layers.0.blocks.0.attn": NO_GRID, "layers.1.blocks.0.attn": NO_GRID},
+            weighs=[f"layers.{k}.blocks.{j}.attn" for k, j in ((0, 0), (0, 1), (1, 0))],
         ),
         Drawn(
             "timm Swin",
@@ -472,10 +549,19 @@ def of_others() -> list[Drawn]:
 
 @torch.no_grad()
 def own_weights(case: Drawn) -> dict[str, Any]:
-    """What the model, made once more with eager attention, returns as its attentions."""
+    """What the model, made once more with plain attention, returns as its attentions; in timm what
+    its modules give to their dropout.
+    """
     if case.plain is None or not case.weighs:
         return {}
-    answer = case.ask(case.plain(), output_attentions=True)
+    model, found = case.plain(), dict[str, Any]()
+    for name in case.weighs:
+        if dropout := getattr(model.get_submodule(name), "attn_drop", None):
+            dropout.register_forward_pre_hook(lambda _, args, at=name: found.update({at: args[0]}))
+    if any(hasattr(model.get_submodule(name), "attn_drop") for name in case.weighs):
+        case.ask(model)
+        return found
+    answer = case.ask(model, output_attentions=True)
     return dict(zip(case.weighs, answer.attentions, strict=True))
 
 
@@ -517,12 +603,14 @@ def row(case: Drawn, way: str) -> str:
 
 def table() -> str:
     rows = ["| model | | layers | labels, grids | positions | missed | weights |", "|---" * 7 + "|"]
-    plain = of_transformers("eager")
+    eager_ones = of_transformers("eager")
     for way in WAYS:
-        for case, eager in zip(of_transformers(way), plain, strict=True):
+        for case, eager in zip(of_transformers(way), eager_ones, strict=True):
             case.plain = eager.make
             rows.append(row(case, way))
-    rows += [row(case, "") for case in of_others()]
+    for case in of_others():
+        case.plain = unfused(case.make)
+        rows.append(row(case, ""))
     return "\n".join(rows)
 
 
