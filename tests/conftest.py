@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 # scripts; what they record is tested without torch
 collect_ignore = [
+    "models/drawn_pictures.py",
     "models/drawn_texts.py",
     "models/families.py",
     "models/labelled.py",

@@ -135,9 +135,10 @@ class Call:
         n_q, n_k = self.Q.shape[2], self.K.shape[2]
         if not self.grid or self.all_keys not in (0, n_k):
             return None
-        are_same = self.kind != CROSS and (self.all_queries or n_q) == n_k
-        names = self.key_names or (PATCH,)
-        first = self.first_query if are_same else None
+        names, whole = self.key_names or (PATCH,), self.all_queries or n_q
+        # in class attention the special tokens alone are queries
+        are_first = whole == n_k or whole < len(names) and self.names == names
+        first = self.first_query if are_first and self.kind != CROSS else None
         found = Patches(*self.grid, self.grid_block, len(names) - 1, names, first)
         found.places(n_k)
         return found

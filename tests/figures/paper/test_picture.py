@@ -110,6 +110,19 @@ def test_a_captured_call_and_its_trace_give_the_same_map():
     np.testing.assert_allclose(mine.ravel(), trace.weights[1, 5, 2:], rtol=1e-5)
 
 
+def test_a_special_token_that_alone_looks_has_its_label():
+    """As in class attention; where the queries are others', their number is all that is known."""
+    rng = np.random.default_rng(0)
+    Q, K = rng.normal(size=(1, 1, 1, 4)), rng.normal(size=(1, 1, 26, 4))
+    call = Call(2, 0, "attn", Q, K, K, Q, 0.5, key_names=NAMES, names=NAMES, grid=(4, 6))
+    figure = over_picture(call, "[CLS]", GREY)
+    np.testing.assert_array_equal(numbers(figure).ravel(), call.trace().weights[0, 0, 0, 2:])
+    assert figure.axes[0].get_title("left") == "query [CLS]"
+    for other in (replace(call, kind="cross"), replace(call, names=("query",))):
+        with pytest.raises(BadInput, match="the queries have no labels"):
+            over_picture(other, "[CLS]", GREY)
+
+
 def test_a_grid_of_ones_own_takes_the_place_of_what_was_recorded():
     trace = replace(traced(), recorded=None)
     with pytest.raises(BadInput) as refused:
