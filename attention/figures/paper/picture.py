@@ -13,7 +13,7 @@ import numpy as np
 from attention.arrays.conversion import as_array, held, shown
 from attention.core.recorded import Patches
 from attention.core.trace import AttentionTrace
-from attention.explain.view import View, whole_number
+from attention.explain.view import View, recorded_words, whole_number
 from attention.figures.panes.arguments import need
 from attention.figures.paper import printing
 from attention.figures.paper.panels import scale_of
@@ -60,7 +60,8 @@ def over_picture(
         uint8, or floats from 0 to 1: what the model saw, so cut out as its processor does. It is
         stretched over the grid.
     item, head : of several, which one; counted from 0 among those in the trace
-    tokens : n_q labels of the queries. Default: those of the patches, where these are the queries
+    tokens : n_q labels of the queries. Default: the words that were recorded, as by
+        :func:`attention.trace_of`, else those of the patches, where these are the queries
     grid : rows and columns of the patches, row by row. Default: as recorded
     special : how many keys stand before the patches, with ``grid``. Default: as recorded, else 0
     opacity : of the map, from 0 to 1
@@ -94,7 +95,8 @@ def over_picture(
     view = View.of(trace, tokens=tokens, item=item, head=head)
     patches = _patches(view, grid, special)
     places = patches.places(view.stages["weights"].shape[1])
-    labels = view.labels["queries"] if tokens is not None else None
+    is_labelled = tokens is not None or recorded_words(trace, item)[0] is not None
+    labels = view.labels["queries"] if is_labelled else None
     row = row_of(query, len(view.stages["weights"]), patches, labels)
     image, share = image_of(picture), _opacity(opacity)
     if places.size > MAX_PRINTED:
@@ -277,7 +279,7 @@ def _drawn(
         axes.set(
             xlim=(0, columns), ylim=(rows, 0), aspect=height * columns / (width * rows), anchor="W"
         )
-        axes.set(xticks=[], yticks=[], title=clean(f"{paper.query} {label}"))
+        axes.set(xticks=[], yticks=[], title=clean(f"{paper.query} {label.removeprefix('query ')}"))
         axes.set_xlabel("\n".join(below))
         if paper.bar:
             bar = figure.colorbar(

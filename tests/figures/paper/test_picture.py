@@ -123,6 +123,21 @@ def test_a_special_token_that_alone_looks_has_its_label():
             over_picture(other, "[CLS]", GREY)
 
 
+def test_words_that_were_recorded_name_the_queries_of_another_sequence():
+    rng = np.random.default_rng(0)
+    Q, K = rng.normal(size=(3, 5)), rng.normal(size=(26, 5))
+    words = ("a", "red", "cat"), tuple(map(str, range(26)))
+    place = Recorded(2, (3,), "attn", "cross", labels=(words,), patches=Patches(4, 6, 1, 2, NAMES))
+    trace = replace(attention.scaled_dot_product_attention(Q, K, K), recorded=place)
+    figure = over_picture(trace, "cat", GREY)
+    np.testing.assert_array_equal(numbers(figure).ravel(), trace.weights[2, 2:])
+    assert figure.axes[0].get_title("left") == "query cat"
+    with pytest.raises(BadInput, match="expected one of 3 labels, 'a', 'red', 'cat'"):
+        over_picture(trace, "patch 3", GREY)
+    unknown = over_picture(replace(trace, recorded=replace(place, labels=())), 1, GREY)
+    assert unknown.axes[0].get_title("left") == "query 1"
+
+
 def test_a_grid_of_ones_own_takes_the_place_of_what_was_recorded():
     trace = replace(traced(), recorded=None)
     with pytest.raises(BadInput) as refused:
