@@ -142,7 +142,12 @@ def _reads(name: str, module: Any) -> str:
         if first.startswith(start):
             return tower
     kind = type(module)
-    if "Vision" in kind.__name__ or _said(module, "patch_embed") is not None:
+    of_config = type(_said(module, "config")).__name__
+    if (
+        "Vision" in kind.__name__
+        or of_config.endswith("VisionConfig")
+        or _said(module, "patch_embed") is not None
+    ):
         return VISION
     if kind.__module__.startswith(("diffusers.", "timm.models.")):
         return VISION

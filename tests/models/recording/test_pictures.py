@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="capture listens to torch, which is not installed here")
 pytest.importorskip("transformers", reason="the models come from transformers, not installed here")
 
-from models.families import VIT, made  # noqa: E402
+from models.families import IDS, SMALL, VIT, made  # noqa: E402
 
 import attention  # noqa: E402
 from attention.limits import BadInput  # noqa: E402
@@ -189,13 +189,20 @@ def test_a_decoder_of_a_masked_video_has_another_order():
 
 @pytest.mark.parametrize("frames", [4, 5])  # as many as patches, without and with [CLS]
 def test_tokens_that_stand_for_frames_are_no_patches(frames):
-    from transformers import XCLIPVisionConfig, XCLIPVisionModel
+    """X-CLIP has one of each frame look at the others, in its tower and in layers of their own."""
+    from transformers import XCLIPConfig, XCLIPModel
 
-    config = XCLIPVisionConfig(**VIT, num_frames=frames)
-    model = XCLIPVisionModel._from_config(config, attn_implementation="sdpa").eval()
-    (across, *_) = run(model, picture(batch=frames))
-    assert across.module.endswith("message_attn") and across.K.shape[2] == frames
-    assert (across.names, across.key_names, across.grid) == (("place",), ("place",), ())
+    ends = {"num_frames": frames, "mit_hidden_size": 16, "mit_intermediate_size": 8}
+    ends |= {"mit_num_attention_heads": 4, "mit_num_hidden_layers": 1}
+    sizes = {"projection_dim": 16, "prompt_num_attention_heads": 4, "prompt_layers": 1}
+    text = SMALL | {"eos_token_id": 7}
+    config = XCLIPConfig(text_config=text, vision_config=VIT | ends, **sizes)
+    model = XCLIPModel._from_config(config, attn_implementation="sdpa").eval()
+    with torch.no_grad(), attention.capture(model, layers=["message_attn", "mit."]) as taken:
+        model(input_ids=IDS, pixel_values=torch.randn(1, frames, 3, 8, 8))
+    for call in taken:
+        assert (call.kind, call.K.shape[2]) == ("vision", frames)
+        assert (call.names, call.key_names, call.grid) == (("place",), ("place",), ())
 
 
 def test_keys_that_are_regions_have_the_grid_of_the_regions():
