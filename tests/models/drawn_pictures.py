@@ -560,7 +560,7 @@ def own_weights(case: Drawn) -> dict[str, Any]:
             dropout.register_forward_pre_hook(lambda _, args, at=name: found.update({at: args[0]}))
     if any(hasattr(model.get_submodule(name), "attn_drop") for name in case.weighs):
         case.ask(model)
-        return found
+        return {name: found[name] for name in case.weighs}
     answer = case.ask(model, output_attentions=True)
     return dict(zip(case.weighs, answer.attentions, strict=True))
 
@@ -587,30 +587,46 @@ def wrong_grids(case: Drawn, taken: Any) -> list[str]:
     return wrong
 
 
-def row(case: Drawn, way: str) -> str:
+def outcome(case: Drawn) -> list[str]:
+    """Whether layers, labels with grids, positions and what is missed are right, and weights; of a
+    model that is refused whether the sentence is.
+    """
     try:
         taken, told = captured(case)
     except ValueError as error:
-        said = "refused, right" if str(error) == case.refused else f"REFUSED: {error}"
-        return f"| {case.name} | {way} | {said} | | | | |"
+        return ["refused, right" if str(error) == case.refused else f"REFUSED: {error}"]
     found = [wrong_layers(case, taken), wrong_labels(case, taken) + wrong_grids(case, taken)]
     found += [wrong_positions(case, taken, told)]
     missed = taken.missed + taken.not_run
     found += [[] if missed == case.missed else [f"{missed} for {case.missed}"]]
-    said = ["right" if not each else "; ".join(each) for each in found]
-    return f"| {case.name} | {way} | {' | '.join(said)} | {weights(case, taken)} |"
+    return ["right" if not each else "; ".join(each) for each in found] + [weights(case, taken)]
+
+
+def row(case: Drawn, way: str) -> str:
+    said = outcome(case)
+    return f"| {' | '.join([case.name, way, *said, *[''] * (5 - len(said))])} |"
+
+
+def cases(way: str) -> list[Drawn]:
+    """The types of transformers with one of its implementations, each next to eager attention."""
+    found = of_transformers(way)
+    for case, eager in zip(found, of_transformers("eager"), strict=True):
+        case.plain = eager.make
+    return found
+
+
+def other_cases() -> list[Drawn]:
+    """The other models, those of timm next to plain attention."""
+    found = of_others()
+    for case in found:
+        case.plain = unfused(case.make)
+    return found
 
 
 def table() -> str:
     rows = ["| model | | layers | labels, grids | positions | missed | weights |", "|---" * 7 + "|"]
-    eager_ones = of_transformers("eager")
-    for way in WAYS:
-        for case, eager in zip(of_transformers(way), eager_ones, strict=True):
-            case.plain = eager.make
-            rows.append(row(case, way))
-    for case in of_others():
-        case.plain = unfused(case.make)
-        rows.append(row(case, ""))
+    rows += [row(case, way) for way in WAYS for case in cases(way)]
+    rows += [row(case, "") for case in other_cases()]
     return "\n".join(rows)
 
 
