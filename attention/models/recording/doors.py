@@ -34,6 +34,7 @@ from attention.vocabulary.sentences import amount
 ARGUMENTS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 KNOWN = ("position_bias", "s_aux")  # tensors of which it is known what they do
 SCORE_MOD = "score_mod does not only add to scores: its effect on these is recorded as a bias"
+BOOLEAN = "eager adds this boolean mask to the scores as 0 and 1: it hides nothing"
 ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on another path
 
 
@@ -411,6 +412,8 @@ class HandedOver:
             masks, n_k = seen
             b, h, n_q = self.Q.shape[:3]
             masks = [M if M.shape[-2] in (1, n_q) else M.reshape(-1, h, n_q, n_k) for M in masks]
+        if self.is_added(implementation):
+            notes.append(BOOLEAN)
         for word, M in more.items():
             if word not in KNOWN and isinstance(M, np.ndarray) and M.dtype.kind == "f":
                 notes.append(f"{word} {tuple(M.shape)} was handed over as well")
@@ -431,10 +434,17 @@ class HandedOver:
             notes=tuple(notes),
         )
 
+    def is_added(self, implementation: str) -> bool:
+        """Check whether a boolean mask hides nothing: every family's eager function adds it."""
+        is_boolean = isinstance(self.mask, np.ndarray) and self.mask.dtype == bool
+        return is_boolean and implementation == "eager"
+
     def masks(self, implementation: str) -> list[Any]:
         """Return the mask in effect, in parts."""
         if hasattr(self.mask, "mask_mod"):  # the BlockMask of flex
             return [_made_of(self.mask, self.Q, self.K, self.device)]
+        if self.is_added(implementation):
+            return [self.mask.astype(np.float32)]
         if "flash" not in implementation:
             return [self.mask]
         n_q, n_k = self.Q.shape[2], self.K.shape[2]

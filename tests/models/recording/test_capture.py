@@ -140,6 +140,24 @@ def test_a_mask_of_fewer_axes_is_recorded_as_torch_reads_it(lead, sides):
     assert attention.verify(taken).agrees
 
 
+@pytest.mark.parametrize("kind", ["bert", "llama"])
+@torch.no_grad()
+def test_a_boolean_mask_hides_in_sdpa_and_is_added_in_eager(kind):
+    look = torch.ones(6, 6).tril().bool()[None, None]
+    model = made(kind, SHARED if kind == "llama" else SMALL, "eager")
+    with attention.capture(model) as taken:
+        own = model(IDS, attention_mask=look, output_attentions=True).attentions
+    assert attention.verify(taken).agrees
+    for call, weights in zip(taken, own, strict=True):
+        np.testing.assert_allclose(call.trace().weights, weights, rtol=1e-5, atol=1e-7)
+        assert "hides nothing" in " ".join(call.notes)
+    model.set_attn_implementation("sdpa")
+    with attention.capture(model) as taken:
+        model(IDS, attention_mask=look)
+    assert attention.verify(taken).agrees and not taken[0].notes
+    assert (np.triu(taken[0].trace().weights[0, 0], 1) == 0).all()
+
+
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_a_model_without_a_known_door_is_an_error_that_names_its_modules(name):
     model = made(*UNKNOWN[name], "eager")
