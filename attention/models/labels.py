@@ -326,7 +326,9 @@ def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     if known < start + len(mine):
         mine = mine[: max(int(known) - start, 0)]
     places = range(side.first, side.first + side.count)
-    if mine and len(mine) == side.whole and (offset is None or side.position is None):
+    # where the sequence's positions are known, what has none of it is something else: pooled keys
+    is_apart = side.position is None and side.call.kind == CROSS
+    if mine and len(mine) == side.whole and (offset is None or is_apart):
         return mine[places.start : places.stop]
     if side.names and side.position is None:
         return tuple(_counted(side.names, place) for place in places)

@@ -10,6 +10,7 @@ from models.families import BART, GPT, SHARED, made  # noqa: E402
 
 import attention  # noqa: E402
 from attention.limits import BadInput  # noqa: E402
+from attention.models.labels import words_of  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 PROMPT = torch.tensor([[5, 6, 7, 5, 6, 7, 5, 6]])
@@ -39,6 +40,29 @@ def test_a_generation_is_one_run_over_the_answer(name):
         np.testing.assert_allclose(one.weights, other.weights, rtol=0, atol=2e-6)
         np.testing.assert_array_equal(one.allowed, other.allowed)
         np.testing.assert_allclose(whole.output, call.output, rtol=0, atol=2e-5)
+
+
+POOLED = {"vocab_size": 11, "hidden_size": 16, "num_attention_heads": 4, "head_dim": 8}
+POOLED |= {"num_hidden_layers": 2, "moe_intermediate_size": 8, "n_routed_experts": 2}
+POOLED |= {"num_key_value_heads": 1, "q_lora_rank": 8, "qk_rope_head_dim": 8, "index_topk": 4}
+POOLED |= {"index_n_heads": 2, "index_head_dim": 8, "num_experts_per_tok": 1}
+POOLED |= {"layer_types": ["heavily_compressed_attention", "compressed_sparse_attention"]}
+
+
+def test_keys_pooled_of_several_tokens_never_have_words_by_their_number():
+    model = made("deepseek_v4", POOLED, "eager", transformers.AutoModelForCausalLM)
+    with torch.no_grad(), attention.capture(model) as taken:
+        answer = model.generate(PROMPT, **MORE)
+    taken.tokens = [f"t{place}" for place in range(answer.shape[1])]
+    widths = []
+    for call in taken:
+        n, keys = call.K.shape[2], words_of(taken, call, 0)[1]
+        if call.layer == 0:
+            assert keys == tuple(taken.tokens[:n])
+        else:  # a key for each token and, behind them, one for each whole block of 4
+            assert keys == tuple(f"k{place + 1}" for place in range(n))
+            widths.append(n)
+    assert len(taken.tokens) in widths
 
 
 def test_cross_attention_of_a_generation_is_joined():
