@@ -11,6 +11,7 @@ from attention.limits import BadInput
 from attention.vocabulary.notation import LONGEST_IN_FILENAME, in_filename
 from attention.vocabulary.sentences import capital, numbered, which_of
 
+RECEIVED = "weights received"  # ends what is said of such a map
 CAPTURED, GIVEN = "captured from", "weights as given, of"
 Sides = tuple[tuple[str, ...], tuple[str, ...]]  # n_q and n_k words
 
@@ -100,6 +101,11 @@ class Recorded:
     patches: Patches | None = None  # of a picture, where the keys are these
     combined: str = ""  # of several heads: what the only map is, such as "mean of 5 heads"
     given: bool = False  # finished weights that were handed over, not captured
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the map was computed from weights of a capture, and is none of its heads."""
+        return bool(self.combined) or self.when.endswith(RECEIVED)
 
     def of_item(self, item: int, count: int) -> Recorded:
         """Return this record for one of ``count`` items, if its items are those recorded."""

@@ -128,6 +128,8 @@ def _masked(view: View, name: str) -> tuple[str, str]:
 
 def _weights(view: View, name: str) -> tuple[str, str]:
     if "masked" not in view.stages:
+        if view.recorded and view.recorded.is_computed:
+            return "from captured weights", "Computed from the weights of a captured model."
         return "finished weights", "Weights given directly, not computed here."
     before = view.before_weights
     if view.softmax == FUNCTION:

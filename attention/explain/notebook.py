@@ -80,7 +80,9 @@ def _sizes(trace: AttentionTrace) -> list[str]:
 def _facts(trace: AttentionTrace) -> tuple[str, str]:
     """Describe how the trace was computed, and what is hidden."""
     if trace.weights_alone:
-        return "weights alone", _hidden(trace)
+        is_computed = trace.recorded and trace.recorded.is_computed
+        words = "computed from captured weights" if is_computed else "finished weights, as given"
+        return words, _hidden(trace)
     root = " = 1/√d_k" if np.isclose(trace.scale, trace.Q.shape[-1] ** -0.5, rtol=1e-15) else ""
     parts = [*_before_scores(trace), f"scores × {number(trace.scale, 4)}{root}"]
     if trace.softcap is not None:

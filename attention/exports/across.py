@@ -12,7 +12,7 @@ import numpy as np
 from attention.arrays.conversion import shown
 from attention.core.recorded import CAPTURED, GIVEN
 from attention.core.trace import AttentionTrace
-from attention.explain.view import place_of, whole_number
+from attention.explain.view import distinct, place_of, whole_number
 from attention.figures.panes.across import layer_pane
 from attention.figures.panes.arguments import need
 from attention.figures.panes.maps import in_few_cells
@@ -20,13 +20,13 @@ from attention.figures.panes.pane import Pane
 from attention.figures.paper import printing
 from attention.figures.paper.figure import of_panes
 from attention.figures.paper.panels import OnPanel
-from attention.figures.paper.picture import image_of, query_label, row_of
+from attention.figures.paper.picture import image_of, row_of
 from attention.limits import MAX_CAPTURED_CELLS, MAX_PRINTED, BadInput
 from attention.models.labels import words_of
 from attention.models.taken import NO_NAME, Call, Taken
 from attention.paper import Paper
 from attention.session.state.about import About
-from attention.vocabulary.sentences import which_of
+from attention.vocabulary.sentences import in_words, which_of
 
 if TYPE_CHECKING:
     from attention.figures.paper.sheet import PaperFigure
@@ -185,35 +185,39 @@ def maps_of(
     together: dict[Call, list[int]] = {}
     for call, head in heads:
         together.setdefault(call, []).append(head)
+    rows = None if query is None else {c: _row_of(taken, c, item, query) for c in together}
+    if len(named := {label: call.layer for call, (_, label) in (rows or {}).items()}) > 1:
+        which = in_words([f"{label} in layer {layer}" for label, layer in named.items()], 3)
+        raise BadInput(f"query is {query}, which is {which}; give its label, or layers=.")
     for call in sorted(together, key=lambda call: (call.layer, call.call)):
         kind = call.kind if len(kinds) > 1 else ""
         label = ", ".join(filter(None, (f"layer {call.layer}", kind, call.when)))
         traces = {call.number_of(head): call.trace(item, head) for head in together[call]}
-        if query is None:
+        if rows is None:
             maps = {k: in_few_cells(trace.weights, trace.allowed) for k, trace in traces.items()}
         else:
-            maps = {k: _over_patches(trace, call, query) for k, trace in traces.items()}
+            maps = {k: _over_patches(trace, rows[call][0]) for k, trace in traces.items()}
         lines.append(Line(label, maps))
     of_items = which_of("item", [item], max(len(call.Q) for call, _ in heads))
     came = GIVEN if all(call.weights is not None for call, _ in heads) else CAPTURED
-    label = "" if query is None else _label(query, heads[0][0])
+    label = next(iter(rows.values()))[1] if rows else ""
     said = f"{came} {taken.model or NO_NAME}", of_items, f"row of {label}" if label else ""
     return grid_figure(lines, paper, ", ".join(filter(None, said)), on_panel, label, image)
 
 
-def _label(query: int | str, call: Call) -> str:
-    """Return what a query that may be given by its number is called."""
-    if isinstance(query, str) or call.patches is None:
-        return str(query)
-    return query_label(query, call.patches)
-
-
-def _over_patches(trace: AttentionTrace, call: Call, query: int | str) -> np.ma.MaskedArray:
-    """Return the weights of a query as (rows, columns) of patches, masked where they are hidden."""
+def _row_of(taken: Taken, call: Call, item: int, query: int | str) -> tuple[int, str]:
+    """Return the number and the label of a query, which is given by either."""
     if call.patches is None:
         raise BadInput(NO_GRID)
-    row = row_of(query, len(trace.weights), call.patches)
-    places = call.patches.places(trace.weights.shape[1])
+    labels = distinct(words_of(taken, call, item)[0])
+    row = row_of(query, len(labels), call.patches, labels)
+    return row, labels[row]
+
+
+def _over_patches(trace: AttentionTrace, row: int) -> np.ma.MaskedArray:
+    """Return the weights of a query as (rows, columns) of patches, masked where they are hidden."""
+    assert trace.recorded is not None and trace.recorded.patches is not None
+    places = trace.recorded.patches.places(trace.weights.shape[1])
     return np.ma.array(trace.weights[row][places], mask=~trace.allowed[row][places])
 
 

@@ -154,7 +154,9 @@ def _about(
     """
     if not isinstance(source, str):
         raise TypeError(f"source is {shown(source)}; expected text.")
-    words = one_line(source, LONGEST_SOURCE) or "given from Python"
+    is_computed = trace.recorded and trace.recorded.is_computed
+    unsaid = "computed from captured weights" if is_computed else "given from Python"
+    words = one_line(source, LONGEST_SOURCE) or unsaid
     names = [name for name in MATRICES if name not in ("Q", "K", "V")]
     names = [name for name in names if getattr(trace, name, None) is not None]
     names += [] if "X" in names else [FINISHED] if trace.weights_alone else ["Q", "K", "V"]

@@ -42,6 +42,7 @@ HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads")
 
 # a layer that is called block2 or transformer_layer_2, and no tower or attention of several
 _NUMBERED = re.compile(r"((?:\w*_)?(?:block|blk|layer|stage)|[bhl])_?\d+")
+ITEMS = "the items are"  # begins a note where each is a part of a picture
 
 
 @lru_cache(4096)  # asked for every call of a generation, of each of its tokens
@@ -324,7 +325,7 @@ class Module:
         each, is_spread = items // pictures, "grid" in self.name or self._is_of_areas
         part = "group" if is_spread else "window"
         return (
-            f"the items are {part}s, {each} of each picture in turn: item {items - 1} is {part}"
+            f"{ITEMS} {part}s, {each} of each picture in turn: item {items - 1} is {part}"
             f" {each - 1} of picture {pictures - 1}"
         )
 

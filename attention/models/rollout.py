@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from attention.arrays.conversion import as_array, shown
+from attention.core.recorded import RECEIVED
 from attention.core.trace import AttentionTrace
 from attention.limits import BadInput
-from attention.models.kinds import CROSS, stack_of
+from attention.models.kinds import CROSS, ITEMS, stack_of
 from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.vocabulary.sentences import amount, in_words
@@ -87,8 +88,13 @@ def received(call: Call) -> AttentionTrace:
         total = np.where(sees, trace.weights, 0).sum(axis=-2, keepdims=True)
         means[:, head] = np.asarray(total / count)[:, 0]
         seen[:, head] = np.asarray(trace.allowed.any(axis=-2, keepdims=True))[:, 0]
-    place = call.place()
-    of = replace(place, when=", ".join(filter(None, (place.when, "weights received"))))
+    place, alone = call.place(), Taken(calls=[call])
+    of = replace(
+        place,
+        when=", ".join(filter(None, (place.when, RECEIVED))),
+        labels=tuple((("average",), words_of(alone, call, item)[1]) for item in range(b)),
+        patches=place.patches and replace(place.patches, first=None),
+    )
     return replace(AttentionTrace.of_weights(means, allowed=seen), recorded=of)
 
 
@@ -168,6 +174,8 @@ def _layers(taken: Taken, kind: str) -> list[Call]:
     """Return one call of each layer, in their order; raise one sentence where they do not chain."""
     calls = [call for call in taken if kind in ("", call.kind)]
     kinds = list(dict.fromkeys(call.kind or "unknown" for call in taken))
+    if not taken.calls:
+        raise BadInput("the capture is empty; expected a call of each layer.")
     if not calls:
         there = f"; there are {in_words(kinds)}" if kinds else ""
         raise BadInput(f"kind is {shown(kind)}, and no call is of it{there}.")
@@ -186,16 +194,24 @@ def _layers(taken: Taken, kind: str) -> list[Call]:
         raise BadInput("the model ran several times; give Taken(calls=[…]) of one run.")
     if any(call.repeat == "step" for call in calls):
         calls = [taken.joined(layer) for layer in dict.fromkeys(call.layer for call in calls)]
-    if odd := next((call for call in calls if call.repeat not in ("call", "use")), None):
+    if odd := next((call for call in calls if call.repeat not in ("call", "use", "step")), None):
         raise BadInput(f"layer {odd.layer}, {odd.when} is another run of the same layer.")
+    if any(note.startswith(ITEMS) for call in calls for note in call.notes):
+        raise BadInput("rollout follows whole pictures, and the items of this capture are windows.")
+    if all(call.repeat == "call" for call in calls):  # given ones may come in any order
+        calls.sort(key=lambda call: call.layer)
     shape = calls[0].Q.shape[0], calls[0].Q.shape[2], calls[0].K.shape[2]
     for call in calls:
-        here = call.Q.shape[0], call.Q.shape[2], call.K.shape[2]
-        if here != shape or here[1] != here[2]:
-            b, n_q, n_k = here
+        b, n_q, n_k = here = call.Q.shape[0], call.Q.shape[2], call.K.shape[2]
+        if n_q != n_k:
             raise BadInput(
-                f"layer {call.layer} has {n_q} queries and {n_k} keys in {b} items; expected as"
-                f" many of both as in layer {calls[0].layer}, {shape[1]} in {shape[0]}."
+                f"layer {call.layer} has {amount(n_q, 'query', 'queries')} and"
+                f" {amount(n_k, 'key')}; expected as many queries as keys."
+            )
+        if here != shape:
+            raise BadInput(
+                f"layer {call.layer} has {amount(n_q, 'token')} in {amount(b, 'item')}; expected"
+                f" {shape[1]} in {shape[0]}, as in layer {calls[0].layer}."
             )
     return calls
 

@@ -12,14 +12,14 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
+from attention.explain.view import distinct
 from attention.exports.across import maps_of, panes_of
 from attention.figures.panes.maps import SmallMap, small_map
 from attention.figures.panes.shades import BY_ROOT
 from attention.figures.paper.figure import of_panes
-from attention.figures.paper.picture import query_label
 from attention.limits import MAX_CAPTURE, MAX_DRAWN, MAX_LONG_FILE, MAX_MAPS, MAX_TOKENS, BadInput
 from attention.models import examples
-from attention.models.labels import label_note
+from attention.models.labels import label_note, words_of
 from attention.models.opening import LONG_OPENS, opened
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES, Head, Survey, survey
@@ -458,8 +458,8 @@ def the_figure(s: Settings, found: Survey, heads: Sequence[Head]) -> None:
 
     patches = {call.patches for call, _ in there.values()}  # [None] of words
     over = patches.pop() if len(patches) == 1 else None
-    n_q = calls[heads[0].place].Q.shape[2]
-    queries = [query_label(row, over) for row in range(n_q)] if over else []
+    words = words_of(found.taken, calls[heads[0].place], item)[0] if over else ()
+    queries = distinct(words)
 
     def drawn(
         chosen: tuple[str, ...], query: int | None, paper: Paper, on_panel: OnPanel

@@ -150,6 +150,25 @@ def test_an_overview_of_a_query_has_its_row_over_the_patches_of_each_head(pictur
     }
 
 
+def test_a_query_has_the_words_of_its_layer_and_a_number_is_one_of_them_only():
+    Q = np.random.default_rng(0).standard_normal((1, 2, 8, 4))
+    bare = {"names": ("patch",), "key_names": ("patch",), "kind": "vision", "grid": (2, 4)}
+    both = tower().calls[:1] + [Call(1, 0, "w.1", Q, Q, Q, Q, 0.5, **bare)]
+    with pytest.raises(ValueError, match="query is 3, which is patch 2 in layer 0 and patch 3 in"):
+        attention.overview(Taken("m", calls=both), query=3)
+    maps = maps_in(attention.overview(Taken("m", calls=both), query="patch 3"))
+    for layer, row in ((0, 4), (1, 3)):
+        of = both[layer].trace(0, 0).weights[row]
+        places = both[layer].patches.places(len(of))
+        np.testing.assert_array_equal(maps[f"layer {layer}, head 0"].get_array(), of[places])
+
+    text = {"kind": "cross", "key_names": ("patch",), "grid": (2, 4), "query_position": 0}
+    call = Call(0, 0, "decoder.0.cross_attn", Q[:, :, :3], Q, Q, Q[:, :, :3], 0.5, **text)
+    taken = Taken("m", ["a", "cat", "sat"], calls=[call])
+    drawn = maps_in(attention.overview(taken, query="cat"))["layer 0, head 1"].get_array()
+    np.testing.assert_array_equal(drawn.ravel(), call.trace(0, 1).weights[1])
+
+
 def test_a_hidden_patch_of_an_overview_is_hidden():
     seen = np.ones((1, 1, 9, 9), bool)
     seen[..., 0, 2] = False  # patch 1: first row, second column

@@ -136,9 +136,9 @@ def test_layers_that_do_not_chain_are_refused(what):
 
 def test_layers_of_other_sizes_are_refused_with_both():
     A = np.full((1, 2, 3, 3), 1 / 3), np.full((1, 2, 4, 4), 0.25)
-    with pytest.raises(BadInput, match="layer 1 has 4 queries and 4 keys in 1 items; .* 3 in 1"):
+    with pytest.raises(BadInput, match="layer 1 has 4 tokens in 1 item; .* 3 in 1, as in layer 0"):
         attention.rollout(Taken.of_weights(A, kind="encoder"))
-    with pytest.raises(BadInput, match="layer 0 has 2 queries and 3 keys"):
+    with pytest.raises(BadInput, match="layer 0 has 2 queries and 3 keys; expected as many"):
         attention.rollout(Taken.of_weights((np.full((1, 1, 2, 3), 1 / 3),), kind="encoder"))
 
 
@@ -164,6 +164,34 @@ def test_a_rollout_is_drawn_over_the_picture_that_was_read():
     for trace in (attention.rollout(taken), attention.mean_of_heads(taken[0])):
         drawn = attention.over_picture(trace, "[CLS]", np.zeros((4, 8))).axes[0].collections[0]
         np.testing.assert_allclose(drawn.get_array(), trace.weights[0, 0, 0, 1:].reshape(2, 4))
+
+
+def test_given_layers_are_rolled_out_in_the_order_of_their_numbers():
+    A = np.random.default_rng(0).dirichlet(np.ones(4), (3, 1, 2, 4))
+    names = [f"layer.{k}.attn" for k in (2, 0, 1)]
+    mixed = Taken.of_weights(dict(zip(names, A[[2, 0, 1]], strict=True)), kind="encoder")
+    np.testing.assert_allclose(
+        attention.rollout(mixed).weights,
+        attention.rollout(Taken.of_weights(A, kind="encoder")).weights,
+    )
+
+
+def test_windows_are_not_rolled_out():
+    with pytest.raises(BadInput, match="the items of this capture are windows"):
+        attention.rollout(changed(notes=("the items are windows, 4 of each picture in turn",)))
+
+
+def test_what_is_received_is_drawn_as_the_mean_over_queries():
+    pytest.importorskip("matplotlib", reason="the extra [app] is not installed")
+    names = {"names": ("[CLS]", "patch"), "key_names": ("[CLS]", "patch"), "grid": (2, 4)}
+    call = replace(Taken.of_weights(np.full((1, 1, 2, 9, 9), 1 / 9), kind="vision")[0], **names)
+    trace = attention.received(call)
+    figure = attention.over_picture(trace, 0, np.zeros((4, 8)))
+    assert figure.axes[0].get_title("left") == "query average" and not figure.axes[0].patches
+    frame = attention.View.of(trace)
+    assert frame.labels["queries"] == ("average",)
+    assert frame.labels["keys"][:2] == ("[CLS]", "patch 0")
+    assert "computed from captured weights" in repr(trace)
 
 
 def test_a_kind_chooses_among_several():

@@ -215,12 +215,15 @@ def _opacity(given: Any) -> float:
     return share
 
 
-def _apart(weights: np.ndarray, patches: Patches, places: np.ndarray, sink: bool) -> str:
+def _apart(
+    weights: np.ndarray, seen: np.ndarray, patches: Patches, places: np.ndarray, sink: bool
+) -> str:
     """What special tokens get, and all patches together; "" where the map has it all."""
     named = [
-        f"{patches.label(key)}: {number(float(weights[key]), least=1)}"
+        f"{patches.label(key)}: {number(float(weights[key]), least=1) if seen[key] else 'hidden'}"
         for key in range(min(patches.special, MOST_NAMED))
     ]
+    weights = np.where(seen, weights, 0)
     if patches.special > MOST_NAMED:
         rest = weights[MOST_NAMED : patches.special].sum()
         named.append(f"{patches.special - MOST_NAMED} others: {number(float(rest), least=1)}")
@@ -254,7 +257,7 @@ def _drawn(
     largest = float(values.max()) if values.count() else 0.0
     whole = SimpleNamespace(low=0.0, high=largest or 1.0, colours="share")
     scale = scale_of([SimpleNamespace(values=values, scale=whole)], paper)
-    apart = _apart(np.where(hidden, 0, weights), patches, places, view.sink is not None)
+    apart = _apart(weights, view.allowed[row], patches, places, view.sink is not None)
     (rows, columns), (height, width) = places.shape, image.shape[:2]
     with settings():
         sheet = Sheet(paper, label + apart + "0123456789.query×")

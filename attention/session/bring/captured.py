@@ -79,7 +79,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     if call.weights is not None:
         query = sharpest(trace.weights, trace.allowed, tokens, keys)
         s = Settings(OWN, tokens, {}, query=query, **kept)
-        return check(of_head(s, np.asarray(trace.weights), place, tokens, own))
+        return check(of_head(s, np.asarray(trace.weights), trace.allowed, place, tokens, own))
     brought = {"Q": trace.Q, "K": trace.K, "V": trace.V}
     root = 1 / math.sqrt(trace.Q.shape[1])
     mask, drawn = _named_mask(trace.allowed)

@@ -84,15 +84,22 @@ def with_weights(
 
 
 def of_head(
-    s: Settings, A: np.ndarray, place: Recorded, tokens: tuple[str, ...], keys: tuple[str, ...]
+    s: Settings,
+    A: np.ndarray,
+    seen: np.ndarray,
+    place: Recorded,
+    tokens: tuple[str, ...],
+    keys: tuple[str, ...],
 ) -> Settings:
-    """Return the settings whose weights are these of one head of a model, (n_q, n_k), whatever
-    their rows add up to: where a sink takes a share, that is less than 1.
+    """Return the settings whose weights are these of one head of a model, (n_q, n_k), with the mask
+    of its layer, whatever their rows add up to: where a sink takes a share, that is less than 1.
     """
-    _check(A[None])
+    _check_room(A[None])
+    if not np.isfinite(A).all():
+        raise BadInput("this head has weights that are NaN or infinite, which Explore cannot show.")
     ones = np.eye(A.shape[1])
     origins = {name: Origin.of_head(place, A if name == "Q" else ones) for name in "QKV"}
-    s = alone(s, A[None], tokens, keys, origins)
+    s = alone(s, A[None], tokens, keys, origins, seen)
     return replace(s, drawn_from=Origin.of_head(place, np.array(s.drawn)) if s.drawn else None)
 
 
@@ -102,9 +109,12 @@ def alone(
     tokens: tuple[str, ...],
     keys: tuple[str, ...],
     origins: Mapping[str, Origin],
+    seen: np.ndarray | None = None,
 ) -> Settings:
-    """Return the settings that show these weights, (heads, n_q, n_k), and their mask alone."""
-    seen = np.asarray((A > 0).any(axis=0))  # (n_q, n_k)
+    """Return the settings that show these weights, (heads, n_q, n_k), and their mask alone: what
+    may be ``seen``, (n_q, n_k); without it what is not 0 in every head.
+    """
+    seen = np.asarray((A > 0).any(axis=0)) if seen is None else seen
     one = join_heads(np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2])))
     matrices = {"Q": join_heads(A), "K": one, "V": one}
     hidden = not seen.all()
@@ -136,6 +146,17 @@ def alone(
 
 def _check(A: np.ndarray) -> None:
     """Refuse what is no matrix of weights, by its place."""
+    _check_room(A)
+    for h, i, j in np.argwhere(~((A >= 0) & (A <= 1)))[:1]:
+        head = f"head {h}, " if len(A) > 1 else ""
+        raise BadInput(
+            f"the weights, {head}row {i + 1}, column {j + 1} hold {number(A[h, i, j])}; expected"
+            " weights from 0 to 1."
+        )
+
+
+def _check_room(A: np.ndarray) -> None:
+    """Refuse more weights than there is room for."""
     heads, n_q, n_k = A.shape
     if heads * n_k > MAX_JOINED:
         raise BadInput(
@@ -143,12 +164,6 @@ def _check(A: np.ndarray) -> None:
             f" fit. Cut heads out, such as 0:{max(MAX_JOINED // n_k, 1)}."
         )
     check_numbers(heads * n_k * (n_q + 2 * n_k))  # with K and V, which are 1
-    for h, i, j in np.argwhere(~((A >= 0) & (A <= 1)))[:1]:
-        head = f"head {h}, " if len(A) > 1 else ""
-        raise BadInput(
-            f"the weights, {head}row {i + 1}, column {j + 1} hold {number(A[h, i, j])}; expected"
-            " weights from 0 to 1."
-        )
 
 
 def _check_sums(sums: np.ndarray) -> None:

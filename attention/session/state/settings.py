@@ -150,8 +150,8 @@ class Settings:
     @cached_property
     def weights_alone(self) -> bool:
         """Whether these still are the finished weights that were brought, which stand alone: Q is
-        they, K and V are 1, nothing is scaled or normalised, and what is hidden is 0. Rows add up
-        to 1 unless they are a captured head's.
+        they, K and V are 1, nothing is scaled or normalised, and what is hidden is 0. Rows are
+        shares that add up to 1 unless they are a captured head's.
         """
         if not self.finished or not self.typed_qkv or self.softmax or self.scale != 1:
             return False
@@ -167,10 +167,10 @@ class Settings:
             return False
         A = Q.reshape(len(Q), self.heads, -1)  # (n_q, heads, n_k)
         sums = A.sum(axis=-1)
-        shares = (Q >= 0).all() and (Q <= 1).all()
-        whole = ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all()
+        whole = (Q >= 0).all() and (Q <= 1).all()
+        whole &= ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all()
         whole |= captured_head(self.matrices) is not None  # of a model, whose sinks take a share
-        return bool(shares and whole and (A.any(axis=1) <= allowed(self)).all())
+        return bool(whole and (A.any(axis=1) <= allowed(self)).all())
 
     @property
     def batch(self) -> int:

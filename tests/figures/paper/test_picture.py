@@ -264,6 +264,15 @@ def test_files_say_where_the_weights_are_from(tmp_path):
     assert text.count("patch 7") == 1  # letters, not outlines
 
 
+def test_a_special_token_that_is_hidden_or_nan_is_said_to_be_so():
+    A = np.full((1, 1, 1, 4, 10), 0.1)
+    A[..., 0], A[..., 1] = np.nan, 0.0
+    call = Taken.of_weights(A)[0]
+    figure = over_picture(call, 0, np.zeros((2, 4)), grid=(2, 4), special=2)
+    said = figure.axes[0].get_xlabel().replace("\n", " ")
+    assert said == "special 0: NaN, special 1: hidden; all patches: 0.80"
+
+
 def test_calls_in_text_have_no_grid():
     taken = Taken.load(Path(__file__).parents[2] / "models/recorded/bert.safetensors")
     with pytest.raises(BadInput, match="grid is not known"):

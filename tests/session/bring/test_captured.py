@@ -286,3 +286,21 @@ def test_a_head_opens_at_the_row_with_the_largest_weight_on_a_word():
             opened_at.append(taken.tokens[max(found, key=found.get)])
             assert with_head(CAT, taken, call, 0, head).query == max(found, key=found.get)
     assert opened_at[15] == "it"  # layer 3, head 1: the head that the page speaks of
+
+
+def given_weights(first_row):
+    A = np.full((1, 2, 3, 3), 1 / 3)
+    A[0, 0, 0] = first_row
+    return Taken.of_weights(A)
+
+
+def test_a_head_of_given_weights_has_the_mask_of_its_layer_and_any_finite_weight():
+    for row in ([1.0, 0.0, 0.0], [1.25, -0.25, 0.0], [0.25, 0.25, 0.25]):
+        taken = given_weights(row)
+        s = with_head(CAT, taken, taken.calls[0], 0, 0)
+        s = links.read(dict(links.write(s)))[0]
+        assert s.weights_alone and s.mask == "none" and allowed(s).all()
+        np.testing.assert_array_equal(run(s).weights[0], row)
+    taken = given_weights([np.nan, 0.5, 0.5])
+    with pytest.raises(BadInput, match="NaN or infinite, which Explore cannot show"):
+        with_head(CAT, taken, taken.calls[0], 0, 0)

@@ -46,6 +46,7 @@ def of_row(
     ``words`` are title, file, about and digits.
     """
     queries, keys = labels
+    words_apart = apart(weights, ~hidden, keys, patches.places(len(keys)), words["digits"])
     hidden = hidden | ~np.isfinite(weights)
     places, mine = patches.places(len(keys)), queries[row]
     there = [keys[key] for key in places.ravel()]
@@ -57,19 +58,26 @@ def of_row(
         [number_of.get(label, -1) for label in there],
         mine,
         there.index(mine) if mine in there else -1,
-        apart(np.where(hidden, 0, weights), keys, places, words["digits"]),
+        words_apart,
         **words,
     )
 
 
-def apart(weights: np.ndarray, keys: Sequence[str], places: np.ndarray, digits: int) -> str:
+def apart(
+    weights: np.ndarray, seen: np.ndarray, keys: Sequence[str], places: np.ndarray, digits: int
+) -> str:
     """Return the weights of keys that are no patches, and of all patches; "" if there are none.
 
-    >>> apart(np.array([0.25, 0.5, 0.25]), ("[CLS]", "patch 0", "patch 1"), np.array([[1, 2]]), 2)
+    >>> weights, keys = np.array([0.25, 0.5, 0.25]), ("[CLS]", "patch 0", "patch 1")
+    >>> apart(weights, weights > 0, keys, np.array([[1, 2]]), 2)
     '[CLS]: 0.25; all patches: 0.75'
     """
     others = np.setdiff1d(np.arange(len(keys)), places).tolist()
-    named = [f"{keys[key]}: {number(float(weights[key]), digits)}" for key in others[:MOST_NAMED]]
+    named = [
+        f"{keys[key]}: {number(float(weights[key]), digits) if seen[key] else 'hidden'}"
+        for key in others[:MOST_NAMED]
+    ]
+    weights = np.where(seen, weights, 0)
     if rest := others[MOST_NAMED:]:
         named.append(f"{len(rest)} others: {number(float(weights[rest].sum()), digits)}")
     if not named:
