@@ -9,6 +9,7 @@ import numpy as np
 from attention.figures.panes.shades import SHARE, shades
 
 SIDE = 96  # rows and columns of a small map at most
+ROWS = 12  # of a small map, that are made at once
 
 
 class SmallMap(NamedTuple):
@@ -41,12 +42,18 @@ def in_few_cells(weights: np.ndarray, allowed: np.ndarray) -> np.ma.MaskedArray:
     [[1.0 --]
      [0.0 1.0]]
     """
-    hidden = ~np.broadcast_to(allowed, weights.shape)
-    shown = np.where(hidden, 0, weights)
-    for axis in (0, 1):
-        count = weights.shape[axis]
-        if count > SIDE:
-            starts = np.arange(SIDE) * count // SIDE
-            shown = np.maximum.reduceat(shown, starts, axis=axis)
-            hidden = np.logical_and.reduceat(hidden, starts, axis=axis)
+    allowed, (n_q, n_k) = np.broadcast_to(allowed, weights.shape), weights.shape
+    rows, columns = (np.arange(min(n, SIDE)) * n // max(min(n, SIDE), 1) for n in (n_q, n_k))
+    parts = [(weights[:0, : len(columns)], ~allowed[:0, : len(columns)])]
+    for k in range(0, len(rows), ROWS):  # a part at a time, so that no copy of all is made
+        starts = rows[k : k + ROWS]
+        part = slice(starts[0], rows[k + ROWS] if k + ROWS < len(rows) else n_q)
+        hidden = ~allowed[part]
+        shown = np.where(hidden, 0, weights[part])
+        for axis, first, n in ((0, starts - starts[0], n_q), (1, columns, n_k)):
+            if n > SIDE:
+                shown = np.maximum.reduceat(shown, first, axis=axis)
+                hidden = np.logical_and.reduceat(hidden, first, axis=axis)
+        parts.append((shown, hidden))
+    shown, hidden = (np.concatenate(each) for each in zip(*parts, strict=True))
     return np.ma.array(shown, mask=hidden)
