@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
@@ -408,6 +409,9 @@ class Taken:
         header = self._header()
         said = self._refused(header, MAX_CAPTURE, is_drawn=True)
         if said and not large:
+        name, count = Counter(each.name for each in self.calls).most_common(1)[0]
+        if count > 1:
+            raise ValueError(f"{count} calls are named {name}; in a file each needs its own name.")
             pages = " and the page Long context" if self._opens_as_long(header) else ""
             raise ValueError(
                 f"{where.name} {said}; choose layers=, heads= or queries= of capture, or"

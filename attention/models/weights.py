@@ -59,7 +59,7 @@ def found(given: Any, kind: str, name: str = "weights") -> list[Given]:
         return _named(given, kind, name)
     all_layers: list[Given] = []
     for group in groups:
-        first = len({one.layer for one in all_layers})
+        first = 1 + max((one.layer for one in all_layers), default=-1)
         of = kind or GROUPS[group]
         stack = {ENCODER: "encoder", DECODER: "decoder", CROSS: "decoder"}.get(GROUPS[group], "")
         if len(groups) == 1 or not stack:
