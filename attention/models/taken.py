@@ -183,8 +183,8 @@ class Call:
         >>> taken[3].trace(item=0).weights.shape
         (1, 5, 15, 15)
         """
-        self._check("item", item, self.Q.shape[0])
-        self._check("head", head, self.Q.shape[1])
+        item = self._checked("item", item, self.Q.shape[0])
+        head = self._checked("head", head, self.Q.shape[1])
         if item is None or head is None:
             items, heads = (ALL if k is None else slice(k, k + 1) for k in (item, head))
             trace = self.part(items, heads, ALL)
@@ -266,9 +266,9 @@ class Call:
             given=self.weights is not None,
         )
 
-    def _check(self, name: str, given: int | None, count: int) -> None:
-        if given is None or 0 <= given < count:
-            return
+    def _checked(self, name: str, given: int | None, count: int) -> int | None:
+        if given is None or check_count(name, given, 0) < count:
+            return given
         there = f"{name}s 0 to {count - 1}" if count > 1 else f"only {name} 0"
         if name == "head" and self.heads:
             there += f" ({', '.join(map(str, self.heads))} of the model)"
