@@ -18,8 +18,9 @@ from attention.limits import (
     BadInput,
 )
 from attention.models.taken import ARRAYS, FORMAT, Counts, Taken, beyond, header_of, is_for_long
+from attention.readers.cells.entry import REFUSED
 from attention.readers.files import array_files
-from attention.readers.opening import decoded
+from attention.readers.opening import check_not_utf16
 from attention.readers.texts.json_numbers import layers_in
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import capital
@@ -91,10 +92,10 @@ def opened_weights(
     if array_files.is_arrays(where, content):
         given, tokens = _in_arrays(content, where, is_drawn, size)
     else:
-        found = layers_in(decoded(content, where), where, _most(is_drawn))
+        check_not_utf16(content, where)
+        found = layers_in(content, where, _most(is_drawn))
         tokens = found.pop("tokens", [])
-        words = {name: each for name, each in found.items() if _are_words(each)}
-        found = {name: each for name, each in found.items() if name not in words}
+        found = {name: each for name, each in found.items() if _are_layers(each)}
         given = found.get("", found)
         shapes = [M.shape for each in found.values() for M in _each(each)]
         _check_room(shapes, where, is_drawn)
@@ -106,8 +107,8 @@ def opened_weights(
         given = list(given.values())
     try:
         return Taken.of_weights(given, tokens=tokens, model=where)
-    except TypeError as problem:
-        raise BadInput(str(problem)) from None
+    except (TypeError, ValueError) as problem:
+        raise BadInput(f"{where}: {problem}") from None
 
 
 _UNNAMED = re.compile(r"arr_\d{1,6}")  # by np.savez without names
@@ -119,10 +120,14 @@ def _in_arrays(
     """Return the arrays of a .npy or .npz by name, and the words of a .npz."""
     bounds = array_files.Bounds(size, _most(is_drawn), MAX_RANK + 1)
     found = array_files.entries(where, content, bounds)
+    if "tokens" in found:
+        raise BadInput(f"{where}, tokens {NO_WORDS}.")
     _check_room([entry.shape for entry in found.values()], where, is_drawn)
-    kinds = {entry.dtype for entry in found.values()}
-    if odd := next((kind for kind in kinds if kind not in FLOATS), None):
-        raise BadInput(f"{where} holds {odd}; expected floats, of attention weights.")
+    for entry in found.values():
+        if entry.dtype == REFUSED:
+            raise BadInput(entry.remark)
+        if entry.dtype not in FLOATS:
+            raise BadInput(f"{where} holds {entry.dtype}; expected floats, of attention weights.")
     held = sum(math.prod(entry.shape) * FLOATS[entry.dtype] for entry in found.values())
     if held > MOST_GROWN * size:
         raise BadInput(
@@ -135,6 +140,10 @@ def _in_arrays(
 
 FLOATS = {"float16": 4, "float32": 4, "float64": 8}  # bytes of each number as it is kept
 MOST_GROWN = 4  # times the bytes of a file
+NO_WORDS = (
+    "is expected to be text with one axis, as np.array(words) gives it: at most 9,999 words of up"
+    " to 999 characters"
+)
 
 
 def _most(is_drawn: bool) -> int:
@@ -146,8 +155,8 @@ def _each(given: Any) -> list[np.ndarray]:
     return given if isinstance(given, list) else [given]
 
 
-def _are_words(value: Any) -> bool:
-    return isinstance(value, list) and not all(isinstance(M, np.ndarray) for M in value)
+def _are_layers(value: Any) -> bool:
+    return not isinstance(value, dict) and all(isinstance(M, np.ndarray) for M in _each(value))
 
 
 def _check_room(shapes: list[tuple[int, ...]], where: str, is_drawn: bool) -> None:

@@ -127,7 +127,7 @@ class Survey:
     @property
     def items(self) -> int:
         """How many sequences the largest call has."""
-        return 1 + max(head.item for head in self.heads)
+        return 1 + max((head.item for head in self.heads), default=-1)
 
 
 def survey(taken: Taken) -> Survey:

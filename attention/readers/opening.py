@@ -89,9 +89,13 @@ def prose_in(content: bytes) -> Prose | None:
     return Prose(text, False, True) if len(lines) == figures == 1 else None
 
 
-def decoded(content: bytes, where: str) -> str:
+def check_not_utf16(content: bytes, where: str) -> None:
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadInput(f"{where} is UTF-16 text; save it as UTF-8.")
+
+
+def decoded(content: bytes, where: str) -> str:
+    check_not_utf16(content, where)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
