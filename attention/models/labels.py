@@ -22,6 +22,8 @@ from attention.core.trace import AttentionTrace
 from attention.limits import MAX_TOKEN_LENGTH
 from attention.models.kinds import CROSS, around, stack_of
 from attention.models.taken import Call, Taken
+from attention.models.weights import BEAMS as BEAMS
+from attention.models.weights import OF_BEAMS
 from attention.vocabulary.characters import unshown
 from attention.vocabulary.sentences import first_few, plural
 
@@ -31,7 +33,6 @@ STEP, RUN, USE, RECOMPUTE, UNKNOWN = "step", "run", "use", "recompute", "call"
 MOST_NAMED = 4
 ROUGHLY = 0.02  # of what differs from key to key: less than another word makes
 ROUNDINGS = {"float32": 2**-18, "float16": 2**-8, "bfloat16": 2**-5}  # of the largest number
-BEAMS = "beams change places from step to step, so words after the prompt are not known"
 
 
 @dataclass(frozen=True)
@@ -320,7 +321,7 @@ def _labels_at(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     mine = tuple(map(plain_word, _of_item(words, item, len(side.call.Q))))
     read = _same_text(taken, side, item, words, rivals) if mine else Same(side.call.run)
     offset, known = _offset(taken, len(mine), rivals, read.run), read.until
-    if BEAMS in side.call.notes:
+    if not OF_BEAMS.isdisjoint(side.call.notes):
         known = min(known, _prompt(rivals, side.call.run))
     start = (offset or 0) + read.moved
     if known < start + len(mine):
@@ -433,6 +434,9 @@ def _same_text(taken: Taken, side: Side, item: int, words: list[Any], rivals: li
     first = next((each for each in runs if _offset(taken, count, rivals, each) is not None), run)
     if first == run and not behind:
         return Same(run)
+    if side.call.weights is not None:  # without keys: of a generation the prompt's weights tell
+        is_prompt = first == run and _has_same_prompt(side, item, item - behind, rivals)
+        return Same(first, _prompt(rivals, run) if is_prompt else 0)
     of_stack = (each.call for each in rivals if each.stack == side.stack)
     # the first layer of its sequence, whose keys are of words alone, or of what is nearest to them
     alone = next((each.module for each in of_stack if each.kind != CROSS), side.call.module)
@@ -455,6 +459,18 @@ def _same_text(taken: Taken, side: Side, item: int, words: list[Any], rivals: li
         if alike and begins + alike > longest.until:
             longest = Same(first, begins + alike, pads[1] - pads[0], pads[1])
     return longest
+
+
+def _has_same_prompt(side: Side, item: int, other: int, rivals: list[Side]) -> bool:
+    """Check whether two items of a generation have the same weights before its first step."""
+    calls = [each.call for each in rivals if each.call.run == side.call.run]
+    if all(call.repeat != STEP for call in calls):
+        return False
+    near = ROUNDINGS["float32"]
+    prompts = [call.weights for call in calls if call.repeat != STEP and call.weights is not None]
+    return all(
+        np.allclose(A[item], A[other], 0, near) for A in prompts if len(A) == len(side.call.Q)
+    )
 
 
 def _last_keys(taken: Taken, module: str, run: int) -> Side | None:
@@ -481,7 +497,7 @@ def _alike(K: np.ndarray, other: np.ndarray, dtype: str, places: tuple[int, int]
 
 def _prompt(sides: list[Side], run: int) -> int:
     """Where the sequence of a run ended before its first step."""
-    own = [each for each in sides if each.call.run == run and BEAMS not in each.call.notes]
+    own = [each for each in sides if each.call.run == run and OF_BEAMS.isdisjoint(each.call.notes)]
     ends = [each.end for each in own if each.call.repeat != STEP]
     return max(ends, default=0)
 
@@ -552,7 +568,13 @@ def _note_of_parts(taken: Taken, tokens: dict[str, Any]) -> str:
     for part, words in tokens.items():
         mine = [side for side in sides if side.part(tokens) == part]
         if not mine:
-            there = list(dict.fromkeys(each.module for each in taken))
+            there = [each.module for each in taken] if any(each.module for each in taken) else []
+            there = list(dict.fromkeys(filter(None, there or [each.sequence for each in sides])))
+            if not there:
+                return (
+                    f"tokens has the key {shown(part)}, and the layers have no names; expected one"
+                    " list of words."
+                )
             return (
                 f"tokens has the key {shown(part)}; expected a part of the name of one of these"
                 f" modules: {first_few(there, MOST_NAMED)}."

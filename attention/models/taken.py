@@ -37,8 +37,8 @@ from attention.limits import (
 )
 from attention.models.joined import joined as joined_calls
 from attention.models.kinds import CROSS, PATCH, kind_by_name, stack_of
+from attention.models.weights import OF_BEAMS, note_of_beams, odd_rows, placed, seen_by
 from attention.models.weights import found as found_weights
-from attention.models.weights import odd_rows, seen_by
 from attention.vocabulary.numbers import megabytes
 from attention.vocabulary.sentences import numbered
 
@@ -372,6 +372,9 @@ class Taken:
         calls = [call for call in self.calls if call.layer == layer and call.run == run]
         if not calls:
             raise ValueError(f"layer {layer} was not captured in run {run}.")
+        said = [note for call in calls for note in call.notes if note in OF_BEAMS]
+        if said and calls[0].weights is not None:  # without keys that would tell
+            raise BadInput(f"layer {layer} does not join: {said[0]}.")
         return _checked(joined_calls(calls))
 
     def place(self, call: Call, item: int | None = None, head: int | None = None) -> Recorded:
@@ -406,12 +409,12 @@ class Taken:
             raise ValueError(f"{where.name!r} does not end in '.safetensors'.")
         if not self.calls:
             raise ValueError("Nothing was captured yet: save after the with block.")
-        header = self._header()
-        said = self._refused(header, MAX_CAPTURE, is_drawn=True)
-        if said and not large:
         name, count = Counter(each.name for each in self.calls).most_common(1)[0]
         if count > 1:
             raise ValueError(f"{count} calls are named {name}; in a file each needs its own name.")
+        header = self._header()
+        said = self._refused(header, MAX_CAPTURE, is_drawn=True)
+        if said and not large:
             pages = " and the page Long context" if self._opens_as_long(header) else ""
             raise ValueError(
                 f"{where.name} {said}; choose layers=, heads= or queries= of capture, or"
@@ -493,14 +496,15 @@ class Taken:
             What a library returned, of NumPy, torch and others: ``outputs.attentions`` of
             transformers, a tuple with (b, h, n_q, n_k) of each layer, which may differ in shape;
             of ``generate`` such a tuple for each step; ``outputs`` itself, with its encoder,
-            decoder and cross-attention; a dict of names and layers, such as TransformerLens'
-            ``cache``, of which the patterns are taken. An array (layers, b, h, n_q, n_k), or
-            (layers, h, n_q, n_k); one layer (h, n_q, n_k), and one head (n_q, n_k).
+            decoder and cross-attention, which tells whether items are beams; a dict of names and
+            layers, such as TransformerLens' ``cache``, of which the patterns are taken. An array
+            (layers, b, h, n_q, n_k), or (layers, h, n_q, n_k); one layer (h, n_q, n_k), and one
+            head (n_q, n_k).
         tokens :
             As for :func:`attention.capture`: a list of words for one sequence, a list for each
             item, or a dict by parts of the modules' names. These are "encoder" and "decoder" where
-            both were given, TransformerLens' names, and of cross-attention alone "queries" and
-            "keys".
+            outputs have cross-attention too, TransformerLens' names, and of cross-attention alone
+            "queries" and "keys".
         kind : "encoder", "decoder", "cross", "vision" or "audio"
             Default: as their name says, else by whether a query looks at a later key.
         model : its name, for titles and files
@@ -524,11 +528,11 @@ class Taken:
         if not isinstance(model, str):
             raise TypeError(f"model is {shown(model)}; expected its name.")
         calls: list[Call] = []
-        read: dict[int, int] = {}  # how many queries a layer had before
-        for each in found_weights(weights, kind):
-            (n_q, n_k), cross = each.weights.shape[2:], each.kind == CROSS
-            position = read.get(each.layer, 0 if cross else max(n_k - n_q, 0))
-            read[each.layer] = position + n_q
+        layers, words = found_weights(weights, kind), checked_tokens(tokens)
+        of_beams = note_of_beams(weights, layers, words)
+        for each, at_query, at_key in placed(layers, any(one.call for one in layers)):
+            repeat = "step" if each.call else "call"
+            notes = odd_rows(each.weights, each.layer, f"step {each.call}" if each.call else "")
             call = Call.of_weights(
                 each.weights,
                 each.layer,
@@ -537,14 +541,14 @@ class Taken:
                 allowed=seen_by(each.weights),
                 kind=each.kind,
                 keys_of=each.keys_of,
-                query_position=position,
-                key_position=0 if cross else max(position + n_q - n_k, 0),
-                repeat="step" if each.call else "call",
+                query_position=at_query,
+                key_position=at_key,
+                repeat=repeat,
                 dtype=each.weights.dtype.name,
-                notes=odd_rows(each.weights, each.layer),
+                notes=(of_beams, *notes) if of_beams and each.call else notes,
             )
             calls.append(call)
-        taken = cls(model=model, tokens=checked_tokens(tokens), calls=calls)
+        taken = cls(model=model, tokens=words, calls=calls)
         _check_counts(taken)
         return taken
 
@@ -574,12 +578,17 @@ class Taken:
             if any(isinstance(said.get(key), str) for key in TUPLES):
                 raise ValueError("expected a list")
             said |= {key: tuple(said[key]) for key in TUPLES if key in said}
+            _, number, *later = name.split(".")
+            layer, number_of_call = int(number), int(later[1]) if later else 0
             found: dict[str, Any]
             found = {key: arrays[f"{name}.{key}"] for key in ARRAYS if f"{name}.{key}" in arrays}
             if "weights" in found:
                 found = no_numbers(found["weights"]) | found
                 said.pop("scale", None)
-                said.setdefault("notes", odd_rows(found["weights"], int(name.split(".")[1])))
+                when = f"{said.get('repeat', 'call')} {number_of_call}" if later else ""
+                heads = said.get("heads", ())
+                if len(heads) in (0, found["weights"].shape[1]):
+                    said.setdefault("notes", odd_rows(found["weights"], layer, when, heads))
             if "kind" not in said:  # where it was not known, or by the snippet
                 said |= _guessed(said["module"], found["K"], calls)
             mask, kind = arrays.get(f"{name}.mask"), str(said.get("dtype"))  # of the snippet
@@ -590,8 +599,7 @@ class Taken:
             elif mask is not None:
                 found["bias"] = mask
             found |= visible_and_added(found.get("allowed"), found.get("bias"), kind)
-            _, layer, *later = name.split(".")
-            call = _checked(Call(int(layer), int(later[1]) if later else 0, **found, **said))
+            call = _checked(Call(layer, number_of_call, **found, **said))
             if call.name != name or min(call.layer, call.call) < 0:
                 raise ValueError(f"{name} is no layer")
             calls.append(call)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from attention.arrays.conversion import as_numbers, kept, locked, shown
+from attention.arrays.distance import blocks
 from attention.limits import ROUNDED, BadInput
 from attention.models.kinds import CROSS, DECODER, ENCODER, kind_by_name, stack_of
 from attention.vocabulary.sentences import plural
@@ -21,6 +22,12 @@ PATTERN = "hook_pattern"  # the end of TransformerLens' names of weights
 AXES = "(layers, items, heads, queries, keys)"
 EAGER = "; load the model with attn_implementation='eager' and ask for output_attentions=True"
 MOST_NAMED = 3  # rows that are named of a layer
+BEAMS = "beams change places from step to step, so words after the prompt are not known"
+PERHAPS = (
+    "its items may be beams, which change places from step to step; give the outputs whole, or a"
+    " list of words for each item"
+)
+OF_BEAMS = frozenset([BEAMS, PERHAPS])  # notes of steps, whose words end with the prompt
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +50,23 @@ def found(given: Any, kind: str, name: str = "weights") -> list[Given]:
     BadInput, TypeError
         One sentence: nothing is there, an array has other axes, or holds no numbers.
 
+    >>> found(np.ones((0, 1, 2, 3, 3)), "")
+    Traceback (most recent call last):
+    attention.limits.BadInput: weights has no layers.
     >>> half = np.full((1, 2, 3, 3), 0.5)
     >>> [(one.layer, one.kind, one.weights.shape) for one in found((half, half), "vision")]
     [(0, 'vision', (1, 2, 3, 3)), (1, 'vision', (1, 2, 3, 3))]
     """
     if not isinstance(given, Mapping) and hasattr(given, "items") and hasattr(given, "keys"):
         given = dict(given.items())  # TransformerLens' cache
-    if not isinstance(given, Mapping):
-        return _group(given, kind, name, "", 0)
+    layers = (_of_groups if isinstance(given, Mapping) else _group)(given, kind, name)
+    if not layers:
+        raise BadInput(f"{name} has no layers.")
+    return layers
+
+
+def _of_groups(given: Mapping[Any, Any], kind: str, name: str) -> list[Given]:
+    """Return the layers of transformers' outputs, or of a dict by names of modules."""
     groups = [group for group in GROUPS if _is_there(given.get(group))]
     if not groups:
         asked = [group for group in GROUPS if group in given]
@@ -61,8 +77,8 @@ def found(given: Any, kind: str, name: str = "weights") -> list[Given]:
     for group in groups:
         first = 1 + max((one.layer for one in all_layers), default=-1)
         of = kind or GROUPS[group]
-        stack = {ENCODER: "encoder", DECODER: "decoder", CROSS: "decoder"}.get(GROUPS[group], "")
-        if len(groups) == 1 or not stack:
+        stack = "encoder" if GROUPS[group] == ENCODER else "decoder"
+        if len(groups) == 1:
             stack = ""
         all_layers += _group(given[group], of, f"{name}[{group!r}]", stack, first)
     return all_layers
@@ -72,7 +88,7 @@ def _is_there(value: Any) -> bool:
     return value is not None and (hasattr(value, "ndim") or bool(value))
 
 
-def _group(given: Any, kind: str, name: str, stack: str, first: int) -> list[Given]:
+def _group(given: Any, kind: str, name: str, stack: str = "", first: int = 0) -> list[Given]:
     """Return the layers of a tuple, list or array; of a generation the layers of each step."""
     deep = _depth(given)
     if deep is None:
@@ -163,56 +179,142 @@ def checked(name: str, layer: Any) -> np.ndarray:
 def _guessed(A: np.ndarray) -> str:
     """Return decoder where no query looks at a later key, and encoder where one does."""
     n_q, n_k = A.shape[2:]
-    if n_q != n_k or n_q == 1:
+    if n_q == 1 or n_q > n_k or n_q < n_k and _filled(A) != n_q:
         return ""
-    ahead = any(np.triu(one, 1).any() for item in A for one in item)
-    return ENCODER if ahead else DECODER
+    ahead = any(
+        np.triu(one[rows], 1 + rows.start).any()
+        for item in A
+        for one in item
+        for rows in blocks(one.shape)
+    )
+    return "" if ahead and n_q < n_k else ENCODER if ahead else DECODER
+
+
+def _filled(A: np.ndarray, row: int = -1) -> int:
+    """Return how many keys there are up to the last that the last query sees, or another."""
+    seen = (A[:, :, row] != 0).any(axis=(0, 1))
+    return int(seen.size - seen[::-1].argmax()) if seen.any() else 0
+
+
+def placed(layers: Iterable[Given], is_generation: bool) -> Iterator[tuple[Given, int, int]]:
+    """Yield each with the positions of its first query and its first key.
+
+    Queries of a step follow those before it. Without a cache a step has all anew, from position 0.
+    Keys behind the last query's last are places of a cache that are not filled; of a cache that
+    keeps fewer than were read they are the last.
+
+    >>> whole = np.tri(3)[None, None]
+    >>> steps = [Given(whole[:, :, :n, :n], 0, n - 2, "", "") for n in (2, 3)]
+    >>> [places for _, *places in placed(steps, True)]
+    [[0, 0], [0, 0]]
+    """
+    before: dict[int, tuple[int, int]] = {}  # where the queries of a layer began and ended
+    for each in layers:
+        (n_q, n_k), cross = each.weights.shape[2:], each.kind == CROSS
+        if each.layer not in before:
+            at = 0 if cross else _first(each.weights, is_generation)
+        else:
+            begin, at = before[each.layer]
+            grows = begin == 0 and n_q == at + 1
+            if n_q > 1 and (grows if cross else n_q == n_k):
+                at = 0
+        before[each.layer] = at, at + n_q
+        yield each, at, 0 if cross else max(at + n_q - n_k, 0)
+
+
+def _first(A: np.ndarray, is_generation: bool) -> int:
+    """Return the position of the first query of a layer's first call."""
+    n_q, n_k = A.shape[2:]
+    filled = _filled(A)
+    rises = n_q > 1 and filled == _filled(A, -2) + 1
+    if n_q < n_k and filled and (rises or is_generation):
+        return max(filled - n_q, 0)
+    return max(n_k - n_q, 0)
+
+
+def note_of_beams(given: Any, layers: list[Given], tokens: Any) -> str:
+    """Return what is to say of the steps of a generation whose items are beams, or may be; or "".
+
+    Outputs that are given whole tell. Else several items are sequences of their own only where
+    there is a list of words for each.
+
+    >>> step = Given(np.ones((3, 1, 1, 2)), 0, 1, "", "")
+    >>> note_of_beams((), [step], ["a"])[:22], note_of_beams((), [step], [["a"]] * 3)
+    ('its items may be beams', '')
+    """
+    items = max((len(each.weights) for each in layers if each.call), default=1)
+    whole = isinstance(given, Mapping)
+    if items == 1 or whole and "sequences" in given and given.get("beam_indices") is None:
+        return ""
+    if whole and given.get("beam_indices") is not None:
+        return BEAMS
+    of_queries = [tokens]
+    if isinstance(tokens, Mapping):
+        of_queries = [words for part, words in tokens.items() if part not in ("encoder", "keys")]
+    lists = [len(words) if words and not isinstance(words[0], str) else 1 for words in of_queries]
+    return "" if min(lists, default=1) >= items else PERHAPS
 
 
 def seen_by(A: np.ndarray) -> np.ndarray | None:
     """Return False where a weight is 0 in every head, (b, 1, n_q, n_k); None if none is."""
-    seen = np.zeros((len(A), 1, *A.shape[2:]), bool)
-    for head in range(A.shape[1]):
-        seen[:, 0] |= A[:, head] != 0
+    seen = np.empty((len(A), 1, *A.shape[2:]), bool)
+    for rows in blocks(A.shape):
+        seen[:, 0, rows] = (A[:, :, rows] != 0).any(axis=1)
     return None if seen.all() else seen
 
 
-def odd_rows(A: np.ndarray, layer: int, heads: tuple[int, ...] = ()) -> tuple[str, ...]:
+def odd_rows(
+    A: np.ndarray, layer: int, when: str = "", heads: tuple[int, ...] = ()
+) -> tuple[str, ...]:
     """Return sentences that name rows that are no weights: NaN, negative, or of another sum than 1.
 
-    A row of zeros sees no key, and is none of them.
+    ``when``: which call of the layer, such as "step 2"; ``heads``: the model's numbers of them. A
+    row of zeros sees no key, and is none of them.
 
-    >>> odd_rows(np.array([[[[0.5, 0.5], [0.5, -0.5]]]]), 3)
-    ('layer 3, head 0, row 1 holds negative weights (rows count from 0)',)
+    >>> odd_rows(np.array([[[[0.5, 0.5], [0.5, -0.5]]]]), 3, "step 2", (7,))
+    ('layer 3, step 2, head 7, row 1 holds negative weights (rows count from 0)',)
     """
     said = []
-    for what, rows in _kinds_of_odd(A):
-        if not len(rows):
-            continue
+    place = ", ".join(filter(None, [f"layer {layer}", when]))
+    for (single, several), count, rows in _kinds_of_odd(A):
         named = [
             ", ".join(
                 [f"item {item}"] * (len(A) > 1)
                 + [f"head {heads[head] if heads else head}, row {row}"]
             )
-            for item, head, row in rows[:MOST_NAMED].tolist()
+            for item, head, row in rows
         ]
-        more = len(rows) - len(named)
+        more = count - len(named)
         which = "; ".join([*named, f"{more:,} more"] if more > 0 else named)
-        word = plural(len(rows), what[0], what[1])
-        said.append(f"layer {layer}, {which} {word} (rows count from 0)")
+        said.append(f"{place}, {which} {plural(count, single, several)} (rows count from 0)")
     return tuple(said)
 
 
-def _kinds_of_odd(A: np.ndarray) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
-    """Yield what rows are, of one and of several, with (item, head, row) of each."""
-    shape = A.shape[:3]
-    broken, negative, other = (np.zeros(shape, bool) for _ in range(3))
-    for at in np.ndindex(shape[:2]):  # so that no array as large as all is made
-        sums = A[at].sum(axis=-1, dtype=np.float64)
-        broken[at] = ~np.isfinite(sums)
-        negative[at] = ~broken[at] & (A[at] < 0).any(axis=-1)
-        apart = np.abs(sums - 1) > ROUNDED
-        other[at] = ~broken[at] & ~negative[at] & apart & (A[at] != 0).any(axis=-1)
-    yield ("holds NaN or infinity", "hold NaN or infinity"), np.argwhere(broken)
-    yield ("holds negative weights", "hold negative weights"), np.argwhere(negative)
-    yield ("does not add up to 1", "do not add up to 1"), np.argwhere(other)
+_ODD = (
+    ("holds NaN or infinity", "hold NaN or infinity"),
+    ("holds negative weights", "hold negative weights"),
+    ("does not add up to 1", "do not add up to 1"),
+)
+
+
+def _kinds_of_odd(
+    A: np.ndarray,
+) -> Iterator[tuple[tuple[str, str], int, list[tuple[int, int, int]]]]:
+    """Yield what rows are, of one and of several, how many, and (item, head, row) of the first."""
+    counts = [0] * len(_ODD)
+    first: list[list[tuple[int, int, int]]] = [[] for _ in _ODD]
+    for item, head in np.ndindex(A.shape[:2]):
+        # no array as large as all is made, and the sums of short rows are no larger than these
+        for rows in blocks((8, *A.shape[2:])):
+            block = A[item, head, rows]
+            with np.errstate(all="ignore"):
+                sums = block.sum(axis=-1, dtype=np.float64)
+            broken = ~np.isfinite(sums)
+            negative = ~broken & (block < 0).any(axis=-1)
+            apart = ~broken & ~negative & (block != 0).any(axis=-1)
+            apart[apart] = np.abs(sums[apart] - 1) > ROUNDED
+            for k, found in enumerate((broken, negative, apart)):
+                counts[k] += int(np.count_nonzero(found))
+                places = np.flatnonzero(found)[: MOST_NAMED - len(first[k])]
+                first[k] += [(item, head, rows.start + int(row)) for row in places]
+    yield from (each for each in zip(_ODD, counts, first, strict=True) if each[1])

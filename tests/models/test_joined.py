@@ -113,7 +113,7 @@ def test_a_bias_stays_at_its_places():
 def test_finished_steps_are_joined_to_finished_weights():
     whole = generation().joined().trace().weights
     steps = [(whole[:, :, i:j, :j],) for i, j in STEPS]
-    call = Taken.of_weights(steps, tokens=WORDS).joined()
+    call = Taken.of_weights(steps, tokens=[WORDS, WORDS]).joined()
     np.testing.assert_array_equal(call.weights, whole)
     assert call.trace(1, 2).weights_alone and not call.allowed[:, :, 0, 1:].any()
 

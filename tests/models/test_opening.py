@@ -434,13 +434,18 @@ def test_finished_weights_in_a_file_are_a_capture(name):
 
 NO_WEIGHTS = {
     "objects.npy": (_npy(np.array([{}], object), allow_pickle=True), "holds Python objects"),
-    "objects.npz": (_npz(a=FINISHED, b=np.array([{}], object)), "expected floats"),
+    "objects.npz": (_npz(a=FINISHED, b=np.array([{}], object)), "b holds Python objects;"),
     "integers.npy": (_npy(np.eye(3, dtype=np.int8)), "holds int8; expected floats"),
     "seven.npy": (_npy(np.ones((1,) * 7, "f4")), "has 7 axes; at most 5 are read"),
     "one.npy": (_npy(np.ones(3)), "weights has 1 axes"),
     "empty.npy": (_npy(np.ones((2, 0, 3))), "has shape (2, 0, 3)"),
     "cut.npy": (_npy(FINISHED)[:-4], "which takes 384 bytes; 380 follow"),
     "words.npz": (_npz(a=FINISHED, tokens=np.array(["x"])), "1 words, and the weights are of 4"),
+    "none.npy": (_npy(np.ones((0, 1, 1, 2, 2))), "none.npy: weights has no layers"),
+    "ragged.json": (b"[[1],[1,0]]", "ragged.json: weights has rows of different lengths"),
+    "nothing.json": (b"{}", "holds no attention weights"),
+    "comma.json": (b"[[1,0,],[0,1,]]", "a comma has no number or list beside it"),
+    "utf16.json": ("[[1]]".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
     "words.json": (b'{"tokens": ["a"]}', "holds no attention weights"),
     "many.npy": (_npy(np.zeros((3, 1, 2, 1700, 1700), "?")), "holds 17,340,000 weights"),
     "heads.npy": (_npy(np.zeros((4097, 1, 1), "f4")), "holds 4,097 heads of all layers"),
@@ -467,13 +472,68 @@ def test_weights_are_counted_before_they_are_read(monkeypatch):
 
 @pytest.mark.parametrize("make", [_npy, _npz], ids=["npy", "npz"])
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4"])
-def test_opening_weights_grows_memory_by_at_most_four_times_the_file(make, dtype):
-    A = np.random.default_rng(0).random((2, 1, 4, 150, 150))
-    content = make(A.astype(dtype))
+@pytest.mark.parametrize(
+    "shape", [(2, 1, 4, 150, 150), (1, 1, 1, 2**18, 2), (1, 1, 1, 1000, 1000)], ids=str
+)
+def test_opening_weights_grows_memory_by_at_most_four_times_the_file(make, dtype, shape):
+    """Whether their rows add up to 1 or not, and whether a query looks ahead."""
+    A = np.random.default_rng(0).random(shape)
+    for weights in (A, np.tril(A), A / A.sum(axis=-1, keepdims=True)):
+        content = make(weights.astype(dtype))
+        assert grown(content, "a.npy") <= 4 * len(content)
+
+
+@pytest.mark.parametrize("word", ["a", "猫", "🙂"])
+def test_opening_json_grows_memory_by_at_most_four_times_the_file(word):
+    rows = f"[{','.join(['0.015625'] * 64)}]," * 64
+    layers = ",".join([f"[[{rows[:-1]}]]"] * 30)
+    text = f'{{"tokens": {json.dumps([word] * 64, ensure_ascii=False)}, "A": [{layers}]}}'
+    content = text.encode()
+    assert grown(content, "a.json") <= 4 * len(content)
+    assert opened(content, "a.json").tokens == [word] * 64
+
+
+def grown(content: bytes, name: str) -> int:
+    """How many bytes of memory it takes to open a file."""
     tracemalloc.start()
     try:
-        opened(content, "a.npy")
-        grown = tracemalloc.get_traced_memory()[1]
+        opened(content, name)
+        return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert grown <= 4 * len(content)
+
+
+def test_a_small_zip_of_many_weights_is_refused_before_any_is_inflated(monkeypatch):
+    from attention.models import opening
+
+    file = io.BytesIO()
+    np.savez_compressed(file, np.zeros((1, 1, 1000, 1000)))
+    monkeypatch.setattr(opening, "MOST_GROWN", 1)
+    with pytest.raises(BadInput, match=r"^a\.npz takes 7.6 MB in memory; at most 1 MB are read\.$"):
+        opened_weights(file.getvalue(), "a.npz", size=2**20)
+
+
+def test_json_has_a_list_of_words_for_each_of_two_sequences():
+    A = FINISHED[0].tolist()
+    groups = {"encoder_attentions": [A], "decoder_attentions": [A], "cross_attentions": [A]}
+    words = {"encoder": list("wxyz"), "decoder": list("abcd")}
+    taken = opened(json.dumps(groups | {"tokens": words}).encode(), "a.json")
+    assert taken.tokens == words and label_note(taken) == ""
+    assert words_of(taken, taken[2], 0) == (tuple("abcd"), tuple("wxyz"))
+    with pytest.raises(BadInput, match='^a.json: .*; give {"encoder": …, "decoder": …}'):
+        opened(json.dumps(groups | {"tokens": list("abcd")}).encode(), "a.json")
+
+
+NO_WORDS = [
+    np.array(list("abcd"), object),
+    np.array([list("abcd")]),
+    np.array([b"a", b"b", b"c", b"d"]),
+    np.arange(4),
+    np.ones(4),
+]
+
+
+@pytest.mark.parametrize("tokens", NO_WORDS, ids=lambda tokens: str(tokens.dtype))
+def test_tokens_that_are_no_list_of_text_are_refused_in_a_sentence(tokens):
+    with pytest.raises(BadInput, match=r"^a\.npz, tokens is expected to be text with one axis"):
+        opened(_npz(a=FINISHED, tokens=tokens), "a.npz")

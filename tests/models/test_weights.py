@@ -14,6 +14,7 @@ from attention.models.opening import opened
 from attention.models.survey import survey
 from attention.models.taken import Taken
 from attention.models.verify import AS_GIVEN
+from attention.models.weights import BEAMS, PERHAPS, odd_rows
 from attention.session.bring.captured import with_head
 from attention.session.long.long_inputs import captured_inputs
 from attention.session.state.examples import EXAMPLES
@@ -123,6 +124,123 @@ def test_steps_of_a_generation_stand_at_their_positions():
     assert [positions_of(t, t.at(0, 1)) for t in [Taken.of_weights(window)]] == [(4, 1)]
 
 
+def test_steps_without_a_cache_read_all_anew_and_do_not_join():
+    """Of the model's own attention and of what it reads of an encoder."""
+    whole = shares(1, 2, 6, 6, causal=True)
+    steps = [(whole[:, :, :n, :n],) for n in (4, 5, 6)]
+    taken = Taken.of_weights(steps, tokens=WORDS + ["cat", "[SEP]"])
+    assert [positions_of(taken, call) for call in taken] == [(0, 0)] * 3
+    assert words_of(taken, taken.at(0, 2), 0) == ((*WORDS, "cat"),) * 2
+    with pytest.raises(BadInput, match=r"step 1 begins at position 0, before the end .* \(4\)"):
+        taken.joined()
+    crossed = Taken.of_weights([(shares(1, 2, n, 4),) for n in (1, 2, 3)], kind="cross")
+    assert [positions_of(crossed, call) for call in crossed] == [(0, 0)] * 3
+
+
+@pytest.mark.parametrize("prompt", [1, 4])
+def test_places_of_a_cache_that_are_not_filled_are_no_past(prompt):
+    """With ``cache_implementation="static"`` all steps have as many keys."""
+    whole = np.pad(shares(2, 2, 7, 7, causal=True), [(0, 0)] * 3 + [(0, 3)])
+    whole[1, :, :prompt] = np.where(np.arange(10) < 1, 1, 0)  # padded on the left
+    parts = [whole[:, :, :prompt], *(whole[:, :, k : k + 1] for k in range(prompt, 7))]
+    words = list("abcdefgh")  # the last was never fed
+    taken = Taken.of_weights([(part,) for part in parts], tokens=[words, words])
+    at = [0, *range(prompt, 7)]
+    assert [positions_of(taken, call) for call in taken] == [(begin, 0) for begin in at]
+    assert {call.kind for call in taken} == ({"decoder"} if prompt > 1 else {""})
+    for call, begin in zip(taken, at, strict=True):
+        assert words_of(taken, call, 1)[0] == tuple(words[begin : begin + call.Q.shape[2]])
+    np.testing.assert_array_equal(taken.joined().weights, whole[..., :7])
+    if prompt > 1:  # of the first call alone
+        alone = Taken.of_weights((parts[0],))
+        assert positions_of(alone, alone[0]) == (0, 0)
+
+
+def test_beams_have_the_words_of_the_prompt_and_do_not_join():
+    whole = shares(1, 2, 5, 5, causal=True).repeat(3, axis=0)
+    steps = [(whole[:, :, :3, :3],), (whole[:, :, 3:4, :4],), (whole[:, :, 4:],)]
+    answer = [*WORDS, "!"]
+    sure = {"sequences": np.ones((1, 6)), "attentions": steps, "beam_indices": np.ones((1, 6))}
+    for given, words, note in (
+        (sure, answer, BEAMS),
+        (sure, [answer] * 3, BEAMS),
+        (steps, answer, PERHAPS),
+        (steps, None, PERHAPS),
+    ):
+        taken = Taken.of_weights(given, tokens=words)
+        assert [call.notes for call in taken] == [(), (note,), (note,)]
+        with pytest.raises(BadInput, match=f"^layer 0 does not join: {note[:30]}"):
+            taken.joined()
+        for item in range(3 if words else 0):
+            assert words_of(taken, taken.at(0), item) == (tuple(WORDS[:3]),) * 2
+            assert words_of(taken, taken.at(0, 2), item) == (("w5",), (*WORDS[:3], "w4", "w5"))
+
+
+def test_sequences_of_their_own_join_and_have_words_of_their_own():
+    whole = shares(2, 2, 5, 5, causal=True)
+    steps = [(whole[:, :, :3, :3],), (whole[:, :, 3:4, :4],), (whole[:, :, 4:],)]
+    outputs = {"sequences": np.ones((2, 6)), "attentions": steps}  # sampled, or of two prompts
+    lists = [[*WORDS, "!"], list("uvwxyz")]
+    for given, words in ((steps, lists), (outputs, lists), (outputs, None)):
+        taken = Taken.of_weights(given, tokens=words)
+        np.testing.assert_array_equal(taken.joined().weights, whole)
+        if words:
+            assert words_of(taken, taken.at(0, 2), 1) == (("y",), tuple("uvwxy"))
+    # one list is of the first item; of another prompt it says nothing
+    taken = Taken.of_weights(outputs, tokens=lists[0])
+    assert words_of(taken, taken.at(0, 2), 0)[0] == (WORDS[4],)
+    assert words_of(taken, taken.at(0, 0), 1)[0] == ("w1", "w2", "w3")
+
+
+def test_a_decoder_with_cross_attention_has_names_for_the_words_of_both():
+    """Of GPT-2 with cross-attention, whose outputs have no encoder's attentions."""
+    outputs = {"attentions": (shares(1, 2, 3, 3, causal=True),)}
+    outputs |= {"cross_attentions": (shares(1, 2, 3, 4),)}
+    source, target = tuple("wxyz"), tuple("abc")
+    taken = Taken.of_weights(outputs, tokens={"encoder": source, "decoder": target})
+    assert [call.kind for call in taken] == ["decoder", "cross"]
+    assert words_of(taken, taken[0], 0) == (target, target)
+    assert words_of(taken, taken[1], 0) == (target, source) and not label_note(taken)
+
+
+def test_words_of_a_part_that_no_layer_is_called_are_refused_in_a_sentence():
+    taken = Taken.of_weights((shares(1, 2, 5, 5),), tokens={"decoder": WORDS})
+    assert label_note(taken) == (
+        "tokens has the key 'decoder', and the layers have no names; expected one list of words."
+    )
+    taken = Taken.of_weights((shares(1, 2, 5, 5),), tokens={"decoder": WORDS}, kind="cross")
+    assert label_note(taken).endswith("of one of these modules: queries, keys.")
+
+
+def test_no_two_layers_have_one_number():
+    """Also where layers without attention come first, in hybrids."""
+    A, B, C = (shares(1, 2, n, n) for n in (3, 4, 5))
+    outputs = {"encoder_attentions": (None, A), "decoder_attentions": (B, None, C)}
+    taken = Taken.of_weights(outputs)
+    assert [call.layer for call in taken] == [1, 2, 4]
+    assert [call.weights.shape[3] for call in taken] == [3, 4, 5]
+
+
+def test_two_calls_of_one_name_are_not_saved(tmp_path):
+    call = Taken.of_weights((shares(1, 2, 3, 3),))[0]
+    with pytest.raises(ValueError, match=r"^2 calls are named layers\.0; in a file each needs"):
+        Taken("mine", calls=[call, replace(call, module="other")]).save(tmp_path / "a.safetensors")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", [0.0, "a", True, -1, 5, [0]], ids=str)
+def test_an_item_or_head_that_is_none_is_refused_in_a_sentence(given):
+    folder = Path(attention.__file__).parent / "models" / "captures"
+    for call in (
+        Taken.of_weights((shares(1, 2, 3, 3),))[0],
+        Taken.load(folder / "pronoun.safetensors")[0],
+    ):
+        for more in ({"item": given}, {"head": given}, {"item": given, "head": 0}):
+            with pytest.raises(ValueError, match=r"^(item|head) is .*from 0\.$|has no (item|head)"):
+                call.trace(**more)
+        assert call.trace(np.int64(0), np.int8(1)).weights.ndim == 2
+
+
 def test_what_is_zero_in_every_head_is_hidden():
     A = shares(1, 2, 4, 4, causal=True)
     A[0, 0, 3] = [0, 0.5, 0.25, 0.25]  # a 0 of one head is a weight
@@ -139,6 +257,8 @@ ODD = {
     "two axes too many": ((np.ones((1,) * 8),), "weights has 8 axes; expected (layers, items,"),
     "text": ((np.array([["a"]]),), "weights holds text; expected attention weights."),
     "objects": ((np.array([[{}, 1]], object),), "weights holds objects such as {}"),
+    "no layers": ((np.ones((0, 1, 1, 2, 2)),), "weights has no layers."),
+    "no layers of outputs": (({"attentions": np.ones((0, 1, 1, 2, 2))},), "weights has no layers."),
     "a mask": ((np.ones((2, 2), bool),), "weights holds bool; expected attention weights."),
     "no key": ((np.ones((1, 2, 3, 0)),), "weights[0] has shape (2, 3, 0); expected (items,"),
 }
@@ -272,3 +392,38 @@ def test_a_file_that_says_nothing_of_its_rows_has_them_named():
     silent = Taken("mine", calls=[replace(taken[0], notes=())])
     again = Taken.of_bytes(silent._header() + silent.calls[0].weights.tobytes())
     assert again[0].notes == taken[0].notes != ()
+    # heads by the model's numbers, and which step it is
+    step = replace(silent.calls[0], call=3, repeat="step", heads=(4, 7))
+    silent = Taken("mine", calls=[step])
+    again = Taken.of_bytes(silent._header() + step.weights.tobytes())
+    assert again.at(0).notes == (
+        "layer 0, step 3, head 7, row 0 does not add up to 1 (rows count from 0)",
+    )
+
+
+def test_odd_rows_of_a_step_are_named_with_the_step_and_the_item():
+    whole = shares(2, 2, 4, 4, causal=True)
+    step = whole[:, :, 3:].copy()
+    step[1, 0] *= 3
+    taken = Taken.of_weights([(whole[:, :, :3, :3],), (step,)], tokens=[list("abcde")] * 2)
+    assert [call.notes for call in taken] == [
+        (),
+        ("layer 0, step 1, item 1, head 0, row 0 does not add up to 1 (rows count from 0)",),
+    ]
+
+
+def test_odd_rows_of_many_heads_are_counted_and_the_first_three_named(monkeypatch):
+    from attention.arrays import distance
+
+    monkeypatch.setattr(distance, "CELLS", 12)  # blocks of four rows
+    rng = np.random.default_rng(1)
+    A = shares(2, 3, 11, 3)
+    odd = rng.random(A.shape[:3])
+    A[odd < 0.2] *= 2
+    A[odd > 0.9] = np.nan
+    doubled, broken = (list(zip(*np.nonzero(each), strict=True)) for each in (odd < 0.2, odd > 0.9))
+    said = {note.split(" (")[0].rsplit("; ", 1)[1]: note for note in odd_rows(A, 2)}
+    for rows, what in ((broken, "hold NaN or infinity"), (doubled, "do not add up to 1")):
+        note = said[f"{len(rows) - 3} more {what}"]
+        places = [f"item {i}, head {h}, row {r}" for i, h, r in rows[:3]]
+        assert note.startswith(f"layer 2, {'; '.join(places)}; ")
