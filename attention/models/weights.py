@@ -109,12 +109,18 @@ def _group(given: Any, kind: str, name: str, stack: str = "", first: int = 0) ->
             keys_of = "encoder.0" if cross and stack else ""
             every.append(Given(A, first + k, step, kind or _guessed(A), module, keys_of))
     if not kind and len(steps) > 1:  # one query says nothing: the prompt does
-        of_layer = {one.layer: one.kind for one in reversed(every)}
+        of_layer = {one.layer: one.kind or _grows(one, every) for one in reversed(every)}
         every = [
             Given(one.weights, one.layer, one.call, of_layer[one.layer], one.module)
             for one in every
         ]
     return every
+
+
+def _grows(first: Given, every: list[Given]) -> str:
+    """Return decoder where the last step of a layer sees more keys than the first call."""
+    last = next(one for one in reversed(every) if one.layer == first.layer)
+    return DECODER if _filled(last.weights) > _filled(first.weights) else ""
 
 
 def _named(given: Mapping[Any, Any], kind: str, name: str) -> list[Given]:
@@ -181,13 +187,31 @@ def _guessed(A: np.ndarray) -> str:
     n_q, n_k = A.shape[2:]
     if n_q == 1 or n_q > n_k or n_q < n_k and _filled(A) != n_q:
         return ""
-    ahead = any(
-        np.triu(one[rows], 1 + rows.start).any()
-        for item in A
-        for one in item
-        for rows in blocks(one.shape)
-    )
+    ahead = any(_looks_ahead(item) for item in A)
     return "" if ahead and n_q < n_k else ENCODER if ahead else DECODER
+
+
+def _looks_ahead(A: np.ndarray) -> bool:
+    """Check whether a query of an item (h, n_q, n_k) looks at a later key.
+
+    A query that is padding has none to look at, and looks at all alike; nobody looks at its key.
+
+    >>> padded = [[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]]
+    >>> _looks_ahead(np.array([padded])), _looks_ahead(np.full((1, 2, 2), 0.5))
+    (True, True)
+    >>> padded[0] = [0.25, 0.25, 0.25]
+    >>> _looks_ahead(np.array([padded]))
+    False
+    """
+    ahead, even = (np.zeros(A.shape[1], bool) for _ in range(2))
+    seen = np.zeros(A.shape[2], bool)
+    for rows in _rows(A.shape):
+        looks = A[:, rows] != 0
+        even[rows] = (A[:, rows] == A[:, rows, :1]).all(axis=(0, 2))
+        seen |= looks[:, ~even[rows]].any(axis=(0, 1))
+        ahead[rows] = np.triu(looks.any(axis=0), 1 + rows.start).any(axis=1)
+    is_padding = even & ~seen[: len(even)]
+    return bool(ahead.any() and (is_padding.all() or (ahead & ~is_padding).any()))
 
 
 def _filled(A: np.ndarray, row: int = -1) -> int:
@@ -255,10 +279,15 @@ def note_of_beams(given: Any, layers: list[Given], tokens: Any) -> str:
     return "" if min(lists, default=1) >= items else PERHAPS
 
 
+def _rows(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Return slices of rows, so few that what is made of them is little beside a small file."""
+    return blocks((8, *shape))
+
+
 def seen_by(A: np.ndarray) -> np.ndarray | None:
     """Return False where a weight is 0 in every head, (b, 1, n_q, n_k); None if none is."""
     seen = np.empty((len(A), 1, *A.shape[2:]), bool)
-    for rows in blocks(A.shape):
+    for rows in _rows(A.shape):
         seen[:, 0, rows] = (A[:, :, rows] != 0).any(axis=1)
     return None if seen.all() else seen
 
@@ -304,8 +333,7 @@ def _kinds_of_odd(
     counts = [0] * len(_ODD)
     first: list[list[tuple[int, int, int]]] = [[] for _ in _ODD]
     for item, head in np.ndindex(A.shape[:2]):
-        # no array as large as all is made, and the sums of short rows are no larger than these
-        for rows in blocks((8, *A.shape[2:])):
+        for rows in _rows(A.shape[2:]):
             block = A[item, head, rows]
             with np.errstate(all="ignore"):
                 sums = block.sum(axis=-1, dtype=np.float64)

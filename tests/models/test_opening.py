@@ -491,6 +491,8 @@ def test_opening_json_grows_memory_by_at_most_four_times_the_file(word):
     content = text.encode()
     assert grown(content, "a.json") <= 4 * len(content)
     assert opened(content, "a.json").tokens == [word] * 64
+    short = text.replace("0.015625", "1").encode()  # a number takes twice its text
+    assert grown(short, "a.json") <= 4 * len(short)
 
 
 def grown(content: bytes, name: str) -> int:

@@ -137,6 +137,21 @@ def test_steps_without_a_cache_read_all_anew_and_do_not_join():
     assert [positions_of(crossed, call) for call in crossed] == [(0, 0)] * 3
 
 
+def test_padding_that_looks_at_all_keys_alike_makes_no_encoder_of_a_decoder():
+    """A row whose keys are all hidden has equal weights in eager attention."""
+    A = shares(2, 2, 6, 6, causal=True)
+    A[1, :, 2:, :2] = 0
+    A[1] /= A[1].sum(axis=-1, keepdims=True)
+    A[1, :, :2] = 1 / 6
+    for keys in (6, 9):  # and places of a cache that are not filled
+        wide = np.pad(A, [(0, 0)] * 3 + [(0, keys - 6)])
+        wide[1, :, :2] = 1 / keys
+        assert Taken.of_weights((wide,))[0].kind == "decoder"
+    A[1, 0, 5, 0] = 0.5  # a query looks at its key, so it is a word
+    assert Taken.of_weights((A,))[0].kind == "encoder"
+    assert Taken.of_weights((np.full((1, 1, 3, 3), 1 / 3),))[0].kind == "encoder"
+
+
 @pytest.mark.parametrize("prompt", [1, 4])
 def test_places_of_a_cache_that_are_not_filled_are_no_past(prompt):
     """With ``cache_implementation="static"`` all steps have as many keys."""
@@ -147,7 +162,7 @@ def test_places_of_a_cache_that_are_not_filled_are_no_past(prompt):
     taken = Taken.of_weights([(part,) for part in parts], tokens=[words, words])
     at = [0, *range(prompt, 7)]
     assert [positions_of(taken, call) for call in taken] == [(begin, 0) for begin in at]
-    assert {call.kind for call in taken} == ({"decoder"} if prompt > 1 else {""})
+    assert {call.kind for call in taken} == {"decoder"}
     for call, begin in zip(taken, at, strict=True):
         assert words_of(taken, call, 1)[0] == tuple(words[begin : begin + call.Q.shape[2]])
     np.testing.assert_array_equal(taken.joined().weights, whole[..., :7])

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.arrays.conversion import locked
 from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_HEADER, MAX_RANK, BadInput
 from attention.readers.cells.entry import short
 
@@ -146,6 +147,7 @@ def _list(content: bytes, start: int, where: str, most: int) -> tuple[Any, int]:
         raise BadInput(f"{where} is not valid JSON: a comma has no number or list beside it.")
     flat = np.empty(sum(counts), np.float32)
     _read(content, start, end, flat, where)
+    flat = locked(flat)  # else each that keeps a part of it would copy it
     if len(set(shapes)) == 1:
         # a list of numbers alone is its own only part
         alone = content.find(b"]", start, end) == end - 1
