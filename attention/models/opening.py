@@ -120,7 +120,8 @@ def _in_arrays(
     """Return the arrays of a .npy or .npz by name, and the words of a .npz."""
     bounds = array_files.Bounds(size, _most(is_drawn), MAX_RANK + 1)
     found = array_files.entries(where, content, bounds)
-    if "tokens" in found:
+    words = array_files.words_in(content) if content[:2] == b"PK" else None
+    if words == ():
         raise BadInput(f"{where}, tokens {NO_WORDS}.")
     _check_room([entry.shape for entry in found.values()], where, is_drawn)
     for entry in found.values():
@@ -134,8 +135,7 @@ def _in_arrays(
             f"{where} takes {megabytes(held)} in memory; at most {megabytes(MOST_GROWN * size)}"
             " are read."
         )
-    words = array_files.words_in(content) if content[:2] == b"PK" else ()
-    return {name: np.asarray(entry.read()) for name, entry in found.items()}, list(words)
+    return {name: np.asarray(entry.read()) for name, entry in found.items()}, list(words or ())
 
 
 FLOATS = {"float16": 4, "float32": 4, "float64": 8}  # bytes of each number as it is kept

@@ -526,6 +526,12 @@ def test_json_has_a_list_of_words_for_each_of_two_sequences():
         opened(json.dumps(groups | {"tokens": list("abcd")}).encode(), "a.json")
 
 
+def test_many_long_words_of_a_zip_are_read():
+    words = [f"{k:>60}" for k in range(5000)]  # 1.2 MB of text
+    A = np.full((1, 1, 1, 1, 5000), 1 / 5000)
+    assert opened(_npz(a=A, tokens=np.array(words)), "a.npz").tokens == words
+
+
 NO_WORDS = [
     np.array(list("abcd"), object),
     np.array([list("abcd")]),

@@ -337,14 +337,14 @@ def _member(
     return npy(head, member.file_size, whole, place, name, bounds)
 
 
-def words_in(content: bytes) -> tuple[str, ...]:
-    """Return the words that a .npz has under ``tokens``; () where there are none."""
+def words_in(content: bytes) -> tuple[str, ...] | None:
+    """Return the words that a .npz has under ``tokens``, () where these are none; None without."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             member = archive.getinfo("tokens.npy")
-            return _labels_in(_inflated(archive, member, MAX_HEADER, "tokens"))
-    except (zipfile.BadZipFile, KeyError, BadInput):
-        return ()
+            return _labels_in(_inflated(archive, member, MAX_INFLATED, "tokens"))
+    except (zipfile.BadZipFile, KeyError):
+        return None
 
 
 def _labels_in(content: bytes) -> tuple[str, ...]:
