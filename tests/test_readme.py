@@ -108,6 +108,8 @@ SAID = {  # where a page names a limit, in its words
         f" weights and {limits.MAX_CAPTURED_HEADS:,} heads are read",
         f"heads of up to {limits.MAX_TOKENS:,} tokens open on Explore",
         f"also opens captures of up to {mb(limits.MAX_LONG_FILE)}",
+        f"what it inflates to, at most {mb(8 * limits.MAX_CAPTURED_CELLS)} (*Long context*:"
+        f" {mb(8 * limits.MAX_LONG_WEIGHTS)})",
     ],
 }
 
