@@ -312,7 +312,7 @@ def test_rows_that_are_no_weights_are_named_and_shown():
     said = str(attention.verify(taken))
     assert said.count(AS_GIVEN) == 3 and "head 0, row 1 holds negative weights" in said
     assert survey(taken).heads[0].measures["entropy"] is not None
-    with pytest.raises(BadInput, match="row 1, column 3 hold NaN"):
+    with pytest.raises(BadInput, match="this head has weights that are NaN"):
         with_head(EXAMPLES["cat-sat"].build(), taken, taken[1], 0, 1)
 
 
