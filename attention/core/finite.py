@@ -110,7 +110,7 @@ def _is_well(trace: Mapping[str, Any]) -> bool:
 
 def _place(at: tuple[int, ...], of_heads: bool, recorded: Recorded | None = None) -> str:
     """Name the leading axes: the batch, then the head if there is an axis of heads."""
-    *items, head = at if of_heads or len(at) > 1 else (*at, None)
+    *items, head = at if at and (of_heads or len(at) > 1) else (*at, None)
     item = f"item {', '.join(map(str, items))}" if items else ""
     head = recorded.heads[head] if recorded and head is not None else head
     return ", ".join(filter(None, (item, "" if head is None else f"head {head}")))

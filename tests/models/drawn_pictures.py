@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import messages
 import numpy as np
 import torch
 from models.families import SHARED, VIT, made
@@ -295,9 +296,7 @@ def of_transformers(way: str) -> list[Drawn]:
             image(3, 48, 64),
             None,
             {},
-            refused="PPOCRV5ServerRecModel has no attention to capture: no module that ran is"
-            " called attention, takes a softmax of three or more axes, or multiplies what it"
-            " computed more than once.",
+            refused=messages.NO_ATTENTION_AT_ALL.format(kind="PPOCRV5ServerRecModel"),
         ),
         Drawn(  # a line of text as columns of what convolutions made of it
             "pp_ocrv5_server_rec, for text",
@@ -336,9 +335,7 @@ def of_transformers(way: str) -> list[Drawn]:
             image(3, 32, 32),
             None,
             {},
-            refused="DINOv3ConvNextModel has no attention to capture: no module that ran is called"
-            " attention, takes a softmax of three or more axes, or multiplies what it computed"
-            " more than once.",
+            refused=messages.NO_ATTENTION_AT_ALL.format(kind="DINOv3ConvNextModel"),
         ),
         Drawn(  # a video of two frames, and a picture
             "qwen3_5_vision",
@@ -391,8 +388,7 @@ def of_transformers(way: str) -> list[Drawn]:
             {"language_model.layers.1.self_attn": (0, 0)},
             missed=[
                 "language_model.layers 0: linear attention, no weights",
-                "language_model.layers 1: a gate or norm between the recorded output and the next"
-                " projection",
+                messages.GATE_OR_NORM.format(names="language_model.layers 1"),
             ],
             grids={"visual.blocks.1.attn": (4, 6, 2)},
             weighs=["language_model.layers.1.self_attn"],
@@ -481,10 +477,10 @@ def of_others() -> list[Drawn]:
             image(3, 32, 32),
             None,
             {},
-            refused="No attention was captured inside the with block. capture sees transformers'"
-            " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not"
-            " captured: layers.0.blocks.0.attn, layers.0.blocks.1.attn, layers.1.blocks.0.attn."
-            " Set TIMM_FUSED_ATTN=2 before timm is imported: capture sees that.",
+            refused=messages.NO_KNOWN_DOOR.format(
+                names="layers.0.blocks.0.attn, layers.0.blocks.1.attn, layers.1.blocks.0.attn",
+                hint=messages.SET_TIMM_FUSED,
+            ),
         ),
         Drawn(
             "diffusers UNet with a prompt",
@@ -536,10 +532,11 @@ def of_others() -> list[Drawn]:
             image(4, 3, 8, 8),
             None,
             {},
-            refused="No attention was captured inside the with block. capture sees transformers'"
-            " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not"
-            " captured: encoder.layer.0.temporal_attention.attention,"
-            " encoder.layer.0.attention.attention.",
+            refused=messages.NO_KNOWN_DOOR.format(
+                names="encoder.layer.0.temporal_attention.attention,"
+                " encoder.layer.0.attention.attention",
+                hint="",
+            ),
         ),
     ]
 

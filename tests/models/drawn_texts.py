@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import messages
 import numpy as np
 import torch
 from models.families import LATENT, SHARED, SMALL, made
@@ -46,7 +47,7 @@ import attention
 
 WAYS = ("sdpa", "eager")
 MOST = 1e-4  # between weights of float32
-GATED = ": a gate or norm between the recorded output and the next projection"
+GATED = messages.GATE_OR_NORM.format(names="")
 LINEAR, STATES = ": linear attention, no weights", ": state space, no weights"
 
 

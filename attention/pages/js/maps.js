@@ -25,6 +25,7 @@ class Maps extends Shaded {
 
   show(bytes, send) {
     this.send = send
+    for (const busy of this.root.querySelectorAll('[aria-busy]')) busy.removeAttribute('aria-busy')
     const rest = this.take(bytes)
     if (!rest) return
     const focused = document.activeElement?.getAttribute('data-map')

@@ -227,7 +227,7 @@ def _matrices(a: Settings, b: Settings) -> Iterator[str]:
                 before, after = (exact(M.values[at]).replace("-", "−") for M in (mine, other))
                 yield f"{name}, row {i}, column {j}: {before} → {after}"
             elif len(changed):
-                yield f"{name}: {len(changed):,} of {mine.values.size:,} numbers"
+                yield f"{name}: {len(changed):,} of {mine.values.size:,} numbers differ"
         elif mine is not None or other is not None:
             yield f"{name}: {_size(mine)} → {_size(other)}"
 

@@ -302,7 +302,7 @@ def test_a_number_that_differs_is_named_by_its_place():
     assert said == [f"W_Q, row 2, column 1: {before:g} → 7.5"]
     W[0] += 1
     said = differing(Pair(FOUR, FOUR.with_matrix("W_Q", Matrix(W))))
-    assert said == [f"W_Q: {1 + W.shape[1]} of {W.size} numbers"]
+    assert said == [f"W_Q: {1 + W.shape[1]} of {W.size} numbers differ"]
 
 
 def test_a_matrix_of_another_shape_is_named_by_its_shapes():
@@ -318,7 +318,7 @@ def test_rows_that_go_with_their_words_are_no_other_numbers():
     s = PRESETS["order"].make(FIRST).b
     X = s.matrices["X"].values.copy()
     X[0, 0] += 1
-    assert differing(Pair(FIRST, s.with_matrix("X", Matrix(X))))[1] == "X: 13 of 24 numbers"
+    assert differing(Pair(FIRST, s.with_matrix("X", Matrix(X))))[1] == "X: 13 of 24 numbers differ"
 
 
 @pytest.mark.parametrize("build", [EXAMPLES["batch"].build, lambda: set_memory(FIRST, True)])
@@ -337,7 +337,7 @@ def finished(A, tokens=("a", "b", "c")):
 
 def test_finished_weights_differ_in_weights_and_from_a_formula_in_no_setting_of_it():
     a, b = finished(np.full((3, 3), 1 / 3)), finished(np.tri(3) / [[1], [2], [3]])
-    assert differing(Pair(a, b)) == ["weights: 6 of 9 numbers", "mask: none → drawn"]
+    assert differing(Pair(a, b)) == ["weights: 6 of 9 numbers differ", "mask: none → drawn"]
     wide = finished(np.full((4, 4), 0.25), ("a", "b", "c", "d"))
     assert differing(Pair(a, wide)) == ["words: “a b c” → “a b c d”", "weights: 3 × 3 → 4 × 4"]
     assert differing(Pair(FOUR, wide))[1:] == ["Q, K, V → finished weights"]

@@ -213,6 +213,10 @@ export function setCard(card, { w, h }, { measure, sizes = SIZES, steps = false 
     // in Present, where no large letters fit, those of the board may
     if (least > SIZES[0]) yield setCard(card, { w, h }, { measure, steps })
     yield find(alone, {}, SMALLEST)
+    if (factors) yield find(alone, { tall: true }, SMALLEST)
+    for (const said of [given, without(given, 'note'), without(given, 'note', 'lines')]) {
+      for (const ledger of [true, false]) yield find({ ...said, table: null }, { ledger }, SMALLEST)
+    }
   }
   for (const found of ways()) if (found) return found
   const nothing = { ...without(alone), table: null }
