@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.limits import BadInput
 from attention.vocabulary.notation import LONGEST_IN_FILENAME, in_filename
-from attention.vocabulary.sentences import capital, numbered, which_of
+from attention.vocabulary.sentences import amount, capital, numbered, which_of
 
 RECEIVED = "weights received"  # ends what is said of such a map
 CAPTURED, GIVEN = "captured from", "weights as given, of"
@@ -70,7 +70,7 @@ class Patches:
 
     def __str__(self) -> str:
         blocks = f" in blocks of {self.block}" if self.block > 1 else ""
-        special = f" after {self.special} special" if self.special else ""
+        special = f" after {amount(self.special, 'special token')}" if self.special else ""
         return f"{self.rows} × {self.columns} patches{blocks}{special}"
 
 

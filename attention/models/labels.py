@@ -225,6 +225,20 @@ def first_token(taken: Taken, call: Call, item: int) -> int | None:
     return min(-at + _padding(taken, call, item), call.K.shape[2] - 1)
 
 
+def real_queries(taken: Taken, call: Call) -> np.ndarray:
+    """Return which queries are no padding, (b or 1, n_q): those whose own token some query sees.
+
+    All are where queries and keys are not of one sequence, or it is not known where they stand.
+    """
+    n_q, past = call.Q.shape[2], past_of(taken, call)
+    if past is None or call.allowed is None or call.allowed.shape[3] == 1:
+        return np.ones((1, n_q), bool)
+    seen: np.ndarray = np.asarray(call.allowed.any(axis=(1, 2)))
+    own = np.arange(n_q) + past
+    is_there = (own >= 0) & (own < seen.shape[1])
+    return np.asarray(seen[:, np.clip(own, 0, seen.shape[1] - 1)] | ~is_there)
+
+
 def _padding(taken: Taken, call: Call, item: int) -> int:
     """How many keys from the start of the sequence no query of the layer's first call sees.
 

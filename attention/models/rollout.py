@@ -12,7 +12,7 @@ from attention.core.recorded import RECEIVED
 from attention.core.trace import AttentionTrace
 from attention.limits import BadInput
 from attention.models.kinds import CROSS, ITEMS, stack_of
-from attention.models.labels import words_of
+from attention.models.labels import real_queries, words_of
 from attention.models.taken import Call, Taken
 from attention.vocabulary.sentences import amount, in_words
 
@@ -54,8 +54,9 @@ def mean_of_heads(call: Call) -> AttentionTrace:
 def received(call: Call) -> AttentionTrace:
     """Return the mean weight that each key receives, as a trace of weights alone.
 
-    The mean is over the queries that see any key, so that a row adds up to 1 where theirs do. Under
-    a look-ahead mask the first keys are seen by more queries, and receive more for that alone.
+    The mean is over the queries that see any key and are no padding, so that a row adds up to 1
+    where theirs do. Under a look-ahead mask the first keys are seen by more queries, and receive
+    more for that alone.
 
     Parameters
     ----------
@@ -81,9 +82,10 @@ def received(call: Call) -> AttentionTrace:
     b, h, _, n_k = *call.Q.shape[:3], call.K.shape[2]
     means: np.ndarray = np.zeros((b, h, 1, n_k))
     seen: np.ndarray = np.zeros((b, h, 1, n_k), bool)
+    real = real_queries(Taken(calls=[call]), call)[:, None, :, None]
     for head in range(h):
         trace = call.trace(head=head)
-        sees = trace.allowed.any(axis=-1, keepdims=True)  # (b, 1, n_q, 1)
+        sees = trace.allowed.any(axis=-1, keepdims=True) & real  # (b, 1, n_q, 1)
         count = np.maximum(np.count_nonzero(sees, axis=-2, keepdims=True), 1)
         total = np.where(sees, trace.weights, 0).sum(axis=-2, keepdims=True)
         means[:, head] = np.asarray(total / count)[:, 0]

@@ -12,8 +12,8 @@ import numpy as np
 
 from attention.arrays.statistics import entropy
 from attention.core.trace import AttentionTrace
-from attention.limits import MAX_DIAGNOSED, BadInput
-from attention.models.labels import first_token, past_of
+from attention.limits import MAX_DIAGNOSED, ROUNDED, BadInput
+from attention.models.labels import first_token, past_of, real_queries
 from attention.models.taken import Taken
 from attention.models.verify import Part, Verification, Verified, verified_call
 
@@ -41,20 +41,22 @@ class Places:
 
     past: int | None  # of the first query among the keys
     first: Sequence[int | None]  # of each item's first token among the keys
+    real: np.ndarray  # (b or 1, n_q): no padding
 
 
 NOTHING = 0.0, 0.0
 
 
 def _entropy(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
-    seeing = trace.allowed.any(axis=-1)
-    return np.where(seeing, entropy(trace.weights), 0).sum(axis=-1), seeing.sum(axis=-1)
+    seeing = trace.allowed.any(axis=-1) & places.real[:, None]
+    shares = np.where(trace.weights > 1 + ROUNDED, np.nan, trace.weights)
+    return np.where(seeing, entropy(shares), 0).sum(axis=-1), seeing.sum(axis=-1)
 
 
 def _first(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
     known = np.array([place is not None for place in places.first])
     column = np.array([place or 0 for place in places.first]).reshape(-1, 1, 1, 1)
-    seeing = trace.allowed.any(axis=-1) & known[:, None, None]
+    seeing = trace.allowed.any(axis=-1) & known[:, None, None] & places.real[:, None]
     weights = np.take_along_axis(trace.weights, column, axis=-1)[..., 0]
     return np.where(seeing, weights, 0).sum(axis=-1), seeing.sum(axis=-1)
 
@@ -64,7 +66,8 @@ def _distance(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
     if past is None:
         return NOTHING
     apart = np.abs(np.arange(n_q)[:, None] + past - np.arange(n_k))
-    return (trace.weights * apart).sum(axis=(-1, -2)), trace.weights.sum(axis=(-1, -2))
+    weights = np.where(places.real[:, None, :, None], trace.weights, 0)
+    return (weights * apart).sum(axis=(-1, -2)), weights.sum(axis=(-1, -2))
 
 
 def _to_come(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
@@ -75,20 +78,21 @@ def _to_come(places: Places, trace: AttentionTrace) -> tuple[Any, Any]:
 MEASURES = {
     "entropy": Measure(
         "entropy",
-        "Mean entropy of the rows in nats (natural logarithm): 0 if each query looks at one key.",
+        "Mean entropy of the rows in nats (natural logarithm): 0 if each query looks at one key."
+        " Rows of padding are left out.",
         False,
         _entropy,
     ),
     "first": Measure(
         "on first token",
         "Mean weight of the queries on the first token that is no padding; “–” if it is not among"
-        " the keys. Queries that see no key are left out.",
+        " the keys. Queries that see no key, and padding, are left out.",
         True,
         _first,
     ),
     "distance": Measure(
         "distance",
-        "Mean |i − j| in tokens between query i and key j, weighted.",
+        "Mean |i − j| in tokens between query i and key j, weighted, without rows of padding.",
         False,
         _distance,
     ),
@@ -151,7 +155,7 @@ def survey(taken: Taken) -> Survey:
                 small = max(n_q * n_k, (n_q + n_k) * (d_k + d_v) // 4) <= MAX_DIAGNOSED
                 sums = {name: np.zeros((2, *call.Q.shape[:2])) for name in MEASURES}
                 first = tuple(first_token(taken, call, k) for k in range(len(call.Q)))
-                places = Places(past_of(taken, call), first)
+                places = Places(past_of(taken, call), first, real_queries(taken, call))
                 seen = partial(_measure, places, sums)
                 one = verified_call(call, small and wrong < DIAGNOSED, seen)
                 wrong += not one.agrees
@@ -168,7 +172,8 @@ def _measure(
     """Add what the measures say of a part."""
     items, heads, rows = part
     past = None if places.past is None else places.past + rows.start
-    here = Places(past, places.first[items])
+    real = places.real[items] if len(places.real) > 1 else places.real
+    here = Places(past, places.first[items], real[:, rows])
     for name, each in MEASURES.items():
         for total, more in zip(sums[name], each.of(here, trace), strict=True):
             total[items, heads] += more

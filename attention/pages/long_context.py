@@ -299,7 +299,8 @@ def the_context(s: Settings) -> None:
         f"{capital(inputs.source)}: {amount(inputs.n_q, 'query', 'queries')}"
         f" × {amount(inputs.n_k, 'key')}"
         f"{inputs.said_of_heads},"
-        f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights per head."
+        f"{'' if inputs.weights_alone else f' d_k {inputs.Q.shape[2]},'} {inputs.Q.dtype};"
+        f" {inputs.n_q * inputs.n_k:,} weights per head."
     )
     window, work = fitted(c.window, inputs.n_q, inputs.n_k), kept_work(inputs, c)
     left, right = st.columns([5, 4], gap="large")

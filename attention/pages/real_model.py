@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import streamlit as st
 
@@ -59,7 +58,6 @@ MOST_SAID = 3  # layers that do not agree of which all is said
 EVERY = "every"
 MAPS_FILE, ACROSS_FILE = "attention_maps", "attention_across_layers"
 LAYER, NUMBER = "layer", "this number, most striking first"  # by which maps are sorted
-MOST_WORDS = 60  # of a sequence that are said
 OPENS, FIRST = "model_opens", "model_first"  # what a press opens; the head that was pressed first
 ALONE, BOTH = "the head", "two heads to compare"
 ON_A_MAP = {"": "kind not known", "cross": "cross-attention"}  # others are called as they are
@@ -81,21 +79,8 @@ def standing(s: Settings) -> Survey | None:
     found = uploaded()[1] if s.capture == UPLOADED else examples.surveyed(example_open(s))
     if found is None or not state.page_value(WHOLE, False) or not captured.has_steps(found.taken):
         return found
-    whole = joined_survey(found)
+    whole = captured.joined_survey(found)
     return whole if isinstance(whole, Survey) else found
-
-
-def joined_survey(found: Survey) -> Survey | str:
-    """Return the survey of generations as one map each, made once; or why they cannot be joined."""
-    if found not in _JOINED:
-        try:
-            _JOINED[found] = survey(captured.with_whole_answers(found.taken))
-        except BadInput as problem:
-            _JOINED[found] = str(problem)
-    return _JOINED[found]
-
-
-_JOINED: WeakKeyDictionary[Survey, Survey | str] = WeakKeyDictionary()
 
 
 def the_answers(s: Settings) -> None:
@@ -105,7 +90,7 @@ def the_answers(s: Settings) -> None:
         return
     label = "Each generation as one map"
     if state.page_control(st.toggle, label, WHOLE, False, help=ONE_MAP):
-        whole = joined_survey(found)
+        whole = captured.joined_survey(found)
         if isinstance(whole, str):
             pieces.message_box("flag", f"{capital(whole)} The steps are shown.")
 
@@ -253,9 +238,12 @@ def the_notes(found: Survey) -> None:
             pieces.message_box("flag", f"{said}: {', '.join(modules[:MOST_NAMED])}{more}.")
     if said := label_note(taken):
         pieces.message_box("flag", capital(said))
-    notes = dict.fromkeys(note for call in taken for note in call.notes)
-    for note in list(notes)[:MOST_SAID]:
+    notes = list(dict.fromkeys(note for call in taken for note in call.notes))
+    for note in notes[:MOST_SAID]:
         pieces.message_box("flag", f"Note: {note}.")
+    if len(notes) > MOST_SAID:
+        more = amount(len(notes) - MOST_SAID, "more note")
+        pieces.note(f"{more}: attention.verify lists all.")
     left = dict.fromkeys(word for call in taken for word in captured.left_behind(call))
     if left:
         pieces.message_box(
@@ -298,7 +286,7 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
                 "item",
                 0,
                 range(found.items),
-                said=lambda item: item_name(found, item),
+                said=lambda item: captured.item_name(found, item),
             )
         kinds = list(dict.fromkeys(call.kind for call in found.taken))
         if len(kinds) > 1:
@@ -345,21 +333,6 @@ def kind_name(kind: str) -> str:
     return ON_A_MAP.get(kind, kind)
 
 
-def item_name(found: Survey, item: int) -> str:
-    """The number of an item, and the words of its first sequence where they are known.
-
-    Each is found once: of 4,096 items that takes a second, and the menu asks for all at each run.
-    """
-    names = _ITEM_NAMES.setdefault(found, {})
-    if item not in names:
-        words = next(iter(captured.sequences(found.taken, item).values()), None)
-        names[item] = f"{item}: {' '.join(words[:MOST_WORDS])}" if words else f"{item}"
-    return names[item]
-
-
-_ITEM_NAMES: WeakKeyDictionary[Survey, dict[int, str]] = WeakKeyDictionary()
-
-
 def of_kind(found: Survey, kind: str, item: int) -> list[Head]:
     """The heads of an item, of calls of this kind or of every kind."""
     return [
@@ -373,8 +346,8 @@ def the_words(found: Survey, item: int) -> None:
     """The words that the model read, a line for each sequence."""
     lines = []
     for part, words in captured.sequences(found.taken, item).items():
-        said = " ".join(words[:MOST_WORDS])
-        said += f" … ({len(words):,} in all)" if len(words) > MOST_WORDS else ""
+        said = " ".join(words[: captured.MOST_WORDS])
+        said += f" … ({len(words):,} in all)" if len(words) > captured.MOST_WORDS else ""
         lines.append(f"Words ({part}): {said}" if part else f"Words: {said}")
     if lines:
         pieces.note(*lines)

@@ -80,11 +80,14 @@ def test_the_measures_are_those_of_plain_loops():
     found = survey(load("verbs"))
     assert found.items == 2 and len(found.heads) == 8
     for head in found.heads:
-        A = MODEL[f"verbs.{head.layer}"][head.item, head.head].astype(float)
+        words = load("verbs").tokens[head.item]
+        real = [k for k, word in enumerate(words) if word != "[PAD]"]
+        A = MODEL[f"verbs.{head.layer}"][head.item, head.head].astype(float)[real]
         n = len(A)
         entropy = sum(-a * np.log(a) for row in A for a in row if a > 0) / n
         first = sum(row[0] for row in A) / n
-        distance = sum(A[i, j] * abs(i - j) for i in range(n) for j in range(n)) / A.sum()
+        places = [(i, j) for i in range(n) for j in range(len(words))]
+        distance = sum(A[i, j] * abs(real[i] - j) for i, j in places) / A.sum()
         said = {"entropy": entropy, "first": first, "distance": distance}
         for name, value in said.items():
             assert head.measures[name] == pytest.approx(value, abs=1e-5), name

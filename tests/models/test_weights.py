@@ -442,3 +442,15 @@ def test_odd_rows_of_many_heads_are_counted_and_the_first_three_named(monkeypatc
         note = said[f"{len(rows) - 3} more {what}"]
         places = [f"item {i}, head {h}, row {r}" for i, h, r in rows[:3]]
         assert note.startswith(f"layer 2, {'; '.join(places)}; ")
+
+
+def test_a_head_that_holds_nan_is_named_and_prints():
+    A = np.full((1, 2, 3, 3), 1 / 3)
+    A[0, 1, 2, 0] = np.nan
+    trace = Taken.of_weights(A)[0].trace(item=0, head=1)
+    assert "the weights hold NaN or infinity" in str(trace)
+
+
+def test_weights_above_1_have_no_entropy():
+    (head,) = survey(Taken.of_weights(np.full((1, 1, 3, 3), 33.0))).heads
+    assert head.measures["entropy"] is None

@@ -145,7 +145,8 @@ def offer_maps(
             name = f"paper_query_{filename}"
             row = state.page_control(st.selectbox, OVER_PATCHES, name, WHOLE, **options)
             query = None if row == WHOLE else row
-        paper = _designed(s, filename, OF_HEATMAPS if chosen else OF_GRID)
+        of_grid = OF_GRID if query is None else OF_GRID - {"query", "key"}
+        paper = _designed(s, filename, OF_HEATMAPS if chosen else of_grid)
     with right, st.container(key="paper_preview"):
         _show(filename + suffix, (paper, chosen, query, seen), partial(draw, chosen, query, paper))
 

@@ -9,15 +9,17 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from attention.core.biases import relative_buckets
 from attention.core.masks import MASKS
 from attention.explain.view import distinct
-from attention.limits import MAX_SIDE, MAX_TOKENS
+from attention.limits import MAX_SIDE, MAX_TOKENS, BadInput
 from attention.models.kinds import stack_of
 from attention.models.labels import past_of, sides_of, words_of
+from attention.models.survey import Survey, survey
 from attention.models.taken import Call, Taken, one
 from attention.session.bring.finished import of_head
 from attention.session.state.examples import OWN
@@ -45,6 +47,7 @@ from attention.vocabulary.numbers import number
 # of the settings, beside the numbers that come
 T = TypeVar("T")
 ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
+MOST_WORDS = 60  # of a sequence that are said
 MOST_SEQUENCES = 8  # of stacks, kinds and runs, whose words are said
 BIAS = "bias that is set for each score"
 KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG, *OPENED, *MOVE)
@@ -225,6 +228,34 @@ def with_whole_answers(taken: Taken) -> Taken:
     if isinstance(tokens, dict):
         return replace(taken, calls=calls, tokens={part: cut(tokens[part]) for part in tokens})
     return replace(taken, calls=calls, tokens=cut(tokens))
+
+
+def joined_survey(found: Survey) -> Survey | str:
+    """Return the survey of generations as one map each, made once; or why they cannot be joined."""
+    if found not in _JOINED:
+        try:
+            _JOINED[found] = survey(with_whole_answers(found.taken))
+        except BadInput as problem:
+            _JOINED[found] = str(problem)
+    return _JOINED[found]
+
+
+_JOINED: WeakKeyDictionary[Survey, Survey | str] = WeakKeyDictionary()
+
+
+def item_name(found: Survey, item: int) -> str:
+    """Return the number of an item, and the words of its first sequence where they are known.
+
+    Each is found once: of 4,096 items that takes a second, and the menu asks for all at each run.
+    """
+    names = _ITEM_NAMES.setdefault(found, {})
+    if item not in names:
+        words = next(iter(sequences(found.taken, item).values()), None)
+        names[item] = f"{item}: {' '.join(words[:MOST_WORDS])}" if words else f"{item}"
+    return names[item]
+
+
+_ITEM_NAMES: WeakKeyDictionary[Survey, dict[int, str]] = WeakKeyDictionary()
 
 
 def _by_run(taken: Taken) -> dict[tuple[int, int], list[Call]]:

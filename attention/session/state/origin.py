@@ -18,13 +18,13 @@ from attention.readers.cells.entry import short
 LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
 _MARK = re.compile(r"[0-9a-f]{12}")
 # "a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4"; without
-# brackets where neither kind nor module is known; with "14 × 14 patches after 1 special"
+# brackets where neither kind nor module is known; with "14 × 14 patches after 1 special token"
 _OF_A_HEAD = re.compile(
     rf"(?P<came>{CAPTURED}|{GIVEN}) (?P<model>.+), layer (?P<layer>\d+)"
     r"(?: \((?P<inside>.+)\))?, head (?P<head>\d+)"
     r"(?P<more>(?:, [a-z]+ \d+(?: of 0–\d+)?)*)"
     r"(?:, (?P<rows>\d{1,4}) × (?P<columns>\d{1,4}) patches(?: in blocks of (?P<block>\d{1,4}))?"
-    r"(?: after (?P<special>\d{1,4}) special)?)?"
+    r"(?: after (?P<special>\d{1,4}) special(?: tokens?)?)?)?"
 )
 _GRID = {"rows": 0, "columns": 0, "block": 1, "special": 0}
 _ITEM = re.compile(r", item (\d+) of 0–(\d+)\b")

@@ -64,7 +64,7 @@ def test_the_map_of_a_query_has_its_weights_at_the_patches_places(monkeypatch, q
     expected = {"[CLS]": row[0], "register 0": row[1], "all patches": sum(row[2:])}
     for name, weight in expected.items():
         assert float(parts[name]) == pytest.approx(weight, abs=0.005)
-    assert "tiny/ViT" in what.title and "2 × 4 patches after 2 special" in what.about
+    assert "tiny/ViT" in what.title and "2 × 4 patches after 2 special tokens" in what.about
     assert what.file == "attention_ViT_layer1_layers.1.attn_head1_picture"
     assert settings_of(at).query == query
 

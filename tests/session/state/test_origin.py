@@ -83,7 +83,8 @@ def test_a_source_says_which_patches_the_keys_are():
     patches = Patches(2, 4, 2, 3, names=("[CLS]", "register 0", "register 1", "patch"), first=0)
     head = Recorded(3, (1,), "attn", "vision", model="M", patches=patches)
     said = "captured from M, layer 3 (vision, attn), head 1, 2 × 4 patches in blocks of 2 after 3"
-    assert head.source(1) == f"{said} special"
+    assert head.source(1) == f"{said} special tokens"
+    assert read(head.source(1)).recorded.patches == Patches(2, 4, 2, 3)
     assert read(f"{said} special").recorded.patches == Patches(2, 4, 2, 3)
     for odd in ("2 × 4 patches after 3", "0 × 4 patches", "2 × 99999 patches", "2 x 4 patches"):
         found = read(f"captured from M, layer 3, head 1, {odd}").recorded
