@@ -95,7 +95,7 @@ def test_files_without_weights_are_refused_in_a_sentence():
     at = page(content=npy(np.eye(3, dtype=np.int8)), name="whole.npy")
     assert "whole.npy holds int8; expected floats, of attention weights." in said(at)
     at = page(content=b'[[0.5, "a"]]', name="words.json")
-    assert "words.json holds something else than numbers." in said(at)
+    assert "words.json holds something other than numbers." in said(at)
 
 
 @pytest.mark.parametrize("name", [None, "mine.npy"])
@@ -130,6 +130,17 @@ def test_a_generation_is_one_map_where_that_is_chosen(tmp_path):
     s = at.session_state["visit"].settings
     assert s.tokens == tuple(WORDS)
     np.testing.assert_array_equal(s.matrices["Q"].values, QKV[0, 0, 1])
+
+
+def test_two_whole_generations_are_compared(tmp_path):
+    at = page(content=file_of(generation(), tmp_path))
+    ran(at.toggle(key="set_model_whole").set_value(True))
+    ran(at.button_group(key="set_model_opens").set_value("two heads to compare"))
+    for head in (0, 2):
+        ran(pressed(at, {"id": f"0 0 {head}"}))
+    s = at.session_state["visit"].settings
+    for side, head in ((s.pinned, 0), (s, 2)):
+        np.testing.assert_array_equal(side.matrices["Q"].values, QKV[0, 0, head])
 
 
 def test_steps_that_do_not_join_are_shown_with_the_reason(tmp_path):

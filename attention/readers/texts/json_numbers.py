@@ -199,7 +199,7 @@ def _check_between(content: bytes, begin: int, end: int, mark: bytes, where: str
     if between == mark:
         return
     if between.strip(b", \t\r\n"):
-        raise BadInput(f"{where} has something else than lists beside lists.")
+        raise BadInput(f"{where} has something other than lists beside lists.")
     raise BadInput(f"{where} is not valid JSON: lists need one comma between them.")
 
 
@@ -221,6 +221,6 @@ def _read(content: bytes, begin: int, end: int, flat: np.ndarray, where: str) ->
             except (DeprecationWarning, ValueError):
                 values = flat[:0]
             if values.size != count or block.translate(None, _OF_NUMBERS):
-                raise BadInput(f"{where} holds something else than numbers.")
+                raise BadInput(f"{where} holds something other than numbers.")
             flat[done : done + count] = values
             done, begin = done + count, stop + 1
