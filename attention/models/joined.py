@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attention.limits import BadInput
+from attention.models.weights import odd_rows
 
 ROUNDINGS = {"float16": 2**-8, "bfloat16": 2**-5}  # of the largest key; float32 and wider: FINE
 FINE = 2**-16
@@ -52,7 +53,7 @@ def joined(calls: Sequence[Any]) -> Any:
         weights = _spread(calls, "weights", (begin, end))
     rows = {name: np.concatenate([getattr(call, name) for call in calls], 2) for name in OF_ROWS}
     assert rows["Q"].shape[2] == stop - start
-    notes = dict.fromkeys(note for call in calls for note in call.notes)
+    recorded = last.first_query + last.Q.shape[2]
     return replace(
         first,
         **rows,
@@ -67,11 +68,25 @@ def joined(calls: Sequence[Any]) -> Any:
         key_position=begin,
         replayed=None,
         replay_allowed=None,
-        notes=tuple(notes),
+        # those of a call before were read again, and such calls are refused
+        rejected=max(last.rejected - max(last.all_queries - recorded, 0), 0),
+        notes=_notes(calls, weights),
     )
 
 
 OF_ROWS = ("Q", "output")
+
+
+def _notes(calls: Sequence[Any], weights: np.ndarray | None) -> tuple[str, ...]:
+    """Return what is said of the calls; rows that are no weights are named by their places here."""
+    of_rows: set[str] = set()
+    for call in calls:
+        if call.weights is not None and call.notes:
+            of_rows |= {*odd_rows(call.weights, call.layer, call.heads)}
+    notes = dict.fromkeys(note for call in calls for note in call.notes if note not in of_rows)
+    if of_rows and weights is not None:
+        notes |= dict.fromkeys(odd_rows(weights, calls[0].layer, calls[0].heads))
+    return tuple(notes)
 
 
 def _check(calls: Sequence[Any]) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 import attention
 from attention.limits import BadInput
-from attention.models.labels import words_of
+from attention.models.labels import BEAMS, words_of
 from attention.models.taken import Call, Taken
+from attention.models.weights import odd_rows
 
 WORDS = [f"t{k}" for k in range(8)]
 STEPS = [(0, 4), (4, 5), (5, 7), (7, 8)]  # of a prompt of four, then of one, two and one
@@ -116,6 +117,29 @@ def test_finished_steps_are_joined_to_finished_weights():
     call = Taken.of_weights(steps, tokens=[WORDS, WORDS]).joined()
     np.testing.assert_array_equal(call.weights, whole)
     assert call.trace(1, 2).weights_alone and not call.allowed[:, :, 0, 1:].any()
+
+
+def test_rows_that_are_no_weights_are_named_by_their_places_in_the_whole():
+    whole = generation().joined().trace().weights.copy()
+    whole[1, 2, 6] *= 2
+    taken = Taken.of_weights([(whole[:, :, i:j, :j],) for i, j in STEPS])
+    taken.calls[3] = replace(taken.calls[3], notes=(BEAMS,))
+    assert [len(call.notes) for call in taken] == [0, 0, 1, 1]
+    call = taken.joined()
+    assert call.notes == (BEAMS, *odd_rows(whole, 0)) and "row 6" in call.notes[1]
+
+
+def test_candidates_are_those_of_the_last_call():
+    taken = generation(changed=at(3, rejected=1))
+    taken.tokens = WORDS[:7]
+    call = taken.joined()
+    assert call.rejected == 1
+    for each in (call, taken.calls[3]):
+        queries, keys = words_of(taken, each, 0)
+        assert queries[-1] == keys[-1] == "candidate" and keys[:-1] == tuple(WORDS[:7])
+    assert words_of(taken, call, 0)[0][:-1] == tuple(WORDS[:7])
+    part = generation(changed=at(3, rejected=2, all_queries=2)).joined()
+    assert part.rejected == 1  # the other row was not recorded
 
 
 def at(k, **changes):

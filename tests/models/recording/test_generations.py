@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch", reason="the models are torch's, which is no
 transformers = pytest.importorskip("transformers", reason="it is not installed here")
 
 from models.families import BART, GPT, SHARED, made  # noqa: E402
+from torch import nn  # noqa: E402
 
 import attention  # noqa: E402
 from attention.limits import BadInput  # noqa: E402
@@ -77,6 +78,25 @@ def test_cross_attention_of_a_generation_is_joined():
         np.testing.assert_allclose(whole.trace().weights, call.trace().weights, rtol=0, atol=2e-6)
         kinds.add(whole.kind)
     assert kinds == {"encoder", "decoder", "cross"}
+
+
+def test_candidates_at_the_end_of_a_joined_generation_are_no_words():
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    sizes |= {"num_key_value_heads": 2, "intermediate_size": 16, "vocab_size": 5}
+    ids = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": 0}
+    config = transformers.LlamaConfig(**sizes, **ids)
+    torch.manual_seed(39)
+    model = transformers.LlamaForCausalLM(config).eval()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, 0, 0.6)
+    options = {"max_new_tokens": 3, "do_sample": False, "prompt_lookup_num_tokens": 3}
+    with attention.capture(model) as taken:
+        answer = model.generate(torch.tensor([[1, 2, 3, 4, 0]]), **options)
+    read = [(call.query_position, call.Q.shape[2], call.rejected) for call in taken]
+    assert read == [(0, 5, 0), (5, 4, 2)]
+    taken.tokens = [f"t{k}" for k in answer[0].tolist()]
+    words = words_of(taken, taken.joined(), 0)
+    assert words == ((*taken.tokens[:7], "candidate 1", "candidate 2"),) * 2
 
 
 def test_candidates_and_texts_read_again_are_refused():
