@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import wraps
-from threading import local
+from threading import Lock, local
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ ARGUMENTS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 KNOWN = ("position_bias", "s_aux")  # tensors of which it is known what they do
 SCORE_MOD = "score_mod does not only add to scores: its effect on these is recorded as a bias"
 BOOLEAN = "eager adds this boolean mask to the scores as 0 and 1: it hides nothing"
+_ASKING_AGAIN = Lock()  # torch's switch of the fast path is one for all threads
 ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on another path
 
 
@@ -627,13 +628,14 @@ def _ask_again(recorder: Recorder, original: Any, bound: Any, answer: Any) -> No
         padded = src.to_padded_tensor(0.0)
         bound.arguments["src"] = padded
         bound.arguments["src_key_padding_mask"] = _padded(src, padded)[..., 0]
-    count, before = len(recorder.taken.calls), torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
-        with torch.no_grad():
-            again = original(*bound.args, **bound.kwargs)
-    finally:
-        torch.backends.mha.set_fastpath_enabled(before)
+    with _ASKING_AGAIN:
+        count, before = len(recorder.taken.calls), torch.backends.mha.get_fastpath_enabled()
+        torch.backends.mha.set_fastpath_enabled(False)
+        try:
+            with torch.no_grad():
+                again = original(*bound.args, **bound.kwargs)
+        finally:
+            torch.backends.mha.set_fastpath_enabled(before)
     apart = _apart(again, answer.to_padded_tensor(0.0) if nested else answer)
     if nested:
         apart = torch.where(_padded(src, apart), 0.0, apart)

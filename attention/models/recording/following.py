@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import wraps
 from threading import Lock, local
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -29,7 +28,7 @@ from attention.models.kinds import (
     Module,
 )
 from attention.models.labels import BEAMS, RECOMPUTE, RUN, STEP, UNKNOWN, USE
-from attention.models.recording.functions import instead
+from attention.models.recording.functions import instead, replaced
 from attention.models.recording.pictures import Pictures
 from attention.models.taken import Call
 
@@ -156,23 +155,26 @@ class Following:
         """
         from torch.nn import Module
 
-        own, watched, original = self._own, self.watched, Module._call_impl
+        own, watched = self._own, self.watched
 
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            # a hook would do, but while there is one torch's own way to call a module is longer
-            try:
-                here = own.thread
-            except AttributeError:
-                here = self.here
-            here.called[id(module)] += 1
-            if id(module) in watched:
-                here.pictures.hear(module, args)
-            if here.answer is not None:
-                here.answer = followed(here.answer, module, args)
-            return original(module, *args, **kwargs)
+        def counted(original: Any) -> Any:
+            def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+                # a hook would do, but while there is one torch's own way to call a module is longer
+                try:
+                    here = own.thread
+                except AttributeError:
+                    here = self.here
+                here.called[id(module)] += 1
+                if id(module) in watched:
+                    here.pictures.hear(module, args)
+                if here.answer is not None:
+                    here.answer = followed(here.answer, module, args)
+                return original(module, *args, **kwargs)
 
-        call.original = original  # type: ignore[attr-defined]
-        with instead(Module, "_call_impl", call), self._caches():
+            call.original = original  # type: ignore[attr-defined]
+            return call
+
+        with instead(Module, "_call_impl", counted), self._caches():
             yield
 
     @contextmanager
@@ -182,13 +184,16 @@ class Following:
             return
         from transformers import cache_utils
 
-        Cache = cache_utils.Cache
         growing = getattr(getattr(cache_utils, "DynamicLayer", None), "update", None)
-        original = Cache.update
 
-        @wraps(original)
         def update(
-            cache: Any, key_states: Any, value_states: Any, layer_idx: int, *args: Any, **more: Any
+            original: Any,
+            cache: Any,
+            key_states: Any,
+            value_states: Any,
+            layer_idx: int,
+            *args: Any,
+            **more: Any,
         ) -> Any:
             before = _held(cache, layer_idx, growing)
             answer = original(cache, key_states, value_states, layer_idx, *args, **more)
@@ -201,21 +206,17 @@ class Following:
                 self.here.cached = None
             return answer
 
-        cropping = vars(Cache).get("crop", lambda cache, *args, **more: None)
-
-        @wraps(cropping)
-        def crop(cache: Any, *args: Any, **more: Any) -> None:
+        def crop(original: Any, cache: Any, *args: Any, **more: Any) -> None:
             before = _length(cache)
-            cropping(cache, *args, **more)
+            original(cache, *args, **more)
             for layer in self.here.layers.values():
                 if (last := layer.by_cache.get(cache)) is not None:
                     self._crop(last, before - _length(cache))
 
         with ExitStack() as stack:
-            for name, function in (("update", update), ("crop", crop)):
-                if name in vars(Cache):
-                    stack.callback(setattr, Cache, name, vars(Cache)[name])
-                    setattr(Cache, name, function)
+            for name, listening in (("update", update), ("crop", crop)):
+                if name in vars(cache_utils.Cache):
+                    stack.enter_context(replaced(cache_utils.Cache, name, listening))
             yield
 
     def _crop(self, last: Stack, count: int) -> None:

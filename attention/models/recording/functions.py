@@ -65,24 +65,28 @@ def before(function: Any) -> Any:
 @contextmanager
 def replaced(owner: Any, name: str, listening: Listening) -> Iterator[None]:
     """Replace an attribute of a class or a module, and put it back at the end."""
-    with instead(owner, name, listened(getattr(owner, name), listening)):
+    with instead(owner, name, lambda original: listened(original, listening)):
         yield
 
 
 @contextmanager
-def instead(owner: Any, name: str, function: Any) -> Iterator[None]:
-    """Let an attribute be a function that has the one before it as ``original``."""
-    setattr(owner, name, function)
+def instead(owner: Any, name: str, making: Callable[[Any], Any]) -> Iterator[None]:
+    """Let an attribute be the function made of the one before it, which it has as ``original``."""
+    with _EXCHANGING:
+        function = making(getattr(owner, name))
+        setattr(owner, name, function)
     try:
         yield
     finally:
-        original = before(function)
-        if getattr(owner, name) is function:
-            bases = getattr(owner, "__mro__", (owner,))[1:]
-            if original is next((vars(each)[name] for each in bases if name in vars(each)), None):
-                delattr(owner, name)  # it was inherited
-            else:
-                setattr(owner, name, original)
+        with _EXCHANGING:
+            original = before(function)
+            if getattr(owner, name) is function:
+                bases = getattr(owner, "__mro__", (owner,))[1:]
+                inherited = (vars(each)[name] for each in bases if name in vars(each))
+                if original is next(inherited, None):
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, original)
 
 
 @contextmanager

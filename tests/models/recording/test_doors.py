@@ -3,8 +3,11 @@ name, compiled or not, and gone at the end.
 """
 
 import functools
+import gc
 import sys
+from itertools import permutations
 from threading import Thread
+from weakref import ref
 
 import messages
 import numpy as np
@@ -16,7 +19,8 @@ pytest.importorskip("transformers", reason="the models come from transformers, n
 from models.families import GPT, IDS, SHARED, Plain, Wrapped, encoder, made, x  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn.functional import scaled_dot_product_attention  # noqa: E402
-from transformers import AutoModelForCausalLM  # noqa: E402
+from transformers import AutoModelForCausalLM, cache_utils  # noqa: E402
+from transformers.modeling_utils import AttentionInterface  # noqa: E402
 
 import attention  # noqa: E402
 
@@ -135,6 +139,30 @@ def test_blocks_of_two_threads_end_in_any_order():
     model(x())
     second.__exit__(None, None, None)
     assert (len(one), len(other)) == (1, 2)
+
+
+@pytest.mark.parametrize("ends", list(permutations(range(3))))
+@torch.no_grad()
+def test_nothing_is_left_in_any_order_of_ends(ends):
+    classes = cache_utils.Cache, AttentionInterface, nn.Module, nn.MultiheadAttention, torch.Tensor
+    owners = *classes, nn.TransformerEncoderLayer, torch, nn.functional
+    before = [(owner, name, id(it)) for owner in owners for name, it in vars(owner).items()]
+    models = [gpt("sdpa") for _ in ends]
+    blocks = [attention.capture(model) for model in models]
+    taken = [block.__enter__() for block in blocks]
+    for end in ends:
+        models[end].generate(IDS, **GREEDY)
+        blocks[end].__exit__(None, None, None)
+    assert [(len(each), {call.query_position for call in each}) for each in taken] == [
+        (8, {0, 6, 7, 8})
+    ] * 3
+    assert before == [(owner, name, id(vars(owner).get(name))) for owner, name, _ in before]
+    there = [getattr(it, "__dict__", ()) for owner in owners for it in vars(owner).values()]
+    assert not any("original" in each for each in there)
+    held = [ref(model) for model in models]
+    del models, blocks
+    gc.collect()
+    assert [model() for model in held] == [None] * 3
 
 
 # ---- gradient checkpointing ----------------------------------------------------------------------
