@@ -165,6 +165,24 @@ def test_nothing_is_left_in_any_order_of_ends(ends):
     assert [model() for model in held] == [None] * 3
 
 
+def test_the_fast_path_is_on_after_threads_that_took_it():
+    model, threads = encoder(), []
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with attention.capture(model) as taken:
+            for _ in range(4):
+                ask = torch.no_grad()(lambda: [model(x()) for _ in range(6)])
+                threads.append(Thread(target=ask))
+                threads[-1].start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert taken[0].implementation == "nn.TransformerEncoderLayer, fast path" and len(taken) == 48
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
 # ---- gradient checkpointing ----------------------------------------------------------------------
 
 
