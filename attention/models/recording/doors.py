@@ -59,7 +59,10 @@ class Functions(local):
     """Listens to functions of torch; each thread has a state of its own."""
 
     def __init__(self, recorder: Recorder) -> None:
+        from torch.nn import Parameter
+
         self.recorder = recorder
+        self.parameter = Parameter
         self.is_within = False  # a door whose attention is recorded there
         self.seen: tuple[list[Any], int] | None = None  # there: masks, and the number of keys
 
@@ -76,13 +79,15 @@ class Functions(local):
         """Hear attention, and what attention by hand is made of, until the stack is closed."""
         import torch
 
-        products = "matmul", "bmm", "baddbmm"
+        products = "matmul", "mm", "addmm", "bmm", "baddbmm", "inner"
         named: dict[tuple[Any, str], Listening] = {
             (torch.nn.functional, "scaled_dot_product_attention"): self.attend,
             (torch, "softmax"): self.softmax,
             (torch, "log_softmax"): self.softmax,
         }
-        named |= {(torch, name): self.product for name in (*products, "einsum")}
+        named |= {(torch, name): self.product for name in (*products, "tensordot")}
+        named[torch, "einsum"] = self.contraction
+        named |= {(torch.linalg, name): self.product for name in ("matmul", "multi_dot")}
         if flex := sys.modules.get("torch.nn.attention.flex_attention"):
             named[flex, "flex_attention"] = self.flex
         stack.enter_context(replaced_by_name(named, model))
@@ -93,16 +98,25 @@ class Functions(local):
 
     def softmax(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Note which module takes a softmax by itself."""
-        if not self.is_within and args and getattr(args[0], "ndim", 0) > 2:
-            self.recorder.passed_by.softmax(_caller(self.recorder.names))
+        if not self.is_within and args and (axes := getattr(args[0], "ndim", 0)) > 1:
+            self.recorder.passed_by.softmax(_caller(self.recorder.names), axes)
         return original(*args, **kwargs)
 
     def product(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Note which module multiplies what it has computed, as queries with keys."""
-        if not self.is_within:
-            passed_by = self.recorder.passed_by
-            if sum(map(passed_by.is_computed, _tensors((*args, *kwargs.values())))) > 1:
-                passed_by.product(_caller(self.recorder.names))
+        if args and type(args[-1]) is self.parameter:  # as in most layers: told at once
+            return original(*args, **kwargs)
+        return self.contraction(original, *args, **kwargs)
+
+    def contraction(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Note the same of any number of factors."""
+        if self.is_within:
+            return original(*args, **kwargs)
+        passed_by = self.recorder.passed_by
+        given = [*args, *(each for name, each in kwargs.items() if name != "out")]
+        factors = list(filter(passed_by.is_computed, _tensors(given)))
+        if len(factors) > 1:
+            passed_by.product(_caller(self.recorder.names), factors)
         return original(*args, **kwargs)
 
     def attend(self, original: Any, *args: Any, **kwargs: Any) -> Any:

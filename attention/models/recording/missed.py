@@ -17,6 +17,8 @@ _NO_WEIGHTS = {
     "recurrence": r"rglru|[sm]lstm(?:layer|cell)|\brnn$",
 }
 NO_WEIGHTS = {what: re.compile(pattern, re.IGNORECASE) for what, pattern in _NO_WEIGHTS.items()}
+# modules whose softmax mixes streams, or chooses experts
+NO_ATTENTION = re.compile("hyperconnection|router", re.IGNORECASE)
 WITHOUT = ", no weights"
 CHANGED = "a gate or norm between the recorded output and the next projection"
 PRODUCTS = 2  # of what was computed: queries with keys, weights with values
@@ -37,28 +39,52 @@ class PassedBy:
         self.unknown: dict[str, None] = {}  # modules with attention by hand
         self.changed: dict[str, bool] = {}  # whether a module's answer was before its projection
         self._parameters: set[int] | None = None  # where they are in memory
+        self._sizes: dict[str, set[tuple[int, ...]]] = {}  # of the weights in a module
         self._own = Own()
 
-    def softmax(self, name: str | None) -> None:
-        """Note a module that takes a softmax by itself."""
+    def softmax(self, name: str | None, axes: int) -> None:
+        """Note a module that takes a softmax by itself.
+
+        One of two axes may be a router's: it counts behind a product of what was computed in the
+        same call.
+        """
         if name is None:
             return
         kind = type(self.following.modules[name])
-        if "hyperconnection" not in kind.__name__.lower():  # it mixes streams
-            if kind.__module__.startswith("torch.nn.modules.activation"):  # nn.Softmax
-                name = name.rpartition(".")[0]
+        if kind.__module__.startswith("torch.nn.modules.activation"):  # nn.Softmax
+            name = name.rpartition(".")[0]
+        if NO_ATTENTION.search(kind.__name__):
+            return
+        if axes > 2 or self._products_in(name):
             self.unknown[name] = None
 
-    def product(self, name: str | None) -> None:
+    def product(self, name: str | None, factors: list[Any]) -> None:
         """Note a module that multiplies computed matrices more than once in a call."""
-        if name is None:
+        if name is None or any(map(self._parameters_of(name).__contains__, map(_size, factors))):
             return
-        call = self.following.here.called[id(self.following.modules[name])]
-        before = self._own.products
-        count = before[2] + 1 if before[:2] == (name, call) else 1
-        self._own.products = name, call, count
+        count = self._products_in(name) + 1
+        self._own.products = name, self._call_of(name), count
         if count >= PRODUCTS:
             self.unknown[name] = None
+
+    def _products_in(self, name: str) -> int:
+        """How often a module has multiplied what it computed in this call of it, if it was the last
+        to do so.
+        """
+        products = self._own.products
+        return products[2] if products[:2] == (name, self._call_of(name)) else 0
+
+    def _call_of(self, name: str) -> int:
+        return self.following.here.called[id(self.following.modules[name])]
+
+    def _parameters_of(self, name: str) -> set[tuple[int, ...]]:
+        """Return the sizes of a module's weights: a factor of such a size is made of one of them,
+        as one of another type, a norm of it, or those of chosen experts.
+        """
+        if name not in self._sizes:
+            module = self.following.modules[name]
+            self._sizes[name] = {_size(M) for M in module.parameters() if M.ndim in (2, 3)}
+        return self._sizes[name]
 
     def is_computed(self, tensor: Any) -> bool:
         """Check whether a tensor is a matrix of numbers, and no parameter of the model."""
@@ -155,6 +181,11 @@ class PassedBy:
 def _has_parameters(module: Any) -> bool:
     """Check whether a module has any parameters, of its own or of modules in it."""
     return next(module.parameters(), None) is not None
+
+
+def _size(M: Any) -> tuple[int, ...]:
+    """Return how many axes a matrix or several have, and the last two sizes, of either turn."""
+    return (M.ndim, *sorted(M.shape[-2:]))
 
 
 def _hold_the_same(one: Any, other: Any) -> bool:

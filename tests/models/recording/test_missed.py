@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="capture listens to torch, which is not installed here")
 pytest.importorskip("transformers", reason="the models come from transformers, not installed here")
 
-from models.families import IDS, SHARED, SMALL, Plain, Wrapped, made, x  # noqa: E402
+from models.families import IDS, LATENT, SHARED, SMALL, T5, Plain, Wrapped, made, x  # noqa: E402
 from torch import nn  # noqa: E402
 
 import attention  # noqa: E402
@@ -61,7 +61,47 @@ def additive(Q, K, V):
     return (scores.softmax(-1)[..., None] * V[:, None]).sum(2)
 
 
-@pytest.mark.parametrize("attend", [by_sums, two_axes, by_logarithms, by_sigmoid, linear, additive])
+def each_item(attend):
+    def attended(Q, K, V):
+        return torch.stack([attend(*item) for item in zip(Q, K, V, strict=True)])
+
+    return attended
+
+
+def by_mm(q, k, v):
+    return q.mm(k.t()).softmax(-1).mm(v)
+
+
+def by_torch_mm(q, k, v):
+    return torch.mm(torch.mm(q, k.t()).exp(), v)
+
+
+def by_addmm(q, k, v):
+    return torch.addmm(torch.zeros(1), torch.zeros(1).addmm(q, k.t()).sigmoid(), v)
+
+
+def by_tensordot(q, k, v):
+    return torch.tensordot(torch.tensordot(q, k, ([1], [1])).exp(), v, 1)
+
+
+def by_linalg(q, k, v):
+    return torch.linalg.matmul(torch.linalg.multi_dot([q, k.t()]).exp(), v)
+
+
+def with_a_weight(q, k, v):
+    return torch.inner(torch.einsum("qd,kd,d->qk", q, k, nn.Parameter(q[0])).exp(), v.t())
+
+
+def two_axes_and_a_sum(q, k, v):
+    return ((q @ k.t()).softmax(-1)[..., None] * v).sum(1)
+
+
+OF_ITEMS = by_mm, by_torch_mm, by_addmm, by_tensordot, by_linalg, with_a_weight, two_axes_and_a_sum
+BY_HAND = [by_sums, two_axes, by_logarithms, by_sigmoid, linear, additive]
+BY_HAND += [each_item(attend) for attend in OF_ITEMS]
+
+
+@pytest.mark.parametrize("attend", BY_HAND)
 def test_attention_by_hand_is_named(attend):
     model = Beside(Hand(attend))
     before = model(x())[1]
@@ -74,22 +114,91 @@ def test_attention_by_hand_is_named(attend):
     assert str(refused.value) == messages.NO_KNOWN_DOOR.format(names="inner", hint="")
 
 
-class Router(nn.Module):
-    """Products with parameters, a softmax over experts, a gate: no attention."""
+class Products(nn.Module):
+    """Products with parameters, and with what is made of them: no attention."""
 
-    def __init__(self):
+    def __init__(self, of):
         super().__init__()
-        self.up, self.W = nn.Linear(16, 16), nn.Parameter(torch.randn(16, 16))
+        self.of, self.up, self.down = of, nn.Parameter(torch.randn(16, 8)), nn.Linear(8, 16)
+        self.experts = nn.Parameter(torch.randn(3, 16, 16))
 
     def forward(self, x):
-        experts = torch.softmax((x @ self.W).flatten(0, 1), -1).view_as(x)
-        return torch.sigmoid(self.up(x)) @ self.W.T * experts
+        return self.of(self, x.flatten(0, 1)).view(*x.shape[:2], -1)
 
 
-def test_products_with_parameters_are_no_attention():
-    with attention.capture(model := Beside(Router())) as taken:
+def router(module, x):
+    return torch.softmax(x @ module.up, -1)
+
+
+def router_of_another_type(module, x):
+    return torch.softmax(x.double().mm(module.up.double()), -1)
+
+
+def router_by_angles(module, x):
+    return F.softmax(F.normalize(x) @ F.normalize(module.up, dim=0), -1)
+
+
+def plain_mlp(module, x):
+    return torch.mm(torch.addmm(x[:, :8], x, module.up).relu(), module.down.weight.t())
+
+
+def mlp_of_another_type(module, x):
+    hidden = torch.mm(x.double(), module.up.double()).sigmoid()
+    return torch.tensordot(hidden, module.down.weight.double(), ([1], [1]))
+
+
+def mlp_into_memory_given(module, x):
+    hidden = torch.empty(len(x), 8)
+    torch.mm(x, module.up, out=hidden)
+    return torch.mm(hidden, module.down.weight.t(), out=torch.empty(len(x), 16))
+
+
+def chosen_experts(module, x):
+    chosen = module.experts[x.argmax(-1) % 3]
+    return torch.bmm(torch.bmm(x[:, None], chosen).exp(), chosen.mT)
+
+
+OF_PARAMETERS = [router, router_of_another_type, router_by_angles, plain_mlp, mlp_of_another_type]
+OF_PARAMETERS += [mlp_into_memory_given, chosen_experts]
+
+
+@pytest.mark.parametrize("of", OF_PARAMETERS)
+@torch.no_grad()
+def test_products_with_parameters_are_no_attention(of):
+    with attention.capture(model := Beside(Products(of))) as taken:
         model(x())
     assert taken.missed == []
+
+
+CHOSEN = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8}
+GROUPS = {"n_group": 1, "topk_group": 1, "num_experts_per_tok": 1, "num_hidden_layers": 2}
+EXPERTS = {
+    "mixtral": SHARED | {"num_local_experts": 4},
+    "qwen3_moe": SHARED | CHOSEN | {"head_dim": 4},
+    "deepseek_v3": SMALL | LATENT | GROUPS | {"moe_intermediate_size": 8},
+}
+
+
+WAYS = [(kind, way) for kind in EXPERTS for way in ("eager", "batched_mm", "grouped_mm")]
+
+
+@pytest.mark.parametrize(("kind", "way"), WAYS)
+@torch.no_grad()
+def test_mixtures_of_experts_miss_nothing(kind, way):
+    model = made(kind, EXPERTS[kind], "eager")
+    model.set_experts_implementation(way)
+    with attention.capture(model) as taken:
+        model(IDS)
+    assert taken.missed == [] and len(taken) > 1
+
+
+@torch.no_grad()
+def test_a_router_of_three_axes_is_not_missed():
+    sizes = {"num_experts": 2, "expert_capacity": 4, "num_sparse_encoder_layers": 1}
+    model = made("switch_transformers", T5 | sizes, "eager")
+    with attention.capture(model) as taken:
+        model(input_ids=IDS, decoder_input_ids=IDS)
+    assert taken.missed == [] and "Router" in "".join(type(m).__name__ for m in model.modules())
 
 
 class SoftmaxOfItsOwn(nn.Module):
