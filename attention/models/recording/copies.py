@@ -48,7 +48,7 @@ class GrowingRows:
             if self.kept is not None and _begins_with(kept, self.kept[..., :before, :]):
                 kept = self._with(kept[..., before:, :])
         self.kept, self.count = kept, tensor.shape[-2]
-        self.last, self.version = ref(tensor), _version(tensor)
+        self.last, self.version = ref(tensor), version_of(tensor)
         seen = kept[..., : self.count, :]
         seen.setflags(write=False)  # of other calls as well
         return seen
@@ -68,10 +68,10 @@ class GrowingRows:
         """Check whether a tensor is what was copied last, and was not written to since."""
         if tensor is None or self.last is None or self.last() is not tensor:
             return False
-        return self.version is not None and self.version == _version(tensor)
+        return self.version is not None and self.version == version_of(tensor)
 
 
-def _version(tensor: Any) -> int | None:
+def version_of(tensor: Any) -> int | None:
     """How often a tensor was written to; None where torch does not count, as in inference mode."""
     try:
         return int(tensor._version)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -28,6 +28,7 @@ from attention.models.recording.functions import (
     replaced_by_name,
     uncompiled,
 )
+from attention.models.recording.missed import tensors
 from attention.models.recording.recorder import Recorder
 from attention.vocabulary.sentences import amount
 
@@ -114,7 +115,7 @@ class Functions(local):
             return original(*args, **kwargs)
         passed_by = self.recorder.passed_by
         given = [*args, *(each for name, each in kwargs.items() if name != "out")]
-        factors = list(filter(passed_by.is_computed, _tensors(given)))
+        factors = list(filter(passed_by.is_computed, tensors(given)))
         if len(factors) > 1:
             passed_by.product(_caller(self.recorder.names), factors)
         return original(*args, **kwargs)
@@ -142,12 +143,13 @@ class Functions(local):
             for mask in _given_masks(given.get("attn_mask"), causal, query, key)
         ]
         answer = original(*args, **kwargs)
+        output = copied(axes.four(answer))
         recorder.keep(
             at,
             Q,
             K,
             V,
-            copied(axes.four(answer)),
+            output,
             masks=masks,
             dtype=query.dtype,
             scale=given.get("scale"),
@@ -155,7 +157,7 @@ class Functions(local):
             implementation="scaled_dot_product_attention",
             notes=axes.notes,
         )
-        recorder.passed_by.answered(at.module.name, answer)
+        recorder.passed_by.answered(at.module.name, answer, output)
         return answer
 
     def flex(self, original: Any, *args: Any, **kwargs: Any) -> Any:
@@ -174,20 +176,21 @@ class Functions(local):
             mask = _made_of(given["block_mask"], query, key, query.device)
             added, notes = _added_by(given["score_mod"], query, key, given["scale"])
             answer = original(*args, **kwargs)
-        output = answer[0] if isinstance(answer, tuple) else answer
+        answered = answer[0] if isinstance(answer, tuple) else answer
+        output = copied(answered)
         recorder.keep(
             at,
             Q,
             K,
             V,
-            copied(output),
+            output,
             masks=[mask, added],
             dtype=query.dtype,
             scale=given["scale"],
             implementation="flex_attention",
             notes=notes,
         )
-        recorder.passed_by.answered(at.module.name, output)
+        recorder.passed_by.answered(at.module.name, answered, output)
         return answer
 
 
@@ -238,15 +241,6 @@ def _caller(names: dict[int, str]) -> str | None:
             return name
         frame = frame.f_back  # type: ignore[assignment]
     return None
-
-
-def _tensors(given: Iterable[Any]) -> Iterator[Any]:
-    """Yield the tensors among arguments, einsum's list of them too."""
-    for each in given:
-        if isinstance(each, (list, tuple)):
-            yield from _tensors(each)
-        elif hasattr(each, "is_floating_point"):
-            yield each
 
 
 @dataclass(frozen=True)
@@ -358,8 +352,9 @@ def _transformers(
             with functions.within(), compiled() if hidden else nullcontext():
                 answer = attend(module, query, key, value, mask, *args, **more)
             if given is not None:
-                given.keep(answer, implementation, functions.seen)
-                recorder.passed_by.answered(given.at.module.name, answer[0])
+                output = copied(answer[0].transpose(1, 2))
+                given.keep(output, implementation, functions.seen)
+                recorder.passed_by.answered(given.at.module.name, answer[0], output)
             return answer
 
         return listened
@@ -408,7 +403,9 @@ class HandedOver:
             name: copied(M) if hasattr(M, "detach") else M for name, M in more.items()
         }
 
-    def keep(self, answer: Any, implementation: str, seen: tuple[list[Any], int] | None) -> None:
+    def keep(
+        self, output: np.ndarray, implementation: str, seen: tuple[list[Any], int] | None
+    ) -> None:
         """Hand all that decided about the answer to the recorder."""
         more, notes = self.more, []
         sinks = more.get("s_aux", getattr(self.module, "sinks", None))
@@ -437,7 +434,7 @@ class HandedOver:
             self.Q,
             self.K[:, :, :n_k],
             self.V[:, :, :n_k],
-            copied(answer[0].transpose(1, 2)),
+            output,
             masks=masks,
             dtype=self.dtype,
             scale=more.get("scaling"),

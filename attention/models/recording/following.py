@@ -33,8 +33,8 @@ from attention.models.recording.pictures import Pictures
 from attention.models.taken import Call
 
 Grown = tuple[tuple[Any, Any], ...]  # a tensor, or None, and one that begins with it
-Answer = tuple[str, Any]  # a module, and the tensor
-Followed = Callable[[Answer, Any, tuple[Any, ...]], Answer | None]
+# called in the place of the next module, with what that would be
+Followed = Callable[["Thread", Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 UNGROWN: Grown = ((None, None), (None, None))
 VIRTUAL = "virtual tokens came with later tokens too, so no position is known"
 
@@ -108,7 +108,7 @@ class Thread:
     stacks: dict[str, Stack] = field(default_factory=dict)  # by name, in the order of last calls
     cached: Cached | None = None
     beams: tuple[tuple[Any, ...], bool] = ((), False)  # of a run: whether beams are searched
-    answer: Answer | None = None  # what attention has just answered
+    answer: Any = None  # what attention has just answered, until it is known where it goes
     runs: dict[int, int] = field(default_factory=dict)  # from its own number to the model's
 
 
@@ -150,8 +150,7 @@ class Following:
     def listening(self, followed: Followed) -> Iterator[None]:
         """Count the calls of all modules, and hear what caches hold.
 
-        ``followed`` is given what attention has just answered, and the next module with what that
-        is given; it returns the answer where it goes on to another module.
+        ``followed`` calls the next module where attention has just answered.
         """
         from torch.nn import Module
 
@@ -168,7 +167,7 @@ class Following:
                 if id(module) in watched:
                     here.pictures.hear(module, args)
                 if here.answer is not None:
-                    here.answer = followed(here.answer, module, args)
+                    return followed(here, original, module, args, kwargs)
                 return original(module, *args, **kwargs)
 
             call.original = original  # type: ignore[attr-defined]

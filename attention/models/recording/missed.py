@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from threading import local
 from typing import Any
 
+import numpy as np
+
 from attention.models.kinds import stack_of
-from attention.models.recording.following import Answer, Following
+from attention.models.recording.copies import copied, version_of
+from attention.models.recording.following import Following, Thread
 
 # layers in the place of attention, by what their classes are called: they have no weights to show
 _NO_WEIGHTS = {
@@ -28,6 +34,38 @@ class Own(local):
     """What one thread is at."""
 
     products: tuple[str, int, int] = ("", 0, 0)  # in which call of a module, and how many
+
+
+@dataclass
+class Answered:
+    """What attention has answered, and what is known to be no part of it."""
+
+    name: str  # of the module
+    answer: Any
+    version: int | None
+    output: np.ndarray  # a copy
+    # by where they are in memory; held, so that nothing else can get their memory meanwhile
+    others: dict[int, tuple[Any, int | None]] = field(default_factory=dict)
+
+    def leave_out(self, others: Iterable[Any]) -> None:
+        """Note tensors that were there before the answer, or were not made of it."""
+        own = _memory(self.answer)
+        for each in others:
+            if (at := _memory(each)) not in (None, own):
+                self.others[at] = each, version_of(each)
+
+    def is_of_another(self, tensor: Any) -> bool:
+        """Check whether a tensor is one of those, and was not written to since."""
+        other = self.others.get(_memory(tensor) or 0)
+        return other is not None and other[1] == version_of(other[0])
+
+    def is_the_same(self, given: Any) -> bool:
+        """Check whether a tensor holds the numbers of the answer, in any order."""
+        is_unchanged = self.version is not None and self.version == version_of(self.answer)
+        at = _memory(given) if is_unchanged else None
+        if at is not None and at == _memory(self.answer) and _is_whole(given):
+            return True
+        return _numbers_in(copied(given)) == _numbers_in(self.output)
 
 
 class PassedBy:
@@ -99,28 +137,53 @@ class PassedBy:
         except Exception:  # a tensor of another kind, or a parameter that is not there yet
             return False
 
-    def answered(self, name: str, answer: Any) -> None:
-        """Take the first answer of a module's attention, whatever the order of its axes."""
-        if name not in self.changed:
-            self.changed[name] = False
-            self.following.here.answer = name, answer.detach()
+    def answered(self, name: str, answer: Any, output: np.ndarray) -> None:
+        """Take the first answer of a module's attention, whatever the order of its axes, and the
+        copy that was kept of it.
+        """
+        if name in self.changed:
+            return
+        self.changed[name] = False
+        answered = Answered(name, answer.detach(), version_of(answer), output)
+        answered.leave_out(_in_frames(self.following.modules[self._whole(name)]))
+        self.following.here.answer = answered
 
-    def followed(self, answered: Answer, module: Any, args: tuple[Any, ...]) -> Answer | None:
-        """Compare what the next module within the one of attention is given with the answer."""
-        name, answer = answered
+    def followed(
+        self, here: Thread, original: Any, module: Any, args: tuple[Any, ...], kwargs: Any
+    ) -> Any:
+        """Call the next module behind an answer of attention; see whether that is what it gets."""
+        if not self._gets_another(here, module, tensors((*args, kwargs))):
+            return original(module, *args, **kwargs)
+        answered, here.answer = here.answer, None
+        made = original(module, *args, **kwargs)
+        answered.leave_out(tensors([made]))
+        here.answer = answered
+        return made
+
+    def _gets_another(self, here: Thread, module: Any, given: Iterable[Any]) -> bool:
+        """Check whether all that a module gets is known to be no part of the answer, as what a gate
+        is made of; else compare the two, and go on with the answer where the module hands it on.
+        """
+        answered, here.answer = here.answer, None
+        inner = self.following.names.get(id(module), "")
+        if not inner.startswith(f"{self._whole(answered.name)}."):
+            return False
+        first = next((each for each in given if not answered.is_of_another(each)), None)
+        if first is None or self._goes_on(answered, module, first):
+            here.answer = answered
+        return first is None
+
+    def _goes_on(self, answered: Answered, module: Any, given: Any) -> bool:
+        """Check whether a module hands on the answer, which it was given, to another."""
         kind = type(module).__name__.lower()
         if kind == "identity" or kind.startswith("dropout") and not module.training:
-            return answered
-        inner = self.following.names.get(id(module), "")
-        given: Any = args[0] if args else None
-        if not inner.startswith(f"{self._whole(name)}."):
-            return None
-        if getattr(given, "dtype", None) != answer.dtype or given.numel() != answer.numel():
-            return None
-        if "norm" in kind or not _hold_the_same(answer, given.detach()):
-            self.changed[name] = True
-            return None
-        return None if _has_parameters(module) else answered  # as one that joins the heads
+            return True
+        if given.dtype != answered.answer.dtype or given.numel() != answered.answer.numel():
+            return False
+        if "norm" in kind or not answered.is_the_same(given):
+            self.changed[answered.name] = True
+            return False
+        return not _has_parameters(module)  # as one that joins the heads
 
     def _whole(self, name: str) -> str:
         """Return the module of attention around one that only attends, as x-transformers has it."""
@@ -188,23 +251,45 @@ def _size(M: Any) -> tuple[int, ...]:
     return (M.ndim, *sorted(M.shape[-2:]))
 
 
-def _hold_the_same(one: Any, other: Any) -> bool:
-    """Check whether two tensors of one size hold the same numbers, in any order."""
-    is_one_memory = one.data_ptr() == other.data_ptr()
-    if is_one_memory and one.is_contiguous() and other.is_contiguous():
-        return True
-    return _numbers_in(one) == _numbers_in(other)
-
-
-def _numbers_in(M: Any) -> tuple[int, int]:
-    """Return sums of the bits of all numbers and of their squares, which tell whether two tensors
+def _numbers_in(M: np.ndarray) -> tuple[int, int]:
+    """Return sums of the bits of all numbers and of their squares, which tell whether two arrays
     hold the same numbers in any order; sorting them takes longer than a layer.
     """
-    import torch
-
-    whole = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[M.element_size()]
-    bits = M.contiguous().view(whole).to(torch.int64)  # sums beyond 2⁶³ begin anew: still exact
+    bits = M.view(f"i{M.itemsize}").astype(np.int64)  # sums beyond 2⁶³ begin anew: still exact
     return int(bits.sum()), int((bits * bits).sum())
+
+
+def tensors(given: Iterable[Any]) -> Iterator[Any]:
+    """Yield the tensors among arguments or other values, and those in their lists and dicts."""
+    for each in given:
+        if isinstance(each, dict):
+            each = tuple(each.values())
+        for inner in each if isinstance(each, (list, tuple)) else (each,):
+            if hasattr(inner, "is_floating_point"):
+                yield inner
+
+
+def _in_frames(module: Any) -> Iterator[Any]:
+    """Yield the tensors that the code of a module, and what it has called, have names for."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "<module>":
+        yield from tensors(frame.f_locals.values())
+        if frame.f_locals.get("self") is module:
+            return
+        frame = frame.f_back  # type: ignore[assignment]
+
+
+def _is_whole(tensor: Any) -> bool:
+    """Check whether a tensor is all of its memory, so that another of its size there is it too."""
+    return bool(tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size())
+
+
+def _memory(tensor: Any) -> int | None:
+    """Where in memory a tensor is; None of one of another kind, or without memory."""
+    try:
+        return tensor.untyped_storage().data_ptr() or None
+    except Exception:
+        return None
 
 
 def is_without_weights(entry: str) -> bool:
@@ -241,7 +326,8 @@ def grouped(names: list[str], what: str) -> list[str]:
             stacks.setdefault(stack, []).append(int(number[1]))
         else:
             entries.append(f"{name}: {what}")
-    return [f"{stack} {_ranges(numbers)}: {what}" for stack, numbers in stacks.items()] + entries
+    there = [f"{stack} {_ranges(numbers)}".strip() for stack, numbers in stacks.items()]
+    return [f"{each}: {what}" for each in there] + entries
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -270,6 +270,68 @@ def test_what_changes_the_output_before_the_projection_is_named(change, kind):
     assert taken.missed == (named if change else []) and attention.verify(taken).agrees
 
 
+class Mixing(nn.Module):
+    """Attention with something between it and its last projection, or next to it."""
+
+    def __init__(self, then):
+        super().__init__()
+        self.qkv, self.out, self.gate = nn.Linear(16, 48), nn.Linear(16, 16), nn.Linear(16, 16)
+        self.beside = nn.Sequential(nn.Linear(16, 16), nn.SiLU(), nn.LayerNorm(16))
+        self.act, self.narrow, self.then = nn.Sigmoid(), nn.Linear(16, 1), then
+
+    def forward(self, x):
+        Q, K, V = self.qkv(x).unflatten(-1, (3, 4, 4)).permute(2, 0, 3, 1, 4)
+        answer = F.scaled_dot_product_attention(Q, K, V).transpose(1, 2).flatten(2)
+        return self.then(self, answer, x)
+
+
+def in_place(module, answer, x):
+    answer *= torch.sigmoid(x)
+    return module.out(answer)
+
+
+def gate_of_modules(module, answer, x):
+    return module.out(answer * module.act(module.gate(input=x)))
+
+
+def narrow_gate(module, answer, x):
+    return module.out(answer * module.narrow(x).sigmoid())
+
+
+def function(module, answer, x):
+    return module.out(F.layer_norm(answer, (16,)))
+
+
+def projection_beside(module, answer, x):
+    beside = module.gate(x)
+    return module.out(answer) + beside
+
+
+def layers_beside(module, answer, x):
+    beside = module.gate(module.beside(x))
+    return module.out(answer) + beside
+
+
+def gate_behind(module, answer, x):
+    return module.out(answer) * module.gate(x).sigmoid()
+
+
+CHANGING = [in_place, gate_of_modules, narrow_gate, function]
+NOT_CHANGING = [projection_beside, layers_beside, gate_behind]
+
+
+@pytest.mark.parametrize("way", [torch.no_grad, torch.enable_grad, torch.inference_mode])
+@pytest.mark.parametrize("then", CHANGING + NOT_CHANGING)
+def test_a_gate_is_told_from_what_is_computed_next_to_attention(then, way):
+    model, asked = nn.Sequential(Mixing(then)).eval(), x()
+    with way():
+        before = model(asked)
+        with attention.capture(model) as taken:
+            assert torch.equal(model(asked), before)
+    named = [messages.GATE_OR_NORM.format(names="0")]
+    assert taken.missed == (named if then in CHANGING else [])
+
+
 MAMBA = {"vocab_size": 11, "hidden_size": 16, "num_hidden_layers": 3, "state_size": 4}
 DELTA = {"linear_num_key_heads": 2, "linear_num_value_heads": 2, "linear_key_head_dim": 4}
 DELTA |= {"linear_value_head_dim": 4, "shared_expert_intermediate_size": 8, "num_experts": 2}
