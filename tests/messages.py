@@ -621,8 +621,8 @@ NOTHING_CHOSEN_CALLED = "None of the chosen layers ran; the layers that ran are 
 NO_ATTENTION_RUN = "No attention ran inside the with block; not run: {names}."
 NO_KNOWN_DOOR = (
     "No attention was captured inside the with block. capture sees transformers'"
-    " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not captured:"
-    " {names}.{hint}"
+    " AttentionInterface, nn.MultiheadAttention, scaled_dot_product_attention and flex_attention;"
+    " not captured: {names}.{hint}"
 )
 NO_WEIGHTS_TO_CAPTURE = "{kind} has no attention weights to capture: {names}."
 NO_ATTENTION_AT_ALL = (

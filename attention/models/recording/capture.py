@@ -50,7 +50,8 @@ def capture(
     Parameters
     ----------
     model : torch.nn.Module
-        Of transformers, of torch's own layers, or any that calls ``scaled_dot_product_attention``.
+        Of transformers, of torch's own layers, or any that calls ``scaled_dot_product_attention``
+        or ``flex_attention``.
     layers : numbers, counted from 0 in the order in which they are first called, or parts of names
         such as ``"decoder.block.0."``. Default: all.
     heads : numbers of heads of queries. Default: all.
@@ -174,10 +175,11 @@ def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]
             " softmax of three or more axes, or multiplies what it computed more than once."
         )
     names = first_few(listed, 8) or type(model).__name__
+    hint = _hint(model, [recorder.following.modules.get(name) for name in missed])
     return (
         "No attention was captured inside the with block. capture sees transformers'"
-        " AttentionInterface, nn.MultiheadAttention and scaled_dot_product_attention; not captured:"
-        f" {names}.{_hint(model, [recorder.following.modules.get(name) for name in missed])}"
+        " AttentionInterface, nn.MultiheadAttention, scaled_dot_product_attention and"
+        f" flex_attention; not captured: {names}.{hint}"
     )
 
 

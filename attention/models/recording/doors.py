@@ -89,8 +89,12 @@ class Functions(local):
         named |= {(torch, name): self.product for name in (*products, "tensordot")}
         named[torch, "einsum"] = self.contraction
         named |= {(torch.linalg, name): self.product for name in ("matmul", "multi_dot")}
-        if flex := sys.modules.get("torch.nn.attention.flex_attention"):
-            named[flex, "flex_attention"] = self.flex
+        try:  # at once: a model may import it when it runs
+            from torch.nn.attention import flex_attention
+        except ImportError:  # before torch 2.5
+            pass
+        else:
+            named[flex_attention, "flex_attention"] = self.flex
         stack.enter_context(replaced_by_name(named, model))
         for name in ("softmax", "log_softmax"):
             stack.enter_context(replaced(torch.Tensor, name, self.softmax))

@@ -4,6 +4,7 @@ name, compiled or not, and gone at the end.
 
 import functools
 import gc
+import subprocess
 import sys
 from itertools import permutations
 from threading import Thread
@@ -333,6 +334,31 @@ def capped(score, item, head, query, key):
 
 def ahead(score, item, head, query, key):
     return torch.where(query >= key, score, -float("inf"))
+
+
+FIRST_IMPORTED = """
+import sys
+import torch
+import attention
+
+class Flex(torch.nn.Module):
+    def forward(self, x):
+        from torch.nn.attention.flex_attention import flex_attention
+
+        return flex_attention(x, x, x)
+
+assert "torch.nn.attention.flex_attention" not in sys.modules
+model = Flex()
+with torch.no_grad(), attention.capture(model) as taken:
+    model(torch.ones(1, 1, 3, 4))
+print(taken[0].implementation)
+"""
+
+
+def test_flex_attention_that_a_model_imports_first_is_recorded():
+    command = [sys.executable, "-c", FIRST_IMPORTED]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.stdout == "flex_attention\n", ran.stderr
 
 
 @pytest.mark.parametrize("mask", [False, True])
