@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from threading import Lock, local
@@ -60,10 +60,7 @@ class Functions(local):
     """Listens to functions of torch; each thread has a state of its own."""
 
     def __init__(self, recorder: Recorder) -> None:
-        from torch.nn import Parameter
-
         self.recorder = recorder
-        self.parameter = Parameter
         self.is_within = False  # a door whose attention is recorded there
         self.seen: tuple[list[Any], int] | None = None  # there: masks, and the number of keys
 
@@ -80,14 +77,15 @@ class Functions(local):
         """Hear attention, and what attention by hand is made of, until the stack is closed."""
         import torch
 
+        of_two = self.product, torch.nn.Parameter  # most are of a layer, with its weights
         products = "matmul", "mm", "addmm", "bmm", "baddbmm", "inner"
         named: dict[tuple[Any, str], Listening] = {
             (torch.nn.functional, "scaled_dot_product_attention"): self.attend,
             (torch, "softmax"): self.softmax,
             (torch, "log_softmax"): self.softmax,
         }
-        named |= {(torch, name): self.product for name in (*products, "tensordot")}
-        named[torch, "einsum"] = self.contraction
+        named |= {(torch, name): of_two for name in products}
+        named |= {(torch, name): self.product for name in ("einsum", "tensordot")}
         named |= {(torch.linalg, name): self.product for name in ("matmul", "multi_dot")}
         try:  # at once: a model may import it when it runs
             from torch.nn.attention import flex_attention
@@ -99,7 +97,7 @@ class Functions(local):
         for name in ("softmax", "log_softmax"):
             stack.enter_context(replaced(torch.Tensor, name, self.softmax))
         for name in (*products, "__matmul__"):
-            stack.enter_context(replaced(torch.Tensor, name, self.product))
+            stack.enter_context(replaced(torch.Tensor, name, of_two))
 
     def softmax(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Note which module takes a softmax by itself."""
@@ -109,12 +107,6 @@ class Functions(local):
 
     def product(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Note which module multiplies what it has computed, as queries with keys."""
-        if args and type(args[-1]) is self.parameter:  # as in most layers: told at once
-            return original(*args, **kwargs)
-        return self.contraction(original, *args, **kwargs)
-
-    def contraction(self, original: Any, *args: Any, **kwargs: Any) -> Any:
-        """Note the same of any number of factors."""
         if self.is_within:
             return original(*args, **kwargs)
         passed_by = self.recorder.passed_by
@@ -342,7 +334,7 @@ def _transformers(
     from transformers.modeling_utils import AttentionInterface
 
     def listening(attend: Callable[..., Any], implementation: str) -> Callable[..., Any]:
-        hidden = "flex" in implementation  # it runs compiled
+        attends = compiled()(attend) if "flex" in implementation else attend
 
         @wraps(attend)
         def listened(
@@ -353,8 +345,8 @@ def _transformers(
             sizes = query.shape[-2], key.shape[-2]
             at = None if name is None else recorder.wanted(name, *sizes)
             given = HandedOver(recorder, at, module, query, key, value, mask, more) if at else None
-            with functions.within(), compiled() if hidden else nullcontext():
-                answer = attend(module, query, key, value, mask, *args, **more)
+            with functions.within():
+                answer = attends(module, query, key, value, mask, *args, **more)
             if given is not None:
                 output = copied(answer[0].transpose(1, 2))
                 given.keep(output, implementation, functions.seen)
@@ -412,7 +404,8 @@ class HandedOver:
     ) -> None:
         """Hand all that decided about the answer to the recorder."""
         more, notes = self.more, []
-        sinks = more.get("s_aux", getattr(self.module, "sinks", None))
+        own = self.module._parameters.get("sinks")  # getattr takes long where there are none
+        sinks = more.get("s_aux", own)
         sinks = copied(sinks) if hasattr(sinks, "detach") else sinks
         if sinks is not None and sinks.size != self.Q.shape[1]:
             notes.append(

@@ -163,8 +163,9 @@ class Following:
                     here = own.thread
                 except AttributeError:
                     here = self.here
-                here.called[id(module)] += 1
-                if id(module) in watched:
+                key = id(module)
+                here.called[key] += 1
+                if key in watched:
                     here.pictures.hear(module, args)
                 if here.answer is not None:
                     return followed(here, original, module, args, kwargs)

@@ -16,7 +16,9 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 _EXCHANGING = Lock()
-Listening = Callable[..., Any]  # called with the original and its arguments, returns its answer
+# called with the original and its arguments, returns its answer; a type beside it: calls whose last
+# argument is of that are not heard
+Listening = Callable[..., Any] | tuple[Callable[..., Any], type]
 
 
 class _Own(local):
@@ -41,11 +43,15 @@ def quietly() -> Iterator[None]:
 def listened(original: Callable[..., Any], listening: Listening) -> Any:
     """Return a function that listens in the place of another, until :func:`before` ends it."""
 
+    listen, unheard = listening if isinstance(listening, tuple) else (listening, None)
+
     @wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[-1]) is unheard:
+            return original(*args, **kwargs)
         if function.has_ended or _OWN.is_quiet:  # type: ignore[attr-defined]
             return original(*args, **kwargs)
-        return listening(original, *args, **kwargs)
+        return listen(original, *args, **kwargs)
 
     function.original, function.has_ended = original, False  # type: ignore[attr-defined]
     return function
