@@ -395,8 +395,9 @@ class HandedOver:
         self.Q, self.dtype, self.device = copied(query), query.dtype, query.device
         self.K, self.V = recorder.keys_and_values(at, key, value)
         self.mask = copied(mask) if hasattr(mask, "detach") else mask
-        self.more: dict[str, Any] = {
-            name: copied(M) if hasattr(M, "detach") else M for name, M in more.items()
+        self.more: dict[str, Any] = {  # without places and the like, which decide nothing here
+            name: copied(M) if hasattr(M, "detach") and M.is_floating_point() else M
+            for name, M in more.items()
         }
 
     def keep(
