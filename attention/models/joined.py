@@ -82,10 +82,10 @@ def _notes(calls: Sequence[Any], weights: np.ndarray | None) -> tuple[str, ...]:
     of_rows: set[str] = set()
     for call in calls:
         if call.weights is not None and call.notes:
-            of_rows |= {*odd_rows(call.weights, call.layer, call.heads)}
+            of_rows |= {*odd_rows(call.weights, call.layer, call.when, call.heads)}
     notes = dict.fromkeys(note for call in calls for note in call.notes if note not in of_rows)
     if of_rows and weights is not None:
-        notes |= dict.fromkeys(odd_rows(weights, calls[0].layer, calls[0].heads))
+        notes |= dict.fromkeys(odd_rows(weights, calls[0].layer, "", calls[0].heads))
     return tuple(notes)
 
 

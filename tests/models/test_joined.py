@@ -8,7 +8,7 @@ import pytest
 
 import attention
 from attention.limits import BadInput
-from attention.models.labels import BEAMS, words_of
+from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.models.weights import odd_rows
 
@@ -122,11 +122,12 @@ def test_finished_steps_are_joined_to_finished_weights():
 def test_rows_that_are_no_weights_are_named_by_their_places_in_the_whole():
     whole = generation().joined().trace().weights.copy()
     whole[1, 2, 6] *= 2
-    taken = Taken.of_weights([(whole[:, :, i:j, :j],) for i, j in STEPS])
-    taken.calls[3] = replace(taken.calls[3], notes=(BEAMS,))
+    steps = [(whole[:, :, i:j, :j],) for i, j in STEPS]
+    taken = Taken.of_weights(steps, tokens=[WORDS, WORDS])
+    taken.calls[3] = replace(taken.calls[3], notes=("said of a step",))
     assert [len(call.notes) for call in taken] == [0, 0, 1, 1]
     call = taken.joined()
-    assert call.notes == (BEAMS, *odd_rows(whole, 0)) and "row 6" in call.notes[1]
+    assert call.notes == ("said of a step", *odd_rows(whole, 0)) and "row 6" in call.notes[1]
 
 
 def test_candidates_are_those_of_the_last_call():
