@@ -434,7 +434,8 @@ LOST_BEFORE = (
     " overflows"
 )
 MASK_IS_WRONG = (
-    "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied by −∞),"
+    "the mask is wrong on their side (inverted, +∞ for −∞, or 0 · −∞ = NaN where a mask is"
+    " multiplied by −∞),"
     " no softmax follows it, {queries}or an input there is NaN or infinite already"
 )
 SOFTMAX_OVER_QUERIES = "the softmax runs over the queries (0/0 for a key that no query sees), "

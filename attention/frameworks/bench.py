@@ -33,11 +33,18 @@ from attention.vocabulary.stages import OF_A_HEAD, PREPARED
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]
 Sinks = np.ndarray | None  # (…, 1, 1), one more score in each sum
-SAID_BY = {  # an option whose title says less than that of another of the same number or mask
+SAID_BY: dict[
+    tuple[str, str], tuple[str | None, ...]
+] = {  # an option whose title says less than that of another of the same number or mask
     ("scale", "d_model"): ("default",),
     ("scale", "all heads"): ("default", "d_model"),
     ("scale", "twice"): ("d_k",),
     ("mask", "other triangle"): ("transposed",),
+    ("mask", "diagonal shown"): (None,),  # the right mask is no mistake, under no name
+    ("mask", "look-ahead lost"): (None,),
+    ("mask", "of the first"): (None,),
+    ("mask", "of the next"): (None,),
+    ("mask", "of the one before"): (None, "of the next"),
 }
 PROJECTIONS_KEPT = 12
 
@@ -238,7 +245,7 @@ class Bench:
         if self.run((mistake,)) is None:
             return False
         (part, option), *_ = mistake.choices
-        others: tuple[str | None, ...] = SAID_BY.get((part, option), ())
+        others = SAID_BY.get((part, option), ())
         if part == "scale" and option != "after softmax":
             others = (None, *others)  # the right factor is no mistake, under no name
         return not any(self._same(part, option, other) for other in others)
@@ -485,9 +492,20 @@ class Bench:
         if allowed is None:
             allowed = np.ones((1, 1), bool)
         masked = _hiding(chosen["hiding"])(biased, allowed)
+        if chosen["hiding"] == "lowest twice":
+            masked = np.where(self._hidden_twice(chosen, allowed), -np.inf, masked)
+        elif chosen["hiding"] == "+∞" and g.softmax == SIGMOID:
+            raise NoRoom("no sum becomes NaN")
         if chosen["cap"] == "after mask":
             masked = soft_cap(masked, g.softcap)
         return {"capped": capped, "masked": masked, "allowed": allowed}
+
+    def _hidden_twice(self, chosen: Options, allowed: np.ndarray) -> np.ndarray:
+        """Return the cells that look-ahead and padding hide both."""
+        if self.given.allowed is None or allowed.any(axis=-1).all():
+            raise NoRoom("no row is left without keys")
+        look_ahead, keys = _halves(self._allowed(chosen["mask"]))
+        return ~(self._rows(look_ahead) | keys)
 
     def _bias(self, chosen: Options) -> np.ndarray | float:
         """Return what is added to the scores, where it is finite: −∞ hides."""
@@ -616,6 +634,8 @@ class Bench:
             weights = np.where(seen, weights, np.nan)
             if option == "twice":
                 weights = SOFTMAX[None](weights, np.ones((), bool))
+        if chosen["hiding"] == "lowest twice":
+            weights = np.where(visible.any(axis=-1, keepdims=True), weights, np.nan)
         if chosen["hiding"] == "after softmax":
             weights = np.where(allowed, weights, 0)
         if chosen["scale"] == "after softmax":
@@ -781,6 +801,8 @@ HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "NaN": _filled(-np.inf),
     "filled": _filled(TUTORIAL_FILL),
     "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores + TUTORIAL_FILL),
+    "lowest twice": _filled(TUTORIAL_FILL),
+    "+∞": _filled(np.inf),
     "0/1 added": lambda scores, allowed: scores + allowed,
     **{option: _filled(number) for option, number in FILLS.items()},
     "after softmax": lambda scores, allowed: scores,
@@ -898,6 +920,41 @@ def _padding(*, both: bool) -> Callable[[np.ndarray], np.ndarray]:
     return padded
 
 
+def _diagonal_shown(allowed: np.ndarray) -> np.ndarray:
+    if allowed.shape[-1] != allowed.shape[-2]:
+        raise NoRoom("which key is a query's own is not clear")
+    return allowed | np.eye(allowed.shape[-1], dtype=bool)
+
+
+def _halves(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the look-ahead mask and the padding whose product this mask is."""
+    corner, keys = _look_ahead(allowed)
+    if keys.all():
+        raise NoRoom("there is no padding")
+    return corner(*allowed.shape[-2:]), keys
+
+
+def _padding_lost(allowed: np.ndarray) -> np.ndarray:
+    return np.broadcast_to(_halves(allowed)[0], allowed.shape)
+
+
+def _look_ahead_lost(allowed: np.ndarray) -> np.ndarray:
+    return np.broadcast_to(_halves(allowed)[1], allowed.shape)
+
+
+def _another(by: int | None) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the masks so many items or heads further on; None: the first for all."""
+
+    def another(allowed: np.ndarray) -> np.ndarray:
+        *lead, n_q, n_k = allowed.shape
+        masks = allowed.reshape(math.prod(lead), n_q, n_k)
+        if by is None:
+            return np.broadcast_to(masks[0], allowed.shape)
+        return np.roll(masks, by, axis=0).reshape(allowed.shape)
+
+    return another
+
+
 def _transposed(allowed: np.ndarray) -> np.ndarray:
     if allowed.shape[-1] != allowed.shape[-2]:
         raise NoRoom("a mask that is not square cannot be transposed unseen")
@@ -920,4 +977,10 @@ MASKED: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     "narrower": _windowed(-1),
     "padding as rows": _padding(both=False),
     "padding both ways": _padding(both=True),
+    "diagonal shown": _diagonal_shown,
+    "padding lost": _padding_lost,
+    "look-ahead lost": _look_ahead_lost,
+    "of the first": _another(None),
+    "of the next": _another(-1),
+    "of the one before": _another(1),
 }

@@ -67,8 +67,9 @@ def likely_cause(bench: Bench) -> str:
     if not seen.all():
         queries = "" if seen.any(axis=-2).all() else QUERIES
         return (
-            f"the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied"
-            f" by −∞), no softmax follows it, {queries}or an input there is NaN or infinite already"
+            f"the mask is wrong on their side (inverted, +∞ for −∞, or 0 · −∞ = NaN where a mask is"
+            f" multiplied by −∞), no softmax follows it, {queries}or an input there is NaN or"
+            " infinite already"
         )
     return (
         "a number is NaN or infinite already before the attention, or the softmax divides 0 by 0"

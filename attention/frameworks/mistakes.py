@@ -58,6 +58,7 @@ LOOK = (
     "Let query i see the keys up to i itself: tril with its diagonal, rows queries, columns keys."
 )
 PADDING = "Padding hides keys, as columns: shape (batch, 1, 1, n_k)."
+OWN_MASK = "Give each item its own mask, (batch, 1, n_q, n_k), in the order of the items."
 POSITIONS = "Add the positions to X before W_Q, W_K and W_V, or give positions=."
 NORM = "Norm Q and K as the layer does, or give norm=."
 GAIN = "Look up whether the layer multiplies by its gain or by 1 + gain, as Gemma does."
@@ -344,6 +345,33 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
     (("mask", "padding as rows"), "padding hides queries instead of keys", PADDING),
     (("mask", "padding both ways"), "padding hides queries as well as keys", PADDING),
     (
+        ("mask", "diagonal shown"),
+        "each query also sees its own key, though the mask hides it",
+        "Where this keeps a row from being empty: no mask has to, a row without keys gets"
+        " weights 0.",
+    ),
+    (
+        ("mask", "padding lost"),
+        "look-ahead hides keys, padding does not",
+        "Combine the masks: allowed = look_ahead & padding; is_causal=True may replace the other.",
+    ),
+    (
+        ("mask", "look-ahead lost"),
+        "padding hides keys, look-ahead does not",
+        "Combine the masks: allowed = look_ahead & padding.",
+    ),
+    (("mask", "of the first"), "the mask of the first item or head is used for all", OWN_MASK),
+    (
+        ("mask", "of the next"),
+        "each item or head has the mask of the next one, the last that of the first",
+        OWN_MASK,
+    ),
+    (
+        ("mask", "of the one before"),
+        "each item or head has the mask of the one before, the first that of the last",
+        OWN_MASK,
+    ),
+    (
         ("hiding", "NaN"),
         "a row that sees no key becomes NaN",
         "Give such a row weights 0, as torch's SDPA and ONNX do, not 0/0.",
@@ -358,6 +386,17 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         ("hiding", "−1e9 added"),
         "a large negative number such as −1e9 is added to hidden scores in float64",
         "Use −∞: a finite number is a bias, and a row with nothing else keeps its weights.",
+    ),
+    (
+        ("hiding", "lowest twice"),
+        "look-ahead and padding each add the lowest number of the dtype: what both hide becomes −∞,"
+        " and a row without keys shares its weight among the keys that one of them hides",
+        "Combine the masks first: allowed = look_ahead & padding.",
+    ),
+    (
+        ("hiding", "+∞"),
+        "hidden scores become +∞ or NaN: each row that hides a key is NaN",
+        "Use −∞. 0 · −∞ is NaN: choose with np.where or masked_fill, do not multiply by ∞.",
     ),
     (
         ("hiding", "0/1 added"),

@@ -242,11 +242,18 @@ def factor(given, wrong, d_k, n_k):
     }[chosen[0]]
 
 
-def seen(given, wrong, shape):
+def seen(given, wrong, shape, head):
     """Who may look at whom, as these mistakes have it, cell by cell."""
     see = given.get("allowed")
     if see is None or "mask: ignored" in wrong:
         return np.ones(shape, bool)
+    if see.ndim == 3:
+        others = {
+            "mask: of the first": 0,
+            "mask: of the next": (head + 1) % len(see),
+            "mask: of the one before": (head + len(see) - 1) % len(see),
+        }
+        see = see[next((others[name] for name in wrong if name in others), head)]
     see = np.broadcast_to(see, shape)
     n_q, n_k = shape
     low = n_k - n_q if given.get("corner") == "lower right" else 0
@@ -268,6 +275,9 @@ def seen(given, wrong, shape):
         "mask: wider": lambda i, j: i + low - given["window"] <= j <= i + low and kept[j],
         "mask: narrower": lambda i, j: 1 < j - i - low + given["window"] <= given["window"],
         "mask: padding as rows": lambda i, j: kept[i] and (j <= i or not given.get("look")),
+        "mask: diagonal shown": lambda i, j: see[i, j] or i == j,
+        "mask: padding lost": lambda i, j: j <= i + low,
+        "mask: look-ahead lost": lambda i, j: kept[j],
         "mask: padding both ways": lambda i, j: see[i, j] and kept[i],
     }
     chosen = [rules[name] for name in wrong if name in rules]
@@ -276,7 +286,7 @@ def seen(given, wrong, shape):
 
 def share(scores, by, given, wrong, head):
     """The weights of one head, row by row, with the mask as these mistakes have it."""
-    see = seen(given, wrong, scores.shape)
+    see = seen(given, wrong, scores.shape, head)
     cap, bias = given.get("softcap"), added(given, wrong, scores.shape, head, by)
     scaled = scores * by
     if "cap: before scale" in wrong:
@@ -285,6 +295,8 @@ def share(scores, by, given, wrong, head):
         scaled = cap * np.tanh(scaled / cap)
     scaled = scaled + bias + by_bucket(given, wrong, scores.shape, head, by)
     scaled = hidden(scaled, see, wrong)
+    if "hiding: lowest twice" in wrong:
+        scaled = lowest_twice(scaled, see)
     if "cap: after mask" in wrong:
         scaled = cap * np.tanh(scaled / cap)
     shares = normalised(scaled, see, wrong, sink(given, wrong, by, head), "softmax" in given)
@@ -353,10 +365,27 @@ def hidden(scaled, see, wrong):
         return scaled
     if "hiding: 0" in wrong:
         return scaled * see
-    for name, filler in (("hiding: filled", -1e9), ("hiding: −1", -1), ("hiding: −10", -10)):
+    fillers = {"filled": -1e9, "−1": -1, "−10": -10, "+∞": inf}
+    for name, filler in ((f"hiding: {name}", filler) for name, filler in fillers.items()):
         if name in wrong:
             return np.where(see, scaled, filler)
     return np.where(see, scaled, -inf)
+
+
+def lowest_twice(scaled, see):
+    """Two masks of the lowest float32 are added in float32, by look-ahead and by padding."""
+    found = np.zeros(scaled.shape)
+    for i, j in np.ndindex(scaled.shape):
+        padded = not any(see[row, j] for row in range(len(see)))
+        score, lowest = (
+            np.float32(0 if np.isinf(scaled[i, j]) else scaled[i, j]),
+            np.finfo("f4").min,
+        )
+        with np.errstate(over="ignore"):
+            score = score + lowest if j > i else score
+            score = score + lowest if padded else score
+        found[i, j] = scaled[i, j] if see[i, j] else score
+    return found
 
 
 def normalised(scaled, see, wrong, sunk=0.0, alone=False):
@@ -388,5 +417,6 @@ def softmax(line, gone, sunk=0.0):
         return np.full(line.shape, nan)
     if np.isneginf(line).all():
         return np.zeros(line.shape)
-    grown = np.exp(line - line.max())
+    with np.errstate(invalid="ignore"):
+        grown = np.exp(line - line.max())
     return grown / (grown.sum() + (sunk * np.exp(-line.max()) if sunk else 0))

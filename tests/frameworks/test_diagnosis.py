@@ -199,6 +199,20 @@ def systems() -> dict[str, dict]:
             "allowed": causal(7, 7),
             "scale": 1.0,
         },
+        "look-ahead, padding on the left": {
+            "Q": normal(6, 3),
+            "K": normal(6, 3),
+            "V": normal(6, 4),
+            "allowed": causal(6, 6) & (np.arange(6) > 1),
+            "look": True,
+        },
+        "a mask for each head": {
+            "Q": normal(4, 9),
+            "K": normal(5, 9),
+            "V": normal(5, 6),
+            "heads": 3,
+            "allowed": np.arange(5) < np.array([2, 5, 4])[:, None, None] + np.zeros((4, 1), int),
+        },
     }
 
 
@@ -519,6 +533,7 @@ def test_a_mask_that_hides_nothing_cannot_reveal_how_it_is_applied():
         "−10",
         "after softmax",
         "transposed",
+        "+∞",
     }
 
 

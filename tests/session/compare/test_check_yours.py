@@ -270,7 +270,14 @@ def test_every_mistake_can_be_planted_somewhere():
         "scale: twice",  # n_q = n_k, no scale of its own
         "mask: other triangle",
         "mask: padding as rows",
-        "mask: padding both ways",  # no padding
+        "mask: padding both ways",
+        "mask: padding lost",
+        "mask: look-ahead lost",
+        "hiding: lowest twice",  # no padding
+        "mask: diagonal shown",  # it hides no own key
+        "mask: of the first",
+        "mask: of the next",
+        "mask: of the one before",  # one mask for all
         "mask: no window",
         "mask: wider",
         "mask: narrower",  # no window

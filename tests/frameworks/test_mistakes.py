@@ -1,0 +1,166 @@
+"""Mistakes of many random systems, each made here by plain loops, in float64 and in float32."""
+
+import math
+
+import numpy as np
+import pytest
+from amount import amount
+from frameworks.planting import theirs
+
+from attention import diagnose
+
+SYSTEMS = amount(12, 200)  # of each mistake and float type
+
+
+def softmax_of(scores, more=0.0):
+    """Return the weights of one row, with this beside the powers of the scores."""
+    highest = max(scores)
+    powers = [math.exp(score - highest) if highest > -math.inf else 0.0 for score in scores]
+    total = sum(powers) + more
+    return [power / total if total else 0.0 for power in powers]
+
+
+def scores_of(q, k):
+    width = len(q[0])
+    return [
+        [sum(x * y for x, y in zip(row, key, strict=True)) / width**0.5 for key in k] for row in q
+    ]
+
+
+def output_of(weights, v):
+    columns = range(len(v[0]))
+    return [
+        [sum(w * value[c] for w, value in zip(row, v, strict=True)) for c in columns]
+        for row in weights
+    ]
+
+
+def attend(q, k, v, hides, fill=-math.inf):
+    """Return output and weights; ``hides(i, j)`` says which scores become ``fill``."""
+    weights = []
+    for i, row in enumerate(scores_of(q, k)):
+        weights.append(softmax_of([fill if hides(i, j) else s for j, s in enumerate(row)]))
+    return np.array(output_of(weights, v)), np.array(weights)
+
+
+def cut(M, heads):
+    width = M.shape[1] // heads
+    return [M[:, h * width : (h + 1) * width] for h in range(heads)]
+
+
+def drawn(seed, kind):
+    """Return Q, K and V of a random size, rounded to the float type, and a generator."""
+    rng = np.random.default_rng(seed)
+    n, d, d_v = rng.integers(5, 9), rng.integers(3, 9), rng.integers(3, 7)
+    q, k = rng.standard_normal((2, n, d))
+    v = rng.standard_normal((n, d_v))
+    return (*(M.astype(kind).astype(float) for M in (q, k, v)), rng)
+
+
+# ---- the mask ------------------------------------------------------------------------------------
+
+
+def left_padded(seed, kind):
+    q, k, v, rng = drawn(seed, kind)
+    first = rng.integers(1, len(q) - 2)
+    allowed = np.tril(np.ones((len(q), len(q)), bool)) & (np.arange(len(q)) >= first)
+    return {"Q": q, "K": k, "V": v, "allowed": allowed, "look": True}, first
+
+
+def diagonal_shown(seed, kind):
+    given, first = left_padded(seed, kind)
+    return given, attend(
+        given["Q"], given["K"], given["V"], lambda i, j: j != i and (j > i or j < first)
+    )
+
+
+def padding_lost(seed, kind):
+    given, _ = left_padded(seed, kind)
+    return given, attend(given["Q"], given["K"], given["V"], lambda i, j: j > i)
+
+
+def look_ahead_lost(seed, kind):
+    given, first = left_padded(seed, kind)
+    return given, attend(given["Q"], given["K"], given["V"], lambda i, j: j < first)
+
+
+def lowest_twice(seed, kind):
+    """Look-ahead and padding each add the lowest float32: the sum of both is −∞ in float32."""
+    given, first = left_padded(seed, kind)
+    lowest = np.finfo(np.float32).min
+    weights = []
+    for i, row in enumerate(scores_of(given["Q"], given["K"])):
+        hidden = np.float32(row)
+        with np.errstate(over="ignore"):
+            for j in range(len(row)):
+                hidden[j] += lowest if j > i else 0
+                hidden[j] += lowest if j < first else 0
+        weights.append(
+            softmax_of(
+                [
+                    r if j >= first and j <= i else float(s)
+                    for j, (s, r) in enumerate(zip(hidden, row, strict=True))
+                ]
+            )
+        )
+    return given, (np.array(output_of(weights, given["V"])), np.array(weights))
+
+
+def infinite(seed, kind):
+    """Look-ahead with +∞ in place of −∞: ∞ − ∞ is NaN, and so is the sum of the row."""
+    q, k, v, _ = drawn(seed, kind)
+    output, weights = attend(q, k, v, lambda i, j: False)
+    output[:-1], weights[:-1] = math.nan, math.nan
+    return {"Q": q, "K": k, "V": v, "allowed": np.tril(np.ones((len(q), len(q)), bool))}, (
+        output,
+        weights,
+    )
+
+
+def of_heads(by):
+    """Each head has its own padding, and that of another is used."""
+
+    def made(seed, kind):
+        q, k, v, rng = drawn(seed, kind)
+        q, k, v = (np.concatenate([M, 2 * M[::-1], M[:, ::-1]], axis=1) for M in (q, k, v))
+        lengths = rng.permutation(len(k))[:3] + 1
+        allowed = np.arange(len(k)) < lengths[:, None, None] + np.zeros((len(q), 1), int)
+        each = [
+            attend(*parts, lambda i, j, seen=lengths[0 if by is None else (h + by) % 3]: j >= seen)
+            for h, parts in enumerate(zip(*(cut(M, 3) for M in (q, k, v)), strict=True))
+        ]
+        output = np.concatenate([output for output, _ in each], axis=1)
+        given = {"Q": q, "K": k, "V": v, "heads": 3, "allowed": allowed}
+        return given, (output, np.array([weights for _, weights in each]))
+
+    return made
+
+
+PLANTED = {
+    "mask: diagonal shown": diagonal_shown,
+    "mask: padding lost": padding_lost,
+    "mask: look-ahead lost": look_ahead_lost,
+    "mask: of the first": of_heads(None),
+    "mask: of the next": of_heads(1),
+    "mask: of the one before": of_heads(-1),
+    "hiding: lowest twice": lowest_twice,
+    "hiding: +∞": infinite,
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_mistake_is_named_in_random_systems_and_no_other_that_gives_other_numbers(name, kind):
+    for seed in range(SYSTEMS):
+        given, (output, weights) = PLANTED[name](seed, kind)
+        inputs = {key: value for key, value in given.items() if key != "look"}
+        what = {"output": output.astype(kind)}
+        if seed % 2:
+            what["weights"] = weights.astype(kind)
+        found = diagnose(**inputs, **what)
+        sets = [{mistake.name for mistake in e.mistakes} for e in found.explanations]
+        assert {name} in sets, (seed, str(found))
+        for other in sets:
+            with np.errstate(all="ignore"):
+                again, _ = theirs(given, frozenset(other))
+            assert np.allclose(again, output, rtol=1e-4, atol=1e-5, equal_nan=True), (seed, other)
