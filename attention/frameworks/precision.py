@@ -25,6 +25,7 @@ UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
 CHANCE = 1e-4  # what happens more rarely than that is no coincidence
+FIRST = 256  # numbers that are looked at before all are
 FEWEST, MOST = 3, 12  # decimals in a text that show rounding: fewer may be exact, more are all
 _FRACTION = re.compile(rf"\.\d{{{FEWEST},{MOST}}}(?!\d)")
 _ROUNDED = re.compile(rf"(?<!\d)\d++{_FRACTION.pattern}(?:[eE][+-]?\d{{1,4}})?")
@@ -134,7 +135,10 @@ def shows(values: np.ndarray, decimals: int) -> bool:
     if _whole(values):
         return False
     finite = values[np.isfinite(values)]
+    first = finite[:FIRST]
     with np.errstate(all="ignore"):  # what is too large for float32 is inf there
+        if not _multiples(first, 10.0**-decimals, np.abs(first) * SINGLE):
+            return False
         single = (finite.astype(np.float32) == finite).all()
         loss = np.abs(finite) * (SINGLE if single else DOUBLE)
         fits, shorter = (_multiples(finite, 10.0**-each, loss) for each in (decimals, decimals - 1))
@@ -143,7 +147,11 @@ def shows(values: np.ndarray, decimals: int) -> bool:
 
 def _whole(values: np.ndarray) -> bool:
     """Check whether all finite numbers are whole."""
-    return bool((values[np.isfinite(values)] % 1 == 0).all())
+    parts = (
+        values.reshape(-1)[:FIRST],
+        values,
+    )  # most matrices show in a few numbers that it is not
+    return all((part[np.isfinite(part)] % 1 == 0).all() for part in parts)
 
 
 def alike(each: list[Written]) -> list[Written]:
