@@ -47,6 +47,12 @@ SAID_BY: dict[
     ("mask", "of the one before"): (None, "of the next"),
 }
 PROJECTIONS_KEPT = 12
+UNSEEN_ALONG: dict[str | None, tuple[int, ...]] = {  # what one softmax runs over, if no row
+    "queries": (-2,),
+    "both axes": (-2, -1),
+    "heads": (-3,),
+}
+CANCELLED = 1e3  # times, at most: a sum nearer to 0 is not told from others
 
 
 class NoRoom(ValueError):
@@ -87,6 +93,8 @@ class Bench:
         self.answer_unit: np.ndarray | float = 0.0
         self._projections: dict = like._projections if like else {}
         self._masks: dict[str | None, np.ndarray] = like._masks if like else {}
+        if like and "applicable" in vars(like) and (queries is None) == (like.queries is None):
+            self.applicable = like.applicable  # which queries they are makes no difference
         self._right: dict[str, tuple[tuple, Stages]] = {}
         self._last: dict[str, tuple[tuple, Stages]] = {}
 
@@ -267,10 +275,23 @@ class Bench:
         if g.heads > 1:
             split = SPLIT[chosen["split"]]
             kv_heads = g.kv_heads or g.heads
+            if chosen["split"] == "none":
+                self._check_one_head(chosen)
             Q, K, V = split(Q, g.heads), split(K, kv_heads), split(V, kv_heads)
         elif chosen["split"]:
             raise NoRoom("there are no heads to split")
         return {"Q": Q, "K": K, "V": V}
+
+    def _check_one_head(self, chosen: Options) -> None:
+        """Refuse to take all columns as one head where some part belongs to each head."""
+        g = self.given
+        parts = (g.norm, g.rotary, g.relative, g.sinks)
+        if g.kv_heads not in (None, g.heads) or any(part is not None for part in parts):
+            raise NoRoom("some part is made for each head")
+        if any(M is not None and M.ndim > 2 and M.shape[-3] > 1 for M in (g.allowed, g.bias)):
+            raise NoRoom("each head has a mask of its own")
+        if chosen["scale"] and math.isclose(self._factor(None), self._factor(chosen["scale"])):
+            raise NoRoom("the scale is that of all columns")
 
     def _before(self, stages: Stages, chosen: Options) -> Stages:
         """Norm and rotation, in the order of the layer; then shared heads, then who meets whom."""
@@ -493,18 +514,19 @@ class Bench:
             allowed = np.ones((1, 1), bool)
         masked = _hiding(chosen["hiding"])(biased, allowed)
         if chosen["hiding"] == "lowest twice":
-            masked = np.where(self._hidden_twice(chosen, allowed), -np.inf, masked)
+            masked = np.where(self._hidden_twice(), -np.inf, masked)
         elif chosen["hiding"] == "+∞" and g.softmax == SIGMOID:
             raise NoRoom("no sum becomes NaN")
         if chosen["cap"] == "after mask":
             masked = soft_cap(masked, g.softcap)
         return {"capped": capped, "masked": masked, "allowed": allowed}
 
-    def _hidden_twice(self, chosen: Options, allowed: np.ndarray) -> np.ndarray:
+    def _hidden_twice(self) -> np.ndarray:
         """Return the cells that look-ahead and padding hide both."""
-        if self.given.allowed is None or allowed.any(axis=-1).all():
+        allowed = self._allowed("both")
+        if allowed.any(axis=-1).all():
             raise NoRoom("no row is left without keys")
-        look_ahead, keys = _halves(self._allowed(chosen["mask"]))
+        look_ahead, keys = _halves(allowed)
         return ~(self._rows(look_ahead) | keys)
 
     def _bias(self, chosen: Options) -> np.ndarray | float:
@@ -609,12 +631,19 @@ class Bench:
     def _weights(self, stages: Stages, chosen: Options) -> Stages:
         masked, allowed, option = stages["masked"], stages["allowed"], chosen["softmax"]
         visible, sinks = masked != -np.inf, self._sinks(chosen["sinks"])
+        if "shifted" in (chosen["sinks"] or ""):
+            sinks = _not_shifted(sinks, masked, option)
         if self.given.softmax == SIGMOID:
             if option not in (None, "taken", "none") or chosen["hiding"] == "NaN":
                 raise NoRoom("there is no softmax")
             option = {None: SIGMOID, "taken": None}.get(option, option)
         elif option == "taken":
             raise NoRoom("it is taken")
+        if option in ("heads", "divided"):
+            if sinks is not None:
+                raise NoRoom("there is no row's sum for a sink")
+            if option == "heads" and (masked.ndim < 3 or masked.shape[-3] == 1):
+                raise NoRoom("no axis is before the queries")
         if sinks is not None and chosen["hiding"] == "NaN":
             raise NoRoom("with sinks every row has a sum")
         if option in ("queries", "both axes") and self.queries is not None:
@@ -627,20 +656,13 @@ class Bench:
             weights = softmax_rows(again, again != -np.inf)
         else:
             weights = SOFTMAX[option](masked, visible, sinks=sinks)
-        if chosen["hiding"] == "NaN":
-            axes: dict[str | None, tuple[int, ...]] = {"queries": (-2,), "both axes": (-2, -1)}
-            axis = axes.get(option, (-1,))
-            seen = np.broadcast_to(allowed, masked.shape).any(axis=axis, keepdims=True)
-            weights = np.where(seen, weights, np.nan)
-            if option == "twice":
-                weights = SOFTMAX[None](weights, np.ones((), bool))
-        if chosen["hiding"] == "lowest twice":
-            weights = np.where(visible.any(axis=-1, keepdims=True), weights, np.nan)
-        if chosen["hiding"] == "after softmax":
-            weights = np.where(allowed, weights, 0)
+        weights = _hidden_after(weights, allowed, visible, chosen)
         if chosen["scale"] == "after softmax":
             weights = weights * self._factor(None)
-        return {"weights": weights, "visible": visible, "weights size": np.abs(weights)}
+        size = np.abs(weights)
+        if option == "divided":
+            size = size * _lost_to_cancelling(masked, visible)
+        return {"weights": weights, "visible": visible, "weights size": size}
 
     def _sinks(self, option: str | None) -> np.ndarray | None:
         """One more score for each row's sum, (…, 1, 1), under this option of it."""
@@ -648,10 +670,10 @@ class Bench:
         if option and self.given.softmax == SIGMOID:
             raise NoRoom("there is no sum")
         if sinks is None:
-            if option not in (None, "added"):
+            if option not in (None, "added", "added, shifted"):
                 raise NoRoom("there are no sinks")
             return np.zeros((1, 1)) if option else None
-        if option == "added":
+        if option in ("added", "added, shifted"):
             raise NoRoom("there are sinks")
         if option in ("left out", "in output"):
             return None
@@ -684,6 +706,8 @@ class Bench:
 
     def _joined(self, stages: Stages, chosen: Options) -> Stages:
         output, size = stages["summed"], stages["summed size"]
+        if chosen["join"] == "first" and output.shape[-3:-2] == (1,):
+            raise NoRoom("the heads are one")
         if self.given.heads > 1:
             if chosen["join"] == "reshaped" and self.queries is not None:
                 raise NoRoom("it mixes queries")
@@ -751,6 +775,11 @@ def _interleaved(M: np.ndarray, heads: int) -> np.ndarray:
     return np.moveaxis(M.reshape(*lead, n, width // heads, heads), -1, -3)
 
 
+def _of_the_first(M: np.ndarray, heads: int) -> np.ndarray:
+    M = split_heads(M, heads)
+    return np.broadcast_to(M[..., :1, :, :], M.shape)
+
+
 def _rejoined(M: np.ndarray) -> np.ndarray:
     *lead, h, n, d = M.shape
     return M.reshape(*lead, n, h * d)
@@ -781,11 +810,14 @@ SPLIT: dict[str | None, Callable[[np.ndarray, int], np.ndarray]] = {
     None: split_heads,
     "reshaped": _reshaped,
     "interleaved": _interleaved,
+    "none": lambda M, heads: M[..., None, :, :],
+    "first": _of_the_first,
 }
 JOIN: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     None: join_heads,
     "reshaped": _rejoined,
     "interleaved": _joined_in_turn,
+    "first": lambda M: join_heads(np.broadcast_to(M[..., :1, :, :], M.shape)),
     "averaged": _averaged,
     "averaged, tiled": _mean_tiled,
     "averaged, repeated": _mean_repeated,
@@ -825,6 +857,50 @@ def _softmax_of_all(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None
     return weights.reshape(masked.shape)
 
 
+def _lost_to_cancelling(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    """Return by how much a sum of scores is known less well than its terms, within reason."""
+    scores = np.where(visible, masked, 0)
+    total = np.abs(scores.sum(axis=-1, keepdims=True))
+    apart = np.abs(scores).sum(axis=-1, keepdims=True)
+    return np.minimum(apart / np.where(total > 0, total, 1), CANCELLED)
+
+
+def _not_shifted(sinks: Sinks, masked: np.ndarray, option: str | None) -> np.ndarray:
+    """Return sinks as large as if each row's largest score was subtracted from the scores alone."""
+    if option not in (None, "queries") or sinks is None:
+        raise NoRoom("a row is no plain softmax")
+    rows = np.swapaxes(masked, -1, -2) if option else masked
+    highest = rows.max(axis=-1, keepdims=True, initial=-np.inf)
+    return sinks + np.where(np.isfinite(highest), highest, 0)
+
+
+def _hidden_after(
+    weights: np.ndarray, allowed: np.ndarray, visible: np.ndarray, chosen: Options
+) -> np.ndarray:
+    """Return the weights with what becomes of hidden ones once they are made."""
+    if chosen["hiding"] == "NaN":
+        option = chosen["softmax"]
+        axis = UNSEEN_ALONG.get(option, (-1,))
+        seen = np.broadcast_to(allowed, weights.shape).any(axis=axis, keepdims=True)
+        weights = np.where(seen, weights, np.nan)
+        return SOFTMAX[None](weights, np.ones((), bool)) if option == "twice" else weights
+    if chosen["hiding"] == "lowest twice":
+        return np.where(visible.any(axis=-1, keepdims=True), weights, np.nan)
+    return np.where(allowed, weights, 0) if chosen["hiding"] == "after softmax" else weights
+
+
+def _softmax_of_heads(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
+    over = (np.moveaxis(M, -3, -1) for M in (masked, visible))
+    return np.moveaxis(softmax_rows(*over), -1, -3)
+
+
+def _divided(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
+    """Divide each row by its sum; a row that sees no key stays 0."""
+    scores = np.where(visible, masked, 0)
+    total = scores.sum(axis=-1, keepdims=True)
+    return scores / np.where(visible.any(axis=-1, keepdims=True), total, 1)
+
+
 def _softmax_twice(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
     """Take a second softmax, which sees the hidden keys' weights of 0 as scores."""
     return softmax_rows(softmax_rows(masked, visible, sinks=sinks), np.ones((), bool))
@@ -835,6 +911,8 @@ SOFTMAX: dict[str | None, Callable[..., np.ndarray]] = {
     "queries": _softmax_of_columns,
     "both axes": _softmax_of_all,
     "twice": _softmax_twice,
+    "heads": _softmax_of_heads,
+    "divided": _divided,
     "sigmoid": lambda masked, visible, sinks=None: sigmoid(masked, visible),
     "none": lambda masked, visible, sinks=None: masked,
 }
@@ -978,6 +1056,7 @@ MASKED: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     "padding as rows": _padding(both=False),
     "padding both ways": _padding(both=True),
     "diagonal shown": _diagonal_shown,
+    "both": lambda allowed: _halves(allowed)[0] & allowed,
     "padding lost": _padding_lost,
     "look-ahead lost": _look_ahead_lost,
     "of the first": _another(None),

@@ -67,6 +67,10 @@ BASE = "Take the base from the model's configuration (rope_theta)."
 OFFSET = "With a cache of n keys the next query is at position n: Rotary(offset=n)."
 SIGMOIDS = "Take the sigmoid of each masked score by itself."
 SINKS = "Put the sink into the sum of the softmax, as one more score that no value belongs to."
+SHIFTED = (
+    "Subtract each row's largest score m from the sink as well: a sink s adds exp(s − m) to the"
+    " sum, softmax_1 adds exp(−m)."
+)
 ALIBI = "Subtract slope × distance from each score: bias=alibi(n_q, n_k, heads)."
 TABLE = "Add the table's number for each distance to the scaled scores, or give relative=."
 CAP = "Cap the scaled scores, before the mask: softcap · tanh(scores / softcap)."
@@ -131,6 +135,21 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
     (("b_V", "left out"), "b_V is left out", BIAS),
     # heads
     (("split", "reshaped"), "the heads are split by a reshape without a transpose", HEADS, COMMON),
+    (
+        ("split", "none"),
+        "the heads are not split: all columns are one head",
+        HEADS,
+    ),
+    (
+        (("split", "none"), ("scale", "all heads")),
+        "the heads are not split: all columns are one head, of width d_k · heads",
+        HEADS,
+    ),
+    (
+        ("split", "first"),
+        "every head takes the columns of the first",
+        "Let head h take the columns h · d to (h + 1) · d.",
+    ),
     (
         ("split", "interleaved"),
         "the heads are split interleaved: head h takes columns h, h + heads, h + 2·heads",
@@ -388,7 +407,7 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         "Use −∞: a finite number is a bias, and a row with nothing else keeps its weights.",
     ),
     (
-        ("hiding", "lowest twice"),
+        (("hiding", "lowest twice"), ("mask", "both")),
         "look-ahead and padding each add the lowest number of the dtype: what both hide becomes −∞,"
         " and a row without keys shares its weight among the keys that one of them hides",
         "Combine the masks first: allowed = look_ahead & padding.",
@@ -434,6 +453,17 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
     (("softmax", "twice, masked"), "the softmax is taken twice, masked both times", SOFTMAX),
     (("softmax", "sigmoid"), "a sigmoid is used instead of the softmax", SOFTMAX),
     (("softmax", "taken"), "a softmax is used instead of the sigmoid", SIGMOIDS),
+    (
+        ("softmax", "divided"),
+        "each row of scores is divided by its sum, in place of a softmax",
+        SOFTMAX,
+    ),
+    (
+        ("softmax", "heads"),
+        "the softmax runs over the axis before the queries: the heads, or the items",
+        "Take one softmax, over the last axis, the keys: dim=-1. Without dim, torch takes the first"
+        " axis of three, and the second of four.",
+    ),
     (("sinks", "left out"), "the sinks are left out", SINKS),
     (
         ("sinks", "not exponentiated"),
@@ -442,6 +472,11 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
     ),
     (("sinks", "scaled"), "the sinks are scaled as the scores are", SINKS),
     (("sinks", "in output"), "the sinks are added to the output", SINKS),
+    (
+        ("sinks", "shifted"),
+        "the sinks are not shifted: each row's largest score is subtracted from the scores alone",
+        SHIFTED,
+    ),
     # after the weights
     (
         ("sum", "transposed"),
@@ -469,6 +504,11 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         ("join", "averaged, repeated"),
         "the heads are averaged, and each number of their mean is repeated for every head",
         JOIN,
+    ),
+    (
+        ("join", "first"),
+        "the output of the first head takes every head's place",
+        "Join the outputs of all heads, side by side.",
     ),
     (("W_O", "transposed"), "W_O is transposed", TRANSPOSE),
     (("W_O", "missing"), "the projection by W_O is missing", "Multiply the joined heads by W_O."),
@@ -499,13 +539,20 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         "a sink of 0 takes a share: 1 is added to the softmax's sum, as by add_zero_attn",
         SINKS,
     ),
+    (
+        ("sinks", "added, shifted"),
+        "1 is added to the softmax's sum after each row's largest score is subtracted: softmax_1"
+        " without its shift",
+        SHIFTED,
+    ),
 )
 
 COMMONEST = tuple(mistake for mistake in MISTAKES if mistake.common)
 FILLS = {"0": 0.0, "−1": -1.0, "−10": -10.0}  # options of hiding, and the number of each
 FILLED = "hidden scores are filled with a finite number"
-NO_SOFTMAX = frozenset({"softmax: none", "softmax: sigmoid"})
+NO_SOFTMAX = frozenset({"softmax: none", "softmax: sigmoid", "softmax: divided"})
 OUTCOMES = tuple(m for m in MISTAKES if m.name in ("hiding: NaN", "hiding: filled"))
+STRANDING = frozenset({"softmax: heads", "softmax: divided"})  # their hidden scores meet others
 BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
 MIXING = frozenset(  # where a row of the answer takes numbers of other queries' rows
     {("softmax", "queries"), ("softmax", "both axes"), ("sum", "transposed"), ("join", "reshaped")}

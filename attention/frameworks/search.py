@@ -45,6 +45,7 @@ from attention.frameworks.mistakes import (
     FILLS,
     MISTAKES,
     OUTCOMES,
+    STRANDING,
     Mistake,
     fill,
     mixing,
@@ -536,6 +537,8 @@ class Search:
             and self.given.allowed is not None
         ):
             more = (BY_NAME["hiding: filled"], BY_NAME["hiding: after softmax"])
+        if self.given.allowed is not None and any(m.name in STRANDING for m in each):
+            more = OUTCOMES  # a hidden score has no sum of its own there
         taken = {part for mistake in each for part in mistake.parts}
         return [each, *(_sorted((*each, m)) for m in more if not m.parts & taken)]
 

@@ -12,6 +12,11 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
     Q, K, V = cut(Q, h, wrong), cut(K, g, wrong), cut(V, g, wrong)
     Q, K, V = before(given, Q, K, V, wrong)
     weights, outputs = [], []
+    d_k = Q[0].shape[1]
+    if "split: none" in wrong or "split, scale: none" in wrong:
+        d_k = d_k // h if "split: none" in wrong else d_k
+        h = g = 1
+    heads = []
     for k in range(h):
         group = k % g if "groups: tiled" in wrong else k // (h // g)
         q, key, value = Q[k], K[group], V[group]
@@ -20,9 +25,13 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
         if "order: Q and K" in wrong:
             q, key = key, q
         scores = np.dot(q, key) if "product: untransposed" in wrong else np.dot(q, key.T)
-        shares = share(scores, factor(given, wrong, q.shape[1], len(key)), given, wrong, k)
+        heads.append((scores, factor(given, wrong, d_k, len(key)), value))
+    if "softmax: heads" in wrong:
+        all_shares = over_heads(heads, given, wrong)
+    for k, (scores, by, value) in enumerate(heads):
+        shares = all_shares[k] if "softmax: heads" in wrong else share(scores, by, given, wrong, k)
         if "scale: after softmax" in wrong:
-            shares = shares * given.get("scale", 1 / np.sqrt(q.shape[1]))
+            shares = shares * given.get("scale", 1 / np.sqrt(d_k))
         weights.append(shares)
         if "sum: transposed" in wrong:
             outputs.append(np.dot(shares.T, value))
@@ -33,6 +42,20 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
         if "sinks: in output" in wrong:
             outputs[-1] = outputs[-1] + given["sinks"][k]
     return after(given, wrong, joined(outputs, wrong)), np.array(weights)
+
+
+def over_heads(heads, given, wrong):
+    """The weights of all heads, where each cell of all of them together is a row of the softmax."""
+    late = "hiding: after softmax" in wrong
+    left = {"softmax: none"} | wrong - {"softmax: heads", "hiding: NaN", "hiding: after softmax"}
+    whole = {name: given[name] for name in given if not (late and name == "allowed")}
+    scores = np.array([share(s, by, whole, left, k) for k, (s, by, _) in enumerate(heads)])
+    see = np.array([seen(given, wrong, scores.shape[1:], k) for k in range(len(heads))])
+    shares = np.zeros(scores.shape)
+    for i, j in np.ndindex(scores.shape[1:]):
+        unseen = "hiding: NaN" in wrong and not see[:, i, j].any()
+        shares[:, i, j] = softmax(scores[:, i, j], unseen)
+    return np.where(see, shares, 0) if late else shares
 
 
 LEAKING = {
@@ -179,6 +202,10 @@ def cut(M, heads, wrong):
     d = M.shape[1] // heads
     if "split: reshaped" in wrong:
         return M.reshape(heads, M.shape[0], d)
+    if {"split: none", "split, scale: none"} & wrong:
+        return M[None]
+    if "split: first" in wrong:
+        return np.stack([M[:, :d]] * heads)
     if {"split: interleaved", "split, join: interleaved"} & wrong:
         return np.stack([M[:, k::heads] for k in range(heads)])
     return np.stack([M[:, k * d : (k + 1) * d] for k in range(heads)])
@@ -187,6 +214,8 @@ def cut(M, heads, wrong):
 def joined(outputs, wrong):
     if "join: reshaped" in wrong:
         return np.array(outputs).reshape(outputs[0].shape[0], -1)
+    if "join: first" in wrong:
+        return np.concatenate([outputs[0] for _ in outputs], axis=1)
     if "join: averaged" in wrong:
         return sum(outputs) / len(outputs)
     if "join: averaged, tiled" in wrong:
@@ -224,6 +253,8 @@ def careful(shares, value):
 def factor(given, wrong, d_k, n_k):
     """What the scores are multiplied by."""
     right = given.get("scale", 1 / np.sqrt(d_k))
+    if "split, scale: none" in wrong:
+        return 1 / np.sqrt(d_k)
     chosen = [name for name in wrong if name.startswith("scale: ")]
     if not chosen:
         return right
@@ -295,11 +326,15 @@ def share(scores, by, given, wrong, head):
         scaled = cap * np.tanh(scaled / cap)
     scaled = scaled + bias + by_bucket(given, wrong, scores.shape, head, by)
     scaled = hidden(scaled, see, wrong)
-    if "hiding: lowest twice" in wrong:
+    if "hiding, mask: lowest twice" in wrong:
         scaled = lowest_twice(scaled, see)
     if "cap: after mask" in wrong:
         scaled = cap * np.tanh(scaled / cap)
-    shares = normalised(scaled, see, wrong, sink(given, wrong, by, head), "softmax" in given)
+    sunk = sink(given, wrong, by, head)
+    if {"sinks: shifted", "sinks: added, shifted"} & wrong:
+        lines = scaled.T if "softmax: queries" in wrong else scaled
+        sunk = sunk * np.array([[np.exp(max(row)) if max(row) > -inf else 1] for row in lines])
+    shares = normalised(scaled, see, wrong, sunk, "softmax" in given)
     return np.where(see, shares, 0) if "hiding: after softmax" in wrong else shares
 
 
@@ -345,7 +380,7 @@ def by_bucket(given, wrong, shape, head, by):
 
 def sink(given, wrong, by, head):
     """What stands in a row's sum beside its keys."""
-    if "sinks: added" in wrong:
+    if {"sinks: added", "sinks: added, shifted"} & wrong:
         return 1.0
     if "sinks" not in given or {"sinks: left out", "sinks: in output"} & wrong:
         return 0.0
@@ -403,7 +438,20 @@ def normalised(scaled, see, wrong, sunk=0.0, alone=False):
     columns = "softmax: queries" in wrong
     lines, seen_ = (scaled.T, see.T) if columns else (scaled, see)
     pairs = zip(lines, seen_, strict=True)
-    rows = [softmax(line, gone and not s.any(), sunk) for line, s in pairs]
+    if "softmax: divided" in wrong:
+        pairs = [(np.where(np.isneginf(line), 0, line), s.any()) for line, s in pairs]
+        rows = [line / line.sum() if some or line.any() else 0 * line for line, some in pairs]
+        return np.array(
+            [
+                row if some or not gone else nan * row
+                for row, (_, some) in zip(rows, pairs, strict=True)
+            ]
+        )
+    sunk = np.ravel(np.broadcast_to(sunk, (len(lines), 1)))
+    rows = [
+        softmax(line, gone and not s.any(), more)
+        for (line, s), more in zip(pairs, sunk, strict=True)
+    ]
     if "softmax: twice" in wrong:
         rows = [softmax(row, False) for row in rows]
     if "softmax: twice, masked" in wrong:

@@ -315,7 +315,7 @@ def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apar
     system, wrong, what
 ):
     output, weights = applied(SYSTEMS[system], wrong)
-    weights = weights if SYSTEMS[system].get("heads", 1) > 1 else weights[0]
+    weights = weights if len(weights) > 1 else weights[0]
     found = diagnose(**inputs(system), output=output, weights=weights if what == "both" else None)
     given = [output, *([weights] if what == "both" else [])]
     finite = [bool(np.isfinite(numbers).any()) for numbers in given]

@@ -136,14 +136,89 @@ def of_heads(by):
     return made
 
 
+# ---- softmax and heads ---------------------------------------------------------------------------
+
+
+def softmax_1(given_sink):
+    """One more term in each row's sum, exp(sink), beside powers of score − largest score."""
+
+    def made(seed, kind):
+        q, k, v, _ = drawn(seed, kind)
+        sink = 0.7 if given_sink else 0.0
+        weights = [softmax_of(row, more=math.exp(sink)) for row in scores_of(q, k)]
+        given = {"Q": q, "K": k, "V": v} | ({"sinks": np.array([sink])} if given_sink else {})
+        return given, (np.array(output_of(weights, v)), np.array(weights))
+
+    return made
+
+
+def divided(seed, kind):
+    """Scores over their sum; positive inputs, as negative scores may sum to about 0."""
+    q, k, v, _ = drawn(seed, kind)
+    q, k = np.abs(q), np.abs(k)
+    weights = [[score / sum(row) for score in row] for row in scores_of(q, k)]
+    return {"Q": q, "K": k, "V": v}, (np.array(output_of(weights, v)), np.array(weights))
+
+
+def wide(seed, kind):
+    """Return Q, K and V of three heads, side by side."""
+    q, k, v, _ = drawn(seed, kind)
+    q, k, v = (np.concatenate([M, 2 * M[::-1], M[:, ::-1]], axis=1) for M in (q, k, v))
+    return {"Q": q, "K": k, "V": v, "heads": 3}
+
+
+def softmax_over_heads(seed, kind):
+    given = wide(seed, kind)
+    scores = [scores_of(*parts) for parts in zip(*(cut(given[x], 3) for x in "QK"), strict=True)]
+    weights = np.array(scores)
+    for i in range(weights.shape[1]):
+        for j in range(weights.shape[2]):
+            weights[:, i, j] = softmax_of([score[i][j] for score in scores])
+    outputs = [output_of(w, v) for w, v in zip(weights, cut(given["V"], 3), strict=True)]
+    return given, (np.concatenate(outputs, axis=1), weights)
+
+
+def not_split(by_all):
+    """All columns are one head; the scores are divided by √ of all columns, or of one head's."""
+
+    def made(seed, kind):
+        given = wide(seed, kind)
+        q = given["Q"] if by_all else given["Q"] * 3**0.5
+        output, weights = attend(q, given["K"], given["V"], lambda i, j: False)
+        return given, (output, weights[None])
+
+    return made
+
+
+def of_the_first(after):
+    """Each head is the first; or only its output is, and the weights are right."""
+
+    def made(seed, kind):
+        given = wide(seed, kind)
+        heads = [*zip(*(cut(given[x], 3) for x in "QKV"), strict=True)]
+        each = [attend(*parts, lambda i, j: False) for parts in heads]
+        weights = [weights if after else each[0][1] for _, weights in each]
+        return given, (np.concatenate([each[0][0]] * 3, axis=1), np.array(weights))
+
+    return made
+
+
 PLANTED = {
+    "sinks: added, shifted": softmax_1(False),
+    "sinks: shifted": softmax_1(True),
+    "softmax: divided": divided,
+    "softmax: heads": softmax_over_heads,
+    "split: none": not_split(False),
+    "split, scale: none": not_split(True),
+    "split: first": of_the_first(False),
+    "join: first": of_the_first(True),
     "mask: diagonal shown": diagonal_shown,
     "mask: padding lost": padding_lost,
     "mask: look-ahead lost": look_ahead_lost,
     "mask: of the first": of_heads(None),
     "mask: of the next": of_heads(1),
     "mask: of the one before": of_heads(-1),
-    "hiding: lowest twice": lowest_twice,
+    "hiding, mask: lowest twice": lowest_twice,
     "hiding: +∞": infinite,
 }
 
@@ -156,7 +231,7 @@ def test_a_mistake_is_named_in_random_systems_and_no_other_that_gives_other_numb
         inputs = {key: value for key, value in given.items() if key != "look"}
         what = {"output": output.astype(kind)}
         if seed % 2:
-            what["weights"] = weights.astype(kind)
+            what["weights"] = (weights[0] if len(weights) == 1 else weights).astype(kind)
         found = diagnose(**inputs, **what)
         sets = [{mistake.name for mistake in e.mistakes} for e in found.explanations]
         assert {name} in sets, (seed, str(found))

@@ -273,7 +273,7 @@ def test_every_mistake_can_be_planted_somewhere():
         "mask: padding both ways",
         "mask: padding lost",
         "mask: look-ahead lost",
-        "hiding: lowest twice",  # no padding
+        "hiding, mask: lowest twice",  # no padding
         "mask: diagonal shown",  # it hides no own key
         "mask: of the first",
         "mask: of the next",
