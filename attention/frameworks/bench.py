@@ -52,6 +52,8 @@ UNSEEN_ALONG: dict[str | None, tuple[int, ...]] = {  # what one softmax runs ove
     "both axes": (-2, -1),
     "heads": (-3,),
 }
+APART = 0.05  # of a factor or a direction, at least, where another is told from it
+TELLING = 8  # numbers, at least, that factors leave to be explained
 CANCELLED = 1e3  # times, at most: a sum nearer to 0 is not told from others
 
 
@@ -706,6 +708,11 @@ class Bench:
 
     def _joined(self, stages: Stages, chosen: Options) -> Stages:
         output, size = stages["summed"], stages["summed size"]
+        if chosen["join"] == "gated":
+            factor = self._gate(output, stages, chosen)
+            output, size = output * factor, size * np.abs(factor)
+            joined = (join_heads(M) if self.given.heads > 1 else M for M in (output, size))
+            return dict(zip(("joined", "joined size"), joined, strict=True))
         if chosen["join"] == "first" and output.shape[-3:-2] == (1,):
             raise NoRoom("the heads are one")
         if self.given.heads > 1:
@@ -716,6 +723,35 @@ class Bench:
         elif chosen["join"]:
             raise NoRoom("there are no heads to join")
         return {"joined": output, "joined size": size}
+
+    def _gate(self, output: np.ndarray, stages: Stages, chosen: Options) -> np.ndarray:
+        """Return the factor of each query and head that brings these outputs to the other code's.
+
+        There is none to tell where more even weights would fit with such factors as well, as where
+        each query sees a single key, nor where the factors are the same for all queries.
+        """
+        heads = self.given.heads
+        if self.answer is None or self.given.W_O is not None or output.shape[-1] < 2:
+            raise NoRoom("there is no answer to fit to")
+        theirs = split_heads(self.answer, heads) if heads > 1 else self.answer
+        if theirs.shape != output.shape or not np.isfinite(theirs).all():
+            raise NoRoom("there is no answer to fit to")
+        lengths = (output * output).sum(axis=-1, keepdims=True)
+        if not np.isfinite(lengths).all():
+            raise NoRoom("some outputs are not finite")
+        factor = (theirs * output).sum(axis=-1, keepdims=True) / np.where(lengths > 0, lengths, 1)
+        other = self._summed(stages | {"weights": np.sqrt(np.abs(stages["weights"]))}, chosen)[
+            "summed"
+        ]
+        along = (other * output).sum(axis=-1, keepdims=True) ** 2
+        tells = along < (1 - APART**2) * lengths * (other * other).sum(axis=-1, keepdims=True)
+        if tells.sum() * (output.shape[-1] - 1) < TELLING or tells.sum() < 3:
+            raise NoRoom("too few rows to tell")
+        least = np.where(tells, factor, np.inf).min(axis=-2)
+        most = np.where(tells, factor, -np.inf).max(axis=-2)
+        if not (most - least > APART * np.abs(most)).any():
+            raise NoRoom("the factor is one for all queries")
+        return factor
 
     def _projected(self, stages: Stages, chosen: Options) -> Stages:
         g, output, size = self.given, stages["joined"], stages["joined size"]

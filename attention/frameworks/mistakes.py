@@ -38,7 +38,7 @@ class Mistake:
     @property
     def fitted(self) -> bool:
         """Whether a number it needs is taken from the other code's answer itself."""
-        return self.choices == (("residual", "row"),)
+        return self.choices in ((("residual", "row"),), (("join", "gated"),))
 
 
 TRANSPOSE = (
@@ -509,6 +509,12 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         ("join", "first"),
         "the output of the first head takes every head's place",
         "Join the outputs of all heads, side by side.",
+    ),
+    (
+        ("join", "gated"),
+        "the output is ours times a factor of its own for each query and head: a gate, a norm of"
+        " each head, or a sum that others than these keys share",
+        "Compare before the gate or the norm, or apply it on both sides; of a sink give sinks=.",
     ),
     (("W_O", "transposed"), "W_O is transposed", TRANSPOSE),
     (("W_O", "missing"), "the projection by W_O is missing", "Multiply the joined heads by W_O."),

@@ -7,7 +7,8 @@
    such a row), then each of the twelve commonest with any other, on these queries.
 4. What explains them is compared with all queries, the nearest first.
 5. Of the sets that explain the numbers the smallest and nearest are kept.
-6. Where inputs are rounded, right attention, and if nothing else explains the numbers the sets that
+6. Where none does, factors for each query and head are fitted to them.
+7. Where inputs are rounded, right attention, and if nothing else explains the numbers the sets that
    come nearest, are tried with as much as rounding these inputs moves their answer.
 
 What would be too much work is left out, and :attr:`Found.left_out` says what.
@@ -335,7 +336,8 @@ class Search:
     @property
     def applicable(self) -> tuple[Mistake, ...]:
         """The mistakes there is room for on the queries that are searched."""
-        fitted = tuple(m for m in MISTAKES if m.fitted and self.sample.answer is not None)
+        row = BY_NAME["residual: row"]
+        fitted = () if self.sample.answer is None else (row,)
         return self.sample.applicable + fitted
 
     def mixed(self) -> list[Set]:
@@ -598,12 +600,21 @@ class Search:
         pairs = self.pairs()
         explaining = (
             self._nearest(self.try_all(pairs))
+            or self._gated()
             or self.try_rounded([*alone, *self.mixed()])
             or self.try_rounded(pairs)
         )
         if not explaining:
             self.possible = [()] if half else self._nearest(self.try_all(alone, half=True))[:1]
         return explaining
+
+    def _gated(self) -> list[Set]:
+        """Try factors for each query and head: what comes near by such a fit alone is not near."""
+        gated = (BY_NAME["join: gated"],)
+        fitting = self._nearest(self.try_all([gated]))
+        if not fitting:
+            self.verdicts.pop(gated, None)
+        return fitting
 
     def _may_be(self, half: str) -> bool:
         """Check whether all numbers, those of rounded inputs too, may be of that half precision."""

@@ -214,6 +214,11 @@ def cut(M, heads, wrong):
 def joined(outputs, wrong):
     if "join: reshaped" in wrong:
         return np.array(outputs).reshape(outputs[0].shape[0], -1)
+    if "join: gated" in wrong:
+        gates = np.random.default_rng(3).random((len(outputs), len(outputs[0]), 1)) + 0.2
+        return np.concatenate(
+            [out * gate for out, gate in zip(outputs, gates, strict=True)], axis=1
+        )
     if "join: first" in wrong:
         return np.concatenate([outputs[0] for _ in outputs], axis=1)
     if "join: averaged" in wrong:

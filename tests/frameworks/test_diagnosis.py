@@ -276,7 +276,9 @@ def same(one, other, rounding=1e-6) -> bool:
 
 
 def test_every_mistake_has_room_in_one_of_the_systems():
-    assert {mistake for system in SYSTEMS for mistake in room(system)} == set(MISTAKES)
+    """A gate is tried last, and with no other: see test_mistakes.py."""
+    found = {mistake for system in SYSTEMS for mistake in room(system)}
+    assert found == set(MISTAKES) - {NAMES["join: gated"]}
 
 
 def test_averaged_heads_are_too_narrow_for_x_by_either_hand_so_this_pair_is_not_planted():
