@@ -85,7 +85,7 @@ class Over extends Shaded {
       this.canvas.style.opacity = slider.value
     }
     const most = 'PNG, JPEG or WebP, as the model saw it: cut out as its processor does.'
-    make('p', 'over-note', side, `${most} It stays in this browser.`)
+    make('p', 'over-note', side, `${most} It is stretched over the map and stays in this browser.`)
   }
 
   async open(file, field) {

@@ -380,7 +380,7 @@ def _model(s: Settings) -> None:
         options=list(known),
         format_func=known.__getitem__,
     )
-    st.caption("To use your own, open it on Real model first, or upload the file here.")
+    st.caption("To use your own, open it on Real model first, or choose “a file” above.")
     taken = survey.taken if survey is not None and not name else examples.load(name)
     _one_layer(taken, "long")
 
