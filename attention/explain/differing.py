@@ -51,7 +51,7 @@ def differing(
     >>> from attention import diagnose
     >>> eye = np.eye(2)
     >>> [shown.name for shown in differing(diagnose(eye, eye, eye, output=eye))]
-    ['scaled', 'output_given']
+    ['weights', 'output_given']
     """
     *lead, n_q, n_k = found.plan.shape
     at = _place(tuple(lead), item, head)
