@@ -534,7 +534,7 @@ def test_a_notebook_pasted_whole_becomes_the_board_and_its_stages_agree(look, no
     assert not listed.locator("td", has_text="differs").count()
     assert agree
     until(dashboard.page.get_by_text(re.compile("of a stage agrees? with the board")))
-    dashboard.use()  # 3
+    dashboard.idle().use()  # 3
     for name, values in given.items():
         assert np.array_equal(dashboard.numbers(name), values), name
 
