@@ -429,7 +429,8 @@ def the_figure(s: Settings, found: Survey, heads: Sequence[Head]) -> None:
         for key, (call, head) in there.items()
     }
 
-    patches = {call.patches for call, _ in there.values()}  # [None] of words
+    of_calls = dict.fromkeys(call for call, _ in there.values())
+    patches = {call.patches for call in of_calls}  # [None] of words
     over = patches.pop() if len(patches) == 1 else None
     words = words_of(found.taken, calls[heads[0].place], item)[0] if over else ()
     queries = distinct(words)

@@ -46,9 +46,9 @@ def of_row(
     ``words`` are title, file, about and digits.
     """
     queries, keys = labels
-    words_apart = apart(weights, ~hidden, keys, patches.places(len(keys)), words["digits"])
-    hidden = hidden | ~np.isfinite(weights)
     places, mine = patches.places(len(keys)), queries[row]
+    words_apart = apart(weights, ~hidden, keys, places, words["digits"])
+    hidden = hidden | ~np.isfinite(weights)
     there = [keys[key] for key in places.ravel()]
     number_of = {label: k for k, label in enumerate(queries)}
     return Over(
