@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from attention.figures.paper.figure import paper_figure
     from attention.figures.paper.picture import over_picture
     from attention.figures.plotly.whole import figure
-    from attention.frameworks.diagnosis import diagnose
+    from attention.frameworks.diagnosis.diagnose import diagnose
     from attention.frameworks.printed.reading import read_printed
     from attention.models.frame import survey
     from attention.models.labels import trace_of
@@ -115,7 +115,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "Taken": "attention.models.taken",
     "across_layers": "attention.exports.across",
     "capture": "attention.models.recording.capture",
-    "diagnose": "attention.frameworks.diagnosis",
+    "diagnose": "attention.frameworks.diagnosis.diagnose",
     "figure": "attention.figures.plotly.whole",
     "frame": "attention.explain.frame",
     "mean_of_heads": "attention.models.rollout",

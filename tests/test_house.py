@@ -49,7 +49,7 @@ def levels(order: str) -> dict[str, int]:
 LEVEL = levels(ORDER)
 # The same inside a folder, by its subfolders; "" is the folder itself.
 INSIDE = {
-    "frameworks": "libraries ·  · printed",
+    "frameworks": "libraries ·  · diagnosis, printed",
     "models": " · recording",
     "readers": "cells · files · texts · ",
     "session": "state · edit · bring, compare · teach, long",
@@ -80,7 +80,7 @@ MOST_FILES = 14  # in a folder, beside __init__.py
 SHOWING = ("__repr__", "_repr_html_")
 LATE = {
     "core/trace imports attention.explain.notebook",
-    "frameworks/result imports attention.explain.differing",
+    "frameworks/diagnosis/result imports attention.explain.differing",
     "models/taken imports attention.figures.panes.captures",
     "models/taken imports attention.models.summary",
 }
@@ -296,13 +296,13 @@ import attention
 assert not [name for name in sys.modules if name.startswith("attention.frameworks")]
 assert "diagnose" in dir(attention) and attention.diagnose is attention.diagnose
 from attention import diagnose
-assert diagnose.__module__ == "attention.frameworks.diagnosis"
+assert diagnose.__module__ == "attention.frameworks.diagnosis.diagnose"
 """
     assert loads(code, HOUSE.parent) == set()
 
 
 def test_the_front_desk_may_name_an_upper_room_and_no_other_module_may(other_house):
-    line = "from attention.frameworks import bench\n"
+    line = "from attention.frameworks import moves\n"
     (other_house / "__init__.py").write_text(line)
     assert violations(other_house) == []
     (other_house / "core" / "trace.py").write_text(line)
@@ -478,9 +478,9 @@ def other_house(tmp_path):
 
 CHECKED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
 PLANTED = [
-    ("core/trace.py", "from attention.frameworks import bench", "attention.frameworks"),
-    ("frameworks/bench.py", "import attention.session.links", "attention.session.links"),
-    ("frameworks/bench.py", "import plotly", "plotly"),
+    ("core/trace.py", "from attention.frameworks import moves", "attention.frameworks"),
+    ("frameworks/moves.py", "import attention.session.links", "attention.session.links"),
+    ("frameworks/moves.py", "import plotly", "plotly"),
     ("core/trace.py", "import streamlit", "streamlit"),
     ("__init__.py", "import plotly", "plotly"),
     ("core/trace.py", "from attention.figures import heatmap", "attention.figures"),

@@ -13,7 +13,7 @@ from attention.arrays.distance import largest_finite
 from attention.explain.colours import around_zero
 from attention.explain.notebook import block, table
 from attention.explain.view import dimension, place_of, words_of
-from attention.frameworks.result import Diagnosis
+from attention.frameworks.diagnosis.result import Diagnosis
 from attention.vocabulary.stages import STAGES
 
 YOURS = {"output": "your output", "weights": "your weights"}

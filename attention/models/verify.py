@@ -15,9 +15,9 @@ import numpy as np
 from attention.arrays.distance import distance
 from attention.core.masks import causal, window
 from attention.core.trace import AttentionTrace
-from attention.frameworks.diagnosis import diagnose
+from attention.frameworks.diagnosis.diagnose import diagnose
+from attention.frameworks.diagnosis.result import Diagnosis
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
-from attention.frameworks.result import Diagnosis
 from attention.limits import MAX_MEASURED
 from attention.models.taken import Call, Taken
 from attention.vocabulary.sentences import amount, plural

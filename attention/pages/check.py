@@ -8,11 +8,11 @@ import streamlit as st
 from attention.core.masks import MASK_LABELS
 from attention.figures.panes import differing
 from attention.figures.panes.pane import Pane
-from attention.frameworks.bench import Bench
-from attention.frameworks.diagnosis import LOOK_AHEAD
-from attention.frameworks.mistakes import Mistake
+from attention.frameworks.diagnosis.bench import Bench
+from attention.frameworks.diagnosis.diagnose import LOOK_AHEAD
+from attention.frameworks.diagnosis.mistakes import Mistake
+from attention.frameworks.diagnosis.result import Diagnosis
 from attention.frameworks.records import CONVENTIONS
-from attention.frameworks.result import Diagnosis
 from attention.limits import MAX_FILE, MAX_SCALE, BadInput
 from attention.pages.components import board, typed
 from attention.pages.frame import pieces, state

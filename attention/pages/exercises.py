@@ -15,7 +15,7 @@ from attention.explain.card import Card
 from attention.explain.strip import Strip, asking, strip_of
 from attention.explain.view import View
 from attention.figures.panes import panes as figures
-from attention.frameworks.mistakes import BY_NAME
+from attention.frameworks.diagnosis.mistakes import BY_NAME
 from attention.html import lesson as tables
 from attention.limits import MAX_EXERCISE, BadInput
 from attention.pages.components import board

@@ -9,7 +9,7 @@ import numpy as np
 from attention.explain.differing import differing
 from attention.figures.panes.comparison import Labels, compared
 from attention.figures.panes.pane import Pane
-from attention.frameworks.result import Diagnosis
+from attention.frameworks.diagnosis.result import Diagnosis
 
 Labelled = Mapping[tuple[int, ...], Labels]  # by the shape of a matrix
 

@@ -23,7 +23,7 @@ from attention.figures.plotly.heatmap import (
 )
 from attention.figures.plotly.long_map import long_figure
 from attention.figures.plotly.theme import layout
-from attention.frameworks.result import Diagnosis
+from attention.frameworks.diagnosis.result import Diagnosis
 from attention.long.attention import LongAttention
 from attention.vocabulary.notation import subscripts
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention.core.masks import MASKS
-from attention.frameworks.bench import Bench
-from attention.frameworks.diagnosis import diagnose_given
+from attention.frameworks.diagnosis.bench import Bench
+from attention.frameworks.diagnosis.diagnose import diagnose_given
+from attention.frameworks.diagnosis.mistakes import Mistake
+from attention.frameworks.diagnosis.result import Diagnosis
+from attention.frameworks.diagnosis.theirs import diagnose_library
 from attention.frameworks.given import Given, checked
-from attention.frameworks.mistakes import Mistake
 from attention.frameworks.precision import Written, printed
-from attention.frameworks.result import Diagnosis
-from attention.frameworks.theirs import diagnose_library
 from attention.limits import MAX_CHECKED, BadInput
 from attention.readers import opening, select
 from attention.readers.cells import entry

@@ -10,9 +10,9 @@ import numpy as np
 
 from attention.core.masks import MASK_LABELS
 from attention.explain.view import View
-from attention.frameworks.bench import Bench
+from attention.frameworks.diagnosis.bench import Bench
+from attention.frameworks.diagnosis.mistakes import BY_NAME, Mistake
 from attention.frameworks.given import Given, checked
-from attention.frameworks.mistakes import BY_NAME, Mistake
 from attention.limits import BadInput
 from attention.readers.select import FINISHED
 from attention.session.edit.changes import set_heads, set_mask, set_tokens

@@ -8,7 +8,7 @@ import numpy as np
 
 from attention.core.masks import MASKS
 from attention.core.scores import SIGMOID
-from attention.frameworks.mistakes import BY_NAME
+from attention.frameworks.diagnosis.mistakes import BY_NAME
 from attention.frameworks.records import CONVENTIONS
 from attention.limits import (
     LIMIT,

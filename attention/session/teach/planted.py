@@ -8,7 +8,7 @@ from random import Random
 
 from attention.explain.arithmetic import cell as cell_arithmetic
 from attention.explain.view import View
-from attention.frameworks.mistakes import BY_NAME, Mistake
+from attention.frameworks.diagnosis.mistakes import BY_NAME, Mistake
 from attention.limits import BadInput
 from attention.session.compare.pair import Pair, compared, views
 from attention.session.state.settings import Settings

@@ -9,7 +9,7 @@ import pytest
 from files import npy, stored, torn
 
 from attention import RMSNorm, Rotary, self_attention
-from attention.frameworks.mistakes import BY_NAME, MISTAKES
+from attention.frameworks.diagnosis.mistakes import BY_NAME, MISTAKES
 from attention.frameworks.precision import Written, printed
 from attention.limits import BadInput
 from attention.readers.cells.entry import ALONE

@@ -23,7 +23,7 @@ import attention
 from attention.core.masks import MASKS
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.panes.panes import panes
-from attention.frameworks.mistakes import BY_NAME
+from attention.frameworks.diagnosis.mistakes import BY_NAME
 from attention.limits import LIMIT, MAX_LINK, BadInput
 from attention.samples import words as by_word
 from attention.samples.variance import DISTRIBUTIONS

@@ -6,9 +6,9 @@ from hashlib import blake2b
 import messages
 import numpy as np
 import pytest
-from frameworks.planting import theirs
+from frameworks.diagnosis.planting import theirs
 
-from attention.frameworks.mistakes import BY_NAME
+from attention.frameworks.diagnosis.mistakes import BY_NAME
 from attention.session.compare import pair
 from attention.session.state import links
 from attention.session.state.examples import EXAMPLES

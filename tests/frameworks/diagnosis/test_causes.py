@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from attention import causal, diagnose
-from attention.frameworks.bench import Bench
+from attention.frameworks.diagnosis.bench import Bench
+from attention.frameworks.diagnosis.mistakes import BY_NAME
 from attention.frameworks.given import Given, checked
-from attention.frameworks.mistakes import BY_NAME
 
 rng = np.random.default_rng(0)
 Q, K, V = rng.normal(size=(3, 12, 7))

@@ -10,14 +10,15 @@ import numpy as np
 
 from attention.arrays.blocks import one_blas_thread
 from attention.arrays.distance import difference, largest_finite
-from attention.frameworks.answers import judge_stages, worst
-from attention.frameworks.bench import Stages
-from attention.frameworks.diagnosis import diagnose_given, digits_of
+from attention.frameworks.diagnosis.answers import judge_stages, worst
+from attention.frameworks.diagnosis.bench import Stages
+from attention.frameworks.diagnosis.diagnose import diagnose_given
+from attention.frameworks.diagnosis.result import Diagnosis
+from attention.frameworks.diagnosis.search import Search
+from attention.frameworks.diagnosis.words import digits_of
 from attention.frameworks.given import Given
 from attention.frameworks.moves import between
 from attention.frameworks.records import answered, named
-from attention.frameworks.result import Diagnosis
-from attention.frameworks.search import Search
 from attention.limits import BadInput
 from attention.vocabulary.sentences import amount
 

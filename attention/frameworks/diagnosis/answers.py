@@ -18,8 +18,8 @@ import numpy as np
 
 from attention.arrays.checks import as_floats
 from attention.arrays.distance import CELLS, blocks, distance, largest_finite
-from attention.frameworks.bench import Bench, Stages
-from attention.frameworks.mistakes import Mistake
+from attention.frameworks.diagnosis.bench import Bench, Stages
+from attention.frameworks.diagnosis.mistakes import Mistake
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF, Written
 
 Set = tuple[Mistake, ...]

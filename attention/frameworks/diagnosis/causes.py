@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from attention.arrays.distance import distance, largest_finite
-from attention.frameworks.answers import Target
-from attention.frameworks.bench import Bench
+from attention.frameworks.diagnosis.answers import Target
+from attention.frameworks.diagnosis.bench import Bench
 from attention.frameworks.given import Given
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 from attention.vocabulary.sentences import plural

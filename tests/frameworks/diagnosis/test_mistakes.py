@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from amount import amount
-from frameworks.planting import theirs
+from frameworks.diagnosis.planting import theirs
 
 from attention import diagnose
 

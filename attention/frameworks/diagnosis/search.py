@@ -27,7 +27,7 @@ import numpy as np
 
 from attention.arrays.distance import blocks, difference, distance, largest_finite
 from attention.arrays.layouts import join_heads
-from attention.frameworks.answers import (
+from attention.frameworks.diagnosis.answers import (
     Set,
     Target,
     Verdict,
@@ -38,9 +38,8 @@ from attention.frameworks.answers import (
     numbers_of,
     worst,
 )
-from attention.frameworks.bench import Bench, Stages
-from attention.frameworks.given import Given
-from attention.frameworks.mistakes import (
+from attention.frameworks.diagnosis.bench import Bench, Stages
+from attention.frameworks.diagnosis.mistakes import (
     BY_NAME,
     COMMONEST,
     FILLS,
@@ -51,8 +50,9 @@ from attention.frameworks.mistakes import (
     fill,
     mixing,
 )
+from attention.frameworks.diagnosis.rounding import DRAWS, Draws
+from attention.frameworks.given import Given
 from attention.frameworks.precision import alike, written
-from attention.frameworks.rounding import DRAWS, Draws
 from attention.vocabulary.sentences import plural
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more

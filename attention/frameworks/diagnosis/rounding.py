@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from attention.arrays.distance import distance
-from attention.frameworks.answers import Set, Target
-from attention.frameworks.bench import Bench
+from attention.frameworks.diagnosis.answers import Set, Target
+from attention.frameworks.diagnosis.bench import Bench
 from attention.frameworks.given import Given
 
 DRAWS = 32

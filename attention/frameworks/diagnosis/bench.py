@@ -21,18 +21,28 @@ from attention.arrays.checks import softmax_rows, weighted_sum
 from attention.arrays.distance import furthest, largest_finite
 from attention.arrays.layouts import join_heads, repeat_heads, split_heads
 from attention.core.biases import alibi
-from attention.core.masks import TUTORIAL_FILL, causal, causal_lower_right, lead, window
+from attention.core.masks import lead
 from attention.core.norms import RMSNorm
 from attention.core.positions import sinusoidal
 from attention.core.rotary import PAIRS, Rotary
-from attention.core.scores import SIGMOID, sigmoid, soft_cap
+from attention.core.scores import SIGMOID, soft_cap
+from attention.frameworks.diagnosis.mask_options import MASKED, halves
+from attention.frameworks.diagnosis.mistakes import MISTAKES, Mistake, NoRoom
+from attention.frameworks.diagnosis.options import (
+    JOIN,
+    SOFTMAX,
+    SPLIT,
+    Options,
+    hidden_after,
+    hiding,
+    lost_to_cancelling,
+    not_shifted,
+    tiled,
+)
 from attention.frameworks.given import BIASES, Given, grouped
-from attention.frameworks.mistakes import FILLS, MISTAKES, Mistake
 from attention.vocabulary.stages import OF_A_HEAD, PREPARED
 
 Stages = dict[str, np.ndarray]
-Options = dict[str, str | None]
-Sinks = np.ndarray | None  # (…, 1, 1), one more score in each sum
 SAID_BY: dict[
     tuple[str, str], tuple[str | None, ...]
 ] = {  # an option whose title says less than that of another of the same number or mask
@@ -47,18 +57,8 @@ SAID_BY: dict[
     ("mask", "of the one before"): (None, "of the next"),
 }
 PROJECTIONS_KEPT = 12
-UNSEEN_ALONG: dict[str | None, tuple[int, ...]] = {  # what one softmax runs over, if no row
-    "queries": (-2,),
-    "both axes": (-2, -1),
-    "heads": (-3,),
-}
 APART = 0.05  # of a factor or a direction, at least, where another is told from it
 TELLING = 8  # numbers, at least, that factors leave to be explained
-CANCELLED = 1e3  # times, at most: a sum nearer to 0 is not told from others
-
-
-class NoRoom(ValueError):
-    """The inputs leave no room for this mistake."""
 
 
 class Bench:
@@ -316,7 +316,7 @@ class Bench:
                 added |= dict(zip(last, (Q, K), strict=True))
         added["V"] = V
         if grouped(Q, K):
-            share, heads = _tiled if chosen["groups"] else repeat_heads, Q.shape[-3]
+            share, heads = tiled if chosen["groups"] else repeat_heads, Q.shape[-3]
             added |= {name: share(M, heads) for name, M in added.items() if name[0] != "Q"}
             K = share(K, heads)
         elif chosen["groups"]:
@@ -514,7 +514,7 @@ class Bench:
             biased = biased + self._rows(self._relative(chosen))
         if allowed is None:
             allowed = np.ones((1, 1), bool)
-        masked = _hiding(chosen["hiding"])(biased, allowed)
+        masked = hiding(chosen["hiding"])(biased, allowed)
         if chosen["hiding"] == "lowest twice":
             masked = np.where(self._hidden_twice(), -np.inf, masked)
         elif chosen["hiding"] == "+∞" and g.softmax == SIGMOID:
@@ -528,7 +528,7 @@ class Bench:
         allowed = self._allowed("both")
         if allowed.any(axis=-1).all():
             raise NoRoom("no row is left without keys")
-        look_ahead, keys = _halves(allowed)
+        look_ahead, keys = halves(allowed)
         return ~(self._rows(look_ahead) | keys)
 
     def _bias(self, chosen: Options) -> np.ndarray | float:
@@ -634,7 +634,7 @@ class Bench:
         masked, allowed, option = stages["masked"], stages["allowed"], chosen["softmax"]
         visible, sinks = masked != -np.inf, self._sinks(chosen["sinks"])
         if "shifted" in (chosen["sinks"] or ""):
-            sinks = _not_shifted(sinks, masked, option)
+            sinks = not_shifted(sinks, masked, option)
         if self.given.softmax == SIGMOID:
             if option not in (None, "taken", "none") or chosen["hiding"] == "NaN":
                 raise NoRoom("there is no softmax")
@@ -654,16 +654,16 @@ class Bench:
             if self._visible(chosen) is None:
                 raise NoRoom("nothing is masked")
             first = softmax_rows(masked, visible, sinks=sinks)
-            again = _hiding(chosen["hiding"])(first, allowed)
+            again = hiding(chosen["hiding"])(first, allowed)
             weights = softmax_rows(again, again != -np.inf)
         else:
             weights = SOFTMAX[option](masked, visible, sinks=sinks)
-        weights = _hidden_after(weights, allowed, visible, chosen)
+        weights = hidden_after(weights, allowed, visible, chosen)
         if chosen["scale"] == "after softmax":
             weights = weights * self._factor(None)
         size = np.abs(weights)
         if option == "divided":
-            size = size * _lost_to_cancelling(masked, visible)
+            size = size * lost_to_cancelling(masked, visible)
         return {"weights": weights, "visible": visible, "weights size": size}
 
     def _sinks(self, option: str | None) -> np.ndarray | None:
@@ -796,306 +796,3 @@ class Bench:
         least, most = (apart - unit).max(axis=0), (apart + unit).min(axis=0)
         mean = apart.mean(axis=0)
         return np.where(least <= most, np.clip(mean, least, most), mean)
-
-
-# ---- the options of the parts --------------------------------------------------------------------
-
-
-def _reshaped(M: np.ndarray, heads: int) -> np.ndarray:
-    *lead, n, width = M.shape
-    return M.reshape(*lead, heads, n, width // heads)
-
-
-def _interleaved(M: np.ndarray, heads: int) -> np.ndarray:
-    *lead, n, width = M.shape
-    return np.moveaxis(M.reshape(*lead, n, width // heads, heads), -1, -3)
-
-
-def _of_the_first(M: np.ndarray, heads: int) -> np.ndarray:
-    M = split_heads(M, heads)
-    return np.broadcast_to(M[..., :1, :, :], M.shape)
-
-
-def _rejoined(M: np.ndarray) -> np.ndarray:
-    *lead, h, n, d = M.shape
-    return M.reshape(*lead, n, h * d)
-
-
-def _joined_in_turn(M: np.ndarray) -> np.ndarray:
-    *lead, h, n, d = M.shape
-    return np.moveaxis(M, -3, -1).reshape(*lead, n, d * h)
-
-
-def _averaged(M: np.ndarray) -> np.ndarray:
-    return M.mean(axis=-3)
-
-
-def _mean_tiled(M: np.ndarray) -> np.ndarray:
-    return np.concatenate([M.mean(axis=-3)] * M.shape[-3], axis=-1)
-
-
-def _mean_repeated(M: np.ndarray) -> np.ndarray:
-    return np.repeat(M.mean(axis=-3), M.shape[-3], axis=-1)
-
-
-def _tiled(M: np.ndarray, heads: int) -> np.ndarray:
-    return np.concatenate([M] * (heads // M.shape[-3]), axis=-3)
-
-
-SPLIT: dict[str | None, Callable[[np.ndarray, int], np.ndarray]] = {
-    None: split_heads,
-    "reshaped": _reshaped,
-    "interleaved": _interleaved,
-    "none": lambda M, heads: M[..., None, :, :],
-    "first": _of_the_first,
-}
-JOIN: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
-    None: join_heads,
-    "reshaped": _rejoined,
-    "interleaved": _joined_in_turn,
-    "first": lambda M: join_heads(np.broadcast_to(M[..., :1, :, :], M.shape)),
-    "averaged": _averaged,
-    "averaged, tiled": _mean_tiled,
-    "averaged, repeated": _mean_repeated,
-}
-
-
-def _filled(filler: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    return lambda scores, allowed: np.where(allowed, scores, filler)
-
-
-HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    None: _filled(-np.inf),
-    "NaN": _filled(-np.inf),
-    "filled": _filled(TUTORIAL_FILL),
-    "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores + TUTORIAL_FILL),
-    "lowest twice": _filled(TUTORIAL_FILL),
-    "+∞": _filled(np.inf),
-    "0/1 added": lambda scores, allowed: scores + allowed,
-    **{option: _filled(number) for option, number in FILLS.items()},
-    "after softmax": lambda scores, allowed: scores,
-}
-
-
-def _hiding(option: str | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return the function that hides scores; an option that is a number fills them with it."""
-    return HIDING[option] if option in HIDING else _filled(float(str(option)))
-
-
-def _softmax_of_columns(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
-    columns = np.swapaxes(masked, -1, -2), np.swapaxes(visible, -1, -2)
-    return np.swapaxes(softmax_rows(*columns, sinks=sinks), -1, -2)
-
-
-def _softmax_of_all(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
-    flat = (*masked.shape[:-2], 1, masked.shape[-2] * masked.shape[-1])
-    weights = softmax_rows(masked.reshape(flat), visible.reshape(flat), sinks=sinks)
-    return weights.reshape(masked.shape)
-
-
-def _lost_to_cancelling(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
-    """Return by how much a sum of scores is known less well than its terms, within reason."""
-    scores = np.where(visible, masked, 0)
-    total = np.abs(scores.sum(axis=-1, keepdims=True))
-    apart = np.abs(scores).sum(axis=-1, keepdims=True)
-    return np.minimum(apart / np.where(total > 0, total, 1), CANCELLED)
-
-
-def _not_shifted(sinks: Sinks, masked: np.ndarray, option: str | None) -> np.ndarray:
-    """Return sinks as large as if each row's largest score was subtracted from the scores alone."""
-    if option not in (None, "queries") or sinks is None:
-        raise NoRoom("a row is no plain softmax")
-    rows = np.swapaxes(masked, -1, -2) if option else masked
-    highest = rows.max(axis=-1, keepdims=True, initial=-np.inf)
-    return sinks + np.where(np.isfinite(highest), highest, 0)
-
-
-def _hidden_after(
-    weights: np.ndarray, allowed: np.ndarray, visible: np.ndarray, chosen: Options
-) -> np.ndarray:
-    """Return the weights with what becomes of hidden ones once they are made."""
-    if chosen["hiding"] == "NaN":
-        option = chosen["softmax"]
-        axis = UNSEEN_ALONG.get(option, (-1,))
-        seen = np.broadcast_to(allowed, weights.shape).any(axis=axis, keepdims=True)
-        weights = np.where(seen, weights, np.nan)
-        return SOFTMAX[None](weights, np.ones((), bool)) if option == "twice" else weights
-    if chosen["hiding"] == "lowest twice":
-        return np.where(visible.any(axis=-1, keepdims=True), weights, np.nan)
-    return np.where(allowed, weights, 0) if chosen["hiding"] == "after softmax" else weights
-
-
-def _softmax_of_heads(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
-    over = (np.moveaxis(M, -3, -1) for M in (masked, visible))
-    return np.moveaxis(softmax_rows(*over), -1, -3)
-
-
-def _divided(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
-    """Divide each row by its sum; a row that sees no key stays 0."""
-    scores = np.where(visible, masked, 0)
-    total = scores.sum(axis=-1, keepdims=True)
-    return scores / np.where(visible.any(axis=-1, keepdims=True), total, 1)
-
-
-def _softmax_twice(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
-    """Take a second softmax, which sees the hidden keys' weights of 0 as scores."""
-    return softmax_rows(softmax_rows(masked, visible, sinks=sinks), np.ones((), bool))
-
-
-SOFTMAX: dict[str | None, Callable[..., np.ndarray]] = {
-    None: softmax_rows,
-    "queries": _softmax_of_columns,
-    "both axes": _softmax_of_all,
-    "twice": _softmax_twice,
-    "heads": _softmax_of_heads,
-    "divided": _divided,
-    "sigmoid": lambda masked, visible, sinks=None: sigmoid(masked, visible),
-    "none": lambda masked, visible, sinks=None: masked,
-}
-
-
-def _look_ahead(allowed: np.ndarray) -> tuple[Callable, np.ndarray]:
-    """Return the corner of the look-ahead mask in this one, and the keys that padding leaves."""
-    n_q, n_k = allowed.shape[-2:]
-    for corner in (causal, causal_lower_right):
-        if (allowed == corner(n_q, n_k)).all():
-            return corner, np.ones((1, n_k), bool)
-    keys = np.asarray(allowed.any(axis=-2, keepdims=True))
-    for corner in (causal, causal_lower_right):
-        if (allowed == corner(n_q, n_k) & keys).all():
-            return corner, keys
-    raise NoRoom("the mask is not a look-ahead mask")
-
-
-def _shifted(by: int) -> Callable[[np.ndarray], np.ndarray]:
-    """Look-ahead off by some keys: more may be seen, or fewer."""
-
-    def shifted(allowed: np.ndarray) -> np.ndarray:
-        corner, keys = _look_ahead(allowed)
-        n_q, n_k = allowed.shape[-2:]
-        past = by + (n_k - n_q if corner is causal_lower_right else 0)
-        return np.tril(np.ones((n_q, n_k), bool), past) & keys
-
-    return shifted
-
-
-def _other_triangle(allowed: np.ndarray) -> np.ndarray:
-    corner, keys = _look_ahead(allowed)
-    n_q, n_k = allowed.shape[-2:]
-    return (
-        np.triu(np.ones((n_q, n_k), bool), n_k - n_q if corner is causal_lower_right else 0) & keys
-    )
-
-
-def _other_corner(allowed: np.ndarray) -> np.ndarray:
-    corner, keys = _look_ahead(allowed)
-    if allowed.shape[-1] == allowed.shape[-2]:
-        raise NoRoom("both corners are one")
-    other = causal if corner is causal_lower_right else causal_lower_right
-    return other(*allowed.shape[-2:]) & keys
-
-
-def _windowed(more: int | None) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a window that holds so many keys more; None: no window, all keys before the query."""
-
-    def windowed(allowed: np.ndarray) -> np.ndarray:
-        n_q, n_k = allowed.shape[-2:]
-        keys = np.asarray(allowed.any(axis=-2, keepdims=True))
-        for past in (0, n_k - n_q):
-            behind = np.where(allowed, lead(n_q, n_k, past), -1)
-            seen = int(behind.max(initial=-1)) + 1
-            if not 0 < seen < n_q + past:
-                continue
-            if (allowed == window(n_q, n_k, seen, past) & keys).all():
-                if more is not None and seen + more > 0:
-                    return window(n_q, n_k, seen + more, past) & keys
-                if more is None:
-                    return causal(n_q, n_k, past) & keys
-        raise NoRoom("the mask is no window")
-
-    return windowed
-
-
-def _padding(*, both: bool) -> Callable[[np.ndarray], np.ndarray]:
-    """Hide the queries of the tokens whose keys are hidden, instead or as well."""
-
-    def padded(allowed: np.ndarray) -> np.ndarray:
-        n_q, n_k = allowed.shape[-2:]
-        keys = allowed.any(axis=-2, keepdims=True)
-        if n_q != n_k or keys.all():
-            raise NoRoom("there is no padding")
-        queries = np.swapaxes(keys, -1, -2)
-        if both:
-            return allowed & queries
-        if (allowed == keys).all():
-            return np.broadcast_to(queries, allowed.shape)
-        return _look_ahead(allowed)[0](n_q, n_k) & queries
-
-    return padded
-
-
-def _diagonal_shown(allowed: np.ndarray) -> np.ndarray:
-    if allowed.shape[-1] != allowed.shape[-2]:
-        raise NoRoom("which key is a query's own is not clear")
-    return allowed | np.eye(allowed.shape[-1], dtype=bool)
-
-
-def _halves(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the look-ahead mask and the padding whose product this mask is."""
-    corner, keys = _look_ahead(allowed)
-    if keys.all():
-        raise NoRoom("there is no padding")
-    return corner(*allowed.shape[-2:]), keys
-
-
-def _padding_lost(allowed: np.ndarray) -> np.ndarray:
-    return np.broadcast_to(_halves(allowed)[0], allowed.shape)
-
-
-def _look_ahead_lost(allowed: np.ndarray) -> np.ndarray:
-    return np.broadcast_to(_halves(allowed)[1], allowed.shape)
-
-
-def _another(by: int | None) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the masks so many items or heads further on; None: the first for all."""
-
-    def another(allowed: np.ndarray) -> np.ndarray:
-        *lead, n_q, n_k = allowed.shape
-        masks = allowed.reshape(math.prod(lead), n_q, n_k)
-        if by is None:
-            return np.broadcast_to(masks[0], allowed.shape)
-        return np.roll(masks, by, axis=0).reshape(allowed.shape)
-
-    return another
-
-
-def _transposed(allowed: np.ndarray) -> np.ndarray:
-    if allowed.shape[-1] != allowed.shape[-2]:
-        raise NoRoom("a mask that is not square cannot be transposed unseen")
-    if (allowed == allowed[..., :1, :]).all() and not allowed.all():
-        raise NoRoom("padding as rows is said of it")
-    return np.swapaxes(allowed, -1, -2)
-
-
-MASKED: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
-    None: lambda allowed: allowed,
-    "inverted": np.logical_not,
-    "ignored": np.ones_like,
-    "transposed": _transposed,
-    "other triangle": _other_triangle,
-    "diagonal hidden": _shifted(-1),
-    "one ahead": _shifted(1),
-    "other corner": _other_corner,
-    "no window": _windowed(None),
-    "wider": _windowed(1),
-    "narrower": _windowed(-1),
-    "padding as rows": _padding(both=False),
-    "padding both ways": _padding(both=True),
-    "diagonal shown": _diagonal_shown,
-    "both": lambda allowed: _halves(allowed)[0] & allowed,
-    "padding lost": _padding_lost,
-    "look-ahead lost": _look_ahead_lost,
-    "of the first": _another(None),
-    "of the next": _another(-1),
-    "of the one before": _another(1),
-}

@@ -15,7 +15,7 @@ import messages
 import numpy as np
 import pytest
 from amount import amount, some
-from frameworks.planting import theirs
+from frameworks.diagnosis.planting import theirs
 
 import attention
 from attention import (
@@ -32,13 +32,13 @@ from attention import (
     sinusoidal,
     window,
 )
-from attention.frameworks.answers import Target, compare
-from attention.frameworks.bench import Bench
+from attention.frameworks.diagnosis.answers import Target, compare
+from attention.frameworks.diagnosis.bench import Bench
+from attention.frameworks.diagnosis.mistakes import BY_NAME as NAMES
+from attention.frameworks.diagnosis.mistakes import COMMONEST, MISTAKES
+from attention.frameworks.diagnosis.search import Search
 from attention.frameworks.given import Given, checked
-from attention.frameworks.mistakes import BY_NAME as NAMES
-from attention.frameworks.mistakes import COMMONEST, MISTAKES
 from attention.frameworks.precision import written as how_written
-from attention.frameworks.search import Search
 
 inf, nan = np.inf, np.nan
 PAIRS = amount(8, 1000)  # planted in each system
@@ -1240,7 +1240,7 @@ def test_what_mixes_queries_is_found_head_by_head_from_output_or_weights(name, w
 
 
 def test_large_weights_are_compared_in_the_memory_of_a_few_copies_of_them(monkeypatch):
-    monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
+    monkeypatch.setattr("attention.frameworks.diagnosis.search.BLOCK", 2**16)
     monkeypatch.setattr("attention.arrays.distance.CELLS", 2**14, raising=False)
     given = large(heads=8)
     output, weights = applied(given, ())
@@ -1268,7 +1268,7 @@ def test_a_scale_of_all_heads_shows_beside_what_mixes_queries(what):
 
 
 def test_where_only_some_queries_are_shown_both_answers_are_still_told_apart(monkeypatch):
-    monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
+    monkeypatch.setattr("attention.frameworks.diagnosis.search.BLOCK", 2**16)
     given = large()
     output, weights = applied(given, ())
     found = diagnose(**given, output=output, weights=np.square(weights))
@@ -1313,9 +1313,9 @@ def test_a_wrong_number_outside_the_queries_that_are_searched_is_seen():
 
 
 def test_what_would_be_too_much_work_is_left_out_and_said(monkeypatch):
-    monkeypatch.setattr("attention.frameworks.search.WORK", 2**17)
-    monkeypatch.setattr("attention.frameworks.search.WHOLE", 2**15)
-    monkeypatch.setattr("attention.frameworks.search.PAIRS", 2**10)
+    monkeypatch.setattr("attention.frameworks.diagnosis.search.WORK", 2**17)
+    monkeypatch.setattr("attention.frameworks.diagnosis.search.WHOLE", 2**15)
+    monkeypatch.setattr("attention.frameworks.diagnosis.search.PAIRS", 2**10)
     given = large()
     noisy = applied(given, ())[0] + np.random.default_rng(1).standard_normal((300, 16))
     found = diagnose(**given, output=noisy)

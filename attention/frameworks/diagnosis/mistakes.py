@@ -1,8 +1,9 @@
 """The mistakes that are made in attention: what each does, in which part, and the mend.
 
 A mistake replaces the option of one part of the arithmetic by another, or of several parts at once;
-:mod:`attention.frameworks.bench` computes with them. Two mistakes go together where they have no
-part in common. To add one: a row here, and its line in the step of the bench that it changes.
+:mod:`attention.frameworks.diagnosis.bench` computes with them. Two mistakes go together where they
+have no part in common. To add one: a row here, and its line in the step of the bench that it
+changes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 Choices = tuple[tuple[str, str], ...]  # (part, option) …
+
+
+class NoRoom(ValueError):
+    """The inputs leave no room for this mistake."""
 
 
 @dataclass(frozen=True, eq=False)  # each is one row of the table, and itself alone

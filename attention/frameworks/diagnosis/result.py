@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention.arrays.distance import difference
-from attention.frameworks.mistakes import Mistake
-from attention.frameworks.search import Plan
+from attention.frameworks.diagnosis.mistakes import Mistake
+from attention.frameworks.diagnosis.search import Plan
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,9 +4,9 @@ import messages
 import numpy as np
 import pytest
 
+from attention.frameworks.diagnosis.theirs import diagnose_library
 from attention.frameworks.given import Given, checked
 from attention.frameworks.records import CONVENTIONS, answer
-from attention.frameworks.theirs import diagnose_library
 from attention.limits import BadInput
 
 Q, K, V = np.random.default_rng(0).standard_normal((3, 2, 4, 4))  # 2 items

@@ -12,7 +12,7 @@ import pytest
 from amount import amount
 
 from attention import diagnose
-from attention.frameworks.mistakes import BY_NAME
+from attention.frameworks.diagnosis.mistakes import BY_NAME
 
 EACH = amount(6, 2000)
 SIZES = ((1, 6, 4), (2, 6, 8), (4, 12, 16))  # heads, tokens, columns of all heads
@@ -47,7 +47,7 @@ def all_to(decimals):
 @pytest.fixture
 def few_pairs(monkeypatch):
     """As few as the search allows: what is right or off by 1 % is no pair of mistakes."""
-    monkeypatch.setattr("attention.frameworks.search.PAIRS", 0)
+    monkeypatch.setattr("attention.frameworks.diagnosis.search.PAIRS", 0)
 
 
 @pytest.mark.usefixtures("few_pairs")

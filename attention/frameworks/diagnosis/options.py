@@ -1,0 +1,175 @@
+"""The options of parts that are functions: splitting, joining, hiding, the softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attention.arrays.checks import softmax_rows
+from attention.arrays.layouts import join_heads, split_heads
+from attention.core.masks import TUTORIAL_FILL
+from attention.core.scores import sigmoid
+from attention.frameworks.diagnosis.mistakes import FILLS, NoRoom
+
+Options = dict[str, str | None]
+Sinks = np.ndarray | None  # (…, 1, 1), one more score in each sum
+UNSEEN_ALONG: dict[str | None, tuple[int, ...]] = {  # what one softmax runs over, if no row
+    "queries": (-2,),
+    "both axes": (-2, -1),
+    "heads": (-3,),
+}
+CANCELLED = 1e3  # times, at most: a sum nearer to 0 is not told from others
+
+
+def _reshaped(M: np.ndarray, heads: int) -> np.ndarray:
+    *lead, n, width = M.shape
+    return M.reshape(*lead, heads, n, width // heads)
+
+
+def _interleaved(M: np.ndarray, heads: int) -> np.ndarray:
+    *lead, n, width = M.shape
+    return np.moveaxis(M.reshape(*lead, n, width // heads, heads), -1, -3)
+
+
+def _of_the_first(M: np.ndarray, heads: int) -> np.ndarray:
+    M = split_heads(M, heads)
+    return np.broadcast_to(M[..., :1, :, :], M.shape)
+
+
+def _rejoined(M: np.ndarray) -> np.ndarray:
+    *lead, h, n, d = M.shape
+    return M.reshape(*lead, n, h * d)
+
+
+def _joined_in_turn(M: np.ndarray) -> np.ndarray:
+    *lead, h, n, d = M.shape
+    return np.moveaxis(M, -3, -1).reshape(*lead, n, d * h)
+
+
+def _averaged(M: np.ndarray) -> np.ndarray:
+    return M.mean(axis=-3)
+
+
+def _mean_tiled(M: np.ndarray) -> np.ndarray:
+    return np.concatenate([M.mean(axis=-3)] * M.shape[-3], axis=-1)
+
+
+def _mean_repeated(M: np.ndarray) -> np.ndarray:
+    return np.repeat(M.mean(axis=-3), M.shape[-3], axis=-1)
+
+
+def tiled(M: np.ndarray, heads: int) -> np.ndarray:
+    return np.concatenate([M] * (heads // M.shape[-3]), axis=-3)
+
+
+SPLIT: dict[str | None, Callable[[np.ndarray, int], np.ndarray]] = {
+    None: split_heads,
+    "reshaped": _reshaped,
+    "interleaved": _interleaved,
+    "none": lambda M, heads: M[..., None, :, :],
+    "first": _of_the_first,
+}
+JOIN: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
+    None: join_heads,
+    "reshaped": _rejoined,
+    "interleaved": _joined_in_turn,
+    "first": lambda M: join_heads(np.broadcast_to(M[..., :1, :, :], M.shape)),
+    "averaged": _averaged,
+    "averaged, tiled": _mean_tiled,
+    "averaged, repeated": _mean_repeated,
+}
+
+
+def _filled(filler: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    return lambda scores, allowed: np.where(allowed, scores, filler)
+
+
+HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    None: _filled(-np.inf),
+    "NaN": _filled(-np.inf),
+    "filled": _filled(TUTORIAL_FILL),
+    "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores + TUTORIAL_FILL),
+    "lowest twice": _filled(TUTORIAL_FILL),
+    "+∞": _filled(np.inf),
+    "0/1 added": lambda scores, allowed: scores + allowed,
+    **{option: _filled(number) for option, number in FILLS.items()},
+    "after softmax": lambda scores, allowed: scores,
+}
+
+
+def hiding(option: str | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Return the function that hides scores; an option that is a number fills them with it."""
+    return HIDING[option] if option in HIDING else _filled(float(str(option)))
+
+
+def _softmax_of_columns(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
+    columns = np.swapaxes(masked, -1, -2), np.swapaxes(visible, -1, -2)
+    return np.swapaxes(softmax_rows(*columns, sinks=sinks), -1, -2)
+
+
+def _softmax_of_all(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
+    flat = (*masked.shape[:-2], 1, masked.shape[-2] * masked.shape[-1])
+    weights = softmax_rows(masked.reshape(flat), visible.reshape(flat), sinks=sinks)
+    return weights.reshape(masked.shape)
+
+
+def lost_to_cancelling(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    """Return by how much a sum of scores is known less well than its terms, within reason."""
+    scores = np.where(visible, masked, 0)
+    total = np.abs(scores.sum(axis=-1, keepdims=True))
+    apart = np.abs(scores).sum(axis=-1, keepdims=True)
+    return np.minimum(apart / np.where(total > 0, total, 1), CANCELLED)
+
+
+def not_shifted(sinks: Sinks, masked: np.ndarray, option: str | None) -> np.ndarray:
+    """Return sinks as large as if each row's largest score was subtracted from the scores alone."""
+    if option not in (None, "queries") or sinks is None:
+        raise NoRoom("a row is no plain softmax")
+    rows = np.swapaxes(masked, -1, -2) if option else masked
+    highest = rows.max(axis=-1, keepdims=True, initial=-np.inf)
+    return sinks + np.where(np.isfinite(highest), highest, 0)
+
+
+def hidden_after(
+    weights: np.ndarray, allowed: np.ndarray, visible: np.ndarray, chosen: Options
+) -> np.ndarray:
+    """Return the weights with what becomes of hidden ones once they are made."""
+    if chosen["hiding"] == "NaN":
+        option = chosen["softmax"]
+        axis = UNSEEN_ALONG.get(option, (-1,))
+        seen = np.broadcast_to(allowed, weights.shape).any(axis=axis, keepdims=True)
+        weights = np.where(seen, weights, np.nan)
+        return SOFTMAX[None](weights, np.ones((), bool)) if option == "twice" else weights
+    if chosen["hiding"] == "lowest twice":
+        return np.where(visible.any(axis=-1, keepdims=True), weights, np.nan)
+    return np.where(allowed, weights, 0) if chosen["hiding"] == "after softmax" else weights
+
+
+def _softmax_of_heads(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
+    over = (np.moveaxis(M, -3, -1) for M in (masked, visible))
+    return np.moveaxis(softmax_rows(*over), -1, -3)
+
+
+def _divided(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
+    """Divide each row by its sum; a row that sees no key stays 0."""
+    scores = np.where(visible, masked, 0)
+    total = scores.sum(axis=-1, keepdims=True)
+    return scores / np.where(visible.any(axis=-1, keepdims=True), total, 1)
+
+
+def _softmax_twice(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
+    """Take a second softmax, which sees the hidden keys' weights of 0 as scores."""
+    return softmax_rows(softmax_rows(masked, visible, sinks=sinks), np.ones((), bool))
+
+
+SOFTMAX: dict[str | None, Callable[..., np.ndarray]] = {
+    None: softmax_rows,
+    "queries": _softmax_of_columns,
+    "both axes": _softmax_of_all,
+    "twice": _softmax_twice,
+    "heads": _softmax_of_heads,
+    "divided": _divided,
+    "sigmoid": lambda masked, visible, sinks=None: sigmoid(masked, visible),
+    "none": lambda masked, visible, sinks=None: masked,
+}
