@@ -104,8 +104,13 @@ class Dashboard:
 
     def turn_to(self, **link) -> None:
         """Another link on the page that is open, as Back and Forward bring one."""
-        self.page.evaluate("link => history.pushState(null, '', link)", "?" + urlencode(link))
-        self.page.evaluate("dispatchEvent(new Event('popstate'))")
+        self.page.evaluate(  # in one task, as a browser does it: no answer comes between
+            """link => {
+              history.pushState(null, '', link)
+              dispatchEvent(new Event('popstate'))
+            }""",
+            "?" + urlencode(link),
+        )
 
     def choose_page(self, name: str) -> None:
         """Another page, by the menu at the top."""
