@@ -20,6 +20,8 @@ TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).
 IDLE = """() => { const { testScriptState, testConnectionState } =
   document.querySelector('[data-testid=stApp]').dataset
   return testScriptState === 'notRunning' && testConnectionState === 'CONNECTED' }"""
+PAINTED_TWICE = """() => new Promise(done =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
 IN_COLOURS = """([stage, codes]) => [...(document.querySelector(
     `.board-pane[data-stage=${stage}] .board-canvas`)?.painted?.codes ?? [])].join() === codes"""
 CHART = ".st-key-plotly_variances .main-svg"  # on Why, once it is drawn
@@ -307,6 +309,7 @@ class Dashboard:
         """Take what was understood, and wait until it is drawn."""
         button = ".st-key-load_use button:enabled"
         until(self.page.locator(button).first)
+        self.page.evaluate(PAINTED_TWICE)  # the browser notes what it heard after it paints
         return self.after(lambda: self.page.locator(button).first.click())
 
     def download(self, act) -> tuple[str, bytes]:
