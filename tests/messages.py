@@ -456,9 +456,7 @@ CHECK_EXAMPLE = (
 CHECK_RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
 RIGHT_IN_TYPE = "These numbers are right, to {digits}, as near as {kind} comes."
-RIGHT_WHEN_ROUNDED = (
-    "These numbers are right, to {digits}, as near as inputs rounded to {decimals} allow."
-)
+RIGHT_WHEN_ROUNDED = "Right, as far as {rounding} can tell."
 RIGHT_IN_HALF = (
     "These numbers are right if they were computed in half precision ({kind}), which numbers as"
     " short as these do not show: they are off by up to {error}."

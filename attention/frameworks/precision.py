@@ -26,6 +26,7 @@ SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
 CHANCE = 1e-4  # what happens more rarely than that is no coincidence
 FIRST = 256  # numbers that are looked at before all are
+LONGEST = 7  # decimals: numbers of float32 have as many
 FEWEST, MOST = 3, 12  # decimals in a text that show rounding: fewer may be exact, more are all
 _FRACTION = re.compile(rf"\.\d{{{FEWEST},{MOST}}}(?!\d)")
 _ROUNDED = re.compile(rf"(?<!\d)\d++{_FRACTION.pattern}(?:[eE][+-]?\d{{1,4}})?")
@@ -143,6 +144,33 @@ def shows(values: np.ndarray, decimals: int) -> bool:
         loss = np.abs(finite) * (SINGLE if single else DOUBLE)
         fits, shorter = (_multiples(finite, 10.0**-each, loss) for each in (decimals, decimals - 1))
     return fits and not shorter
+
+
+def seems_rounded(values: np.ndarray) -> Written | None:
+    """Return how an input seems to have been rounded, by its numbers alone; None: not at all.
+
+    To so many decimals, or digits, from three to six, where at least half of the numbers have
+    exactly that many and none has more; or to half precision.
+
+    >>> print(seems_rounded(np.array([[0.1235, -1.0002], [0.5, 0.2217]])))
+    4 decimals
+    >>> seems_rounded(np.array([0.25, 1.5]))
+    """
+    if _whole(values):
+        return None
+    finite = values[np.isfinite(values)]
+    with np.errstate(all="ignore"):
+        found = _rounded(lambda: iter([finite]))
+        counts = {"decimals": found.decimals, "digits": found.digits}
+        for name, count in counts.items():
+            if count is None or not FEWEST <= count < LONGEST:
+                continue
+            coarse = 10.0 ** (1 - count) if name == "decimals" else _last_place(finite, count - 1)
+            exactly = np.abs(np.round(finite / coarse) * coarse - finite) > 1e-6 * coarse
+            if 2 * exactly.sum() >= finite.size:
+                return Written(count) if name == "decimals" else Written(digits=count)
+    half = written(np.atleast_2d(values), None).half
+    return None if half is None else Written(half=half)
 
 
 def _whole(values: np.ndarray) -> bool:

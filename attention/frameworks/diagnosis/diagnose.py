@@ -100,9 +100,10 @@ def diagnose(
         What makes weights of the scores, as the other code means it.
     decimals : int, or a dict of int by the name of an argument: ``{"X": 4, "output": 3}``
         How many decimals the numbers were rounded to. One int is for the answer, and for those
-        inputs whose numbers have that many decimals. Default: of the answer seen from the numbers,
-        where there are enough of them; inputs are exact, but for those of type float16 or bfloat16
-        that are not whole numbers.
+        inputs whose numbers have that many decimals; {} is for none. Default: of the answer seen
+        from the numbers, where there are enough of them. Inputs of type float16 or bfloat16 count
+        as rounded; of others those that seem to be, and only where nothing explains the answer to
+        the inputs as they are.
     announce : function of a sentence
         Is told, before the work begins, what is going to be tried and about how long that takes;
         ``print`` for example.
@@ -168,7 +169,7 @@ def diagnose_given(
     theirs = {"output": output, "weights": weights}
     given, of_answers = _rounded(given, theirs, decimals)
     with one_blas_thread(), np.errstate(all="ignore"):
-        return _explained(given, theirs, of_answers, announce)
+        return _explained(given, theirs, of_answers, announce, guess=decimals is None)
 
 
 def _rounded(
@@ -198,13 +199,15 @@ def _explained(
     theirs: dict[str, Any],
     decimals: Mapping[str, int],
     announce: Callable[[str], object] | None,
+    guess: bool,
 ) -> Diagnosis:
+    """Explain the numbers; with ``guess`` also by inputs that seem to be rounded."""
     if announce is not None and not callable(announce):
         raise TypeError(f"announce is {shown(announce)}; expected a function of a sentence.")
     search = Search(given, theirs, decimals)
     lost = {t.name: nothing for t in search.targets if (nothing := nothing_to_compare(t))}
     if 0 < len(lost) < len(search.targets):
-        return _without(search, lost, theirs, decimals, announce)
+        return _without(search, lost, theirs, decimals, announce, guess)
     if announce is not None:
         announce(str(search.plan))
     if lost:
@@ -224,6 +227,10 @@ def _explained(
             plan=search.plan,
         )
     found = search.run()
+    if not found.explaining and (mask := _look_ahead(search.given, theirs, decimals)):
+        return _right_with(mask, search, len(found.verdicts))
+    if not found.explaining and guess:
+        found = search.run_as_rounded() or found
     explanations = tuple(_explanation(found, each) for each in found.explaining)
     near = None if explanations else _closest(found)
     closest = (
@@ -232,8 +239,6 @@ def _explained(
     correct = bool(explanations) and not explanations[0].mistakes
     answers = _answers(search)
     words = Words(found, explanations, closest, correct, answers)
-    if not explanations and (mask := _look_ahead(search.given, theirs, decimals)):
-        return _right_with(mask, search, len(found.verdicts))
     return Diagnosis(
         explanations=explanations,
         closest=closest,
@@ -287,10 +292,11 @@ def _without(
     theirs: dict[str, Any],
     decimals: Mapping[str, int],
     announce: Callable[[str], object] | None,
+    guess: bool,
 ) -> Diagnosis:
     """Of two answers the one that has finite numbers, and what there is instead of the other."""
     rest = {name: None if name in lost else answer for name, answer in theirs.items()}
-    found = _explained(search.given, rest, decimals, announce)
+    found = _explained(search.given, rest, decimals, announce, guess)
     (nothing,), (other,) = lost.values(), (name for name, M in rest.items() if M is not None)
     inputs = damaged(search.given)
     verdict = (

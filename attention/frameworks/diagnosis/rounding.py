@@ -13,7 +13,7 @@ from attention.frameworks.diagnosis.bench import Bench
 from attention.frameworks.given import Given
 
 DRAWS = 32
-DEVIATIONS = 5  # of an answer's change that are accepted
+DEVIATIONS = 7  # of an answer's change that are accepted
 AT_ONCE = 2**22  # numbers of inputs and scores that are drawn together
 
 

@@ -52,7 +52,7 @@ from attention.frameworks.diagnosis.mistakes import (
 )
 from attention.frameworks.diagnosis.rounding import DRAWS, Draws
 from attention.frameworks.given import Given
-from attention.frameworks.precision import alike, written
+from attention.frameworks.precision import Written, alike, seems_rounded, written
 from attention.vocabulary.sentences import plural
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
@@ -107,6 +107,8 @@ class Found:
     vague: frozenset[Set]  # explain the numbers by a fill that other numbers would be as well
     # those compared, with what rounding the inputs may change in right ones; empty: not known
     roomy: list[Target]
+    rounded: Mapping[str, Written]  # the inputs that count as rounded, and how
+    seem_rounded: bool  # whether only their numbers say so
 
 
 class Search:
@@ -125,6 +127,7 @@ class Search:
         self.small = self.scores_per_query * n_q <= SAMPLED
         self.sample = Bench(given, None if self.small else self._first_sample())
         self.draws = Draws(given, self.sample.scores) if given.rounded else None
+        self.seem_rounded = False
         self.work_left = WORK
         self.whole: Bench | None = None
         self.largest_score = 0.0  # the largest of right attention's scaled scores
@@ -547,7 +550,35 @@ class Search:
     def run(self) -> Found:
         """Run the whole search."""
         right = self.prepare()
-        explaining = self._explaining(right)
+        return self._found(self._explaining(right))
+
+    def run_as_rounded(self) -> Found | None:
+        """Search again with inputs that seem to be rounded, after :meth:`run` found nothing.
+
+        Return None where none seems to be, or rounding them explains the numbers neither.
+        """
+        seem = {
+            name: how
+            for name, M in self.given.arrays.items()
+            if name not in self.given.rounded and (how := seems_rounded(M))
+        }
+        if not seem:
+            return None
+        self.given = replace(self.given, rounded={**self.given.rounded, **seem})
+        self.seem_rounded = True
+        self.draws = Draws(self.given, self.sample.scores)
+        explaining = (
+            self.try_rounded([()])
+            or self.try_rounded(each for each in self.verdicts if len(each) == 1)
+            or self.try_rounded(each for each in self.verdicts if len(each) > 1)
+        )
+        if not explaining:
+            return None
+        self.possible = []  # rounding says why, and not half precision
+        return self._found(explaining)
+
+    def _found(self, explaining: list[Set]) -> Found:
+        """Return these sets, with what is said beside them."""
         vague = frozenset(each for each in explaining if not self._singled_out(each))
         explaining = self._once(explaining, vague)
         unseen = self._unseen(explaining[0]) if explaining and len(explaining[0]) < 2 else []
@@ -572,6 +603,8 @@ class Search:
             plan=self.plan,
             vague=vague,
             roomy=roomy,
+            rounded=self.given.rounded,
+            seem_rounded=self.seem_rounded,
         )
 
     def _explaining(self, right: Verdict | None) -> list[Set]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attention.arrays.distance import furthest
 from attention.frameworks.diagnosis.answers import Set, Target, Verdict
@@ -11,7 +11,7 @@ from attention.frameworks.diagnosis.causes import overflow, trouble, where
 from attention.frameworks.diagnosis.mistakes import FILLED, NO_SOFTMAX, fill, titles
 from attention.frameworks.diagnosis.result import Explanation
 from attention.frameworks.diagnosis.search import Found
-from attention.frameworks.precision import FEWEST, shows
+from attention.frameworks.precision import FEWEST, Written, shows
 from attention.vocabulary.sentences import amount, capital, in_words
 
 LISTED = 6  # titles in one sentence
@@ -79,8 +79,7 @@ class Words:
             shown = next((t.written.half for t in self.found.targets if t.written.half), None)
             near = f", as near as {shown} comes" if shown else ""
             if self.found.verdicts[()].by_inputs:
-                to = in_words([*dict.fromkeys(map(str, self.found.bench.given.rounded.values()))])
-                near = f", as near as inputs rounded to {to} allow"
+                return f"Right, as far as {_roundings(self.found.rounded)} can tell."
             return f"These numbers are right, to {amount(first.digits, 'digit')}{near}."
         text = (
             f"These numbers are right if they were computed in half precision ({first.half}), which"
@@ -112,7 +111,7 @@ class Words:
         said = [self._half(), self._unseen(), self._apart(), *self._rounded()]
         if not self.explanations:
             if found.roomy and () not in found.possible:
-                targets = found.roomy if found.bench.given.rounded else found.targets
+                targets = found.roomy if found.rounded else found.targets
                 said.append(trouble(found.bench, targets, found.roomy, found.right))
             if found.roomy:
                 said.append(where(found.roomy, found.right))
@@ -125,7 +124,7 @@ class Words:
 
     def _rounded(self) -> list[str]:
         """Name the inputs that count as rounded, where that may matter, and how to give more."""
-        found, rounded = self.found, self.found.bench.given.rounded
+        found, rounded = self.found, self.found.rounded
         if not rounded and not self.explanations:
             return self._short()
         printed = any(t.written.decimals or t.written.digits for t in found.targets)
@@ -222,6 +221,19 @@ class Words:
 
     def _not_tried(self) -> str:
         return "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
+
+
+def _roundings(rounded: Mapping[str, Written]) -> str:
+    """Say which inputs count as rounded to what, such as "the 4 decimals of Q, K and V"."""
+    ways: dict[Written, list[str]] = {}
+    for name, how in rounded.items():
+        ways.setdefault(how, []).append(name)
+    return in_words(
+        [
+            f"{in_words(names)} in {how}" if how.half else f"the {how} of {in_words(names)}"
+            for how, names in ways.items()
+        ]
+    )
 
 
 def _read_as(names: Sequence[str], what: str) -> str:

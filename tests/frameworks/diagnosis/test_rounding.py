@@ -15,6 +15,8 @@ from attention import diagnose
 from attention.frameworks.diagnosis.mistakes import BY_NAME
 
 EACH = amount(6, 2000)
+WRONG = 200  # of them, at most, that are tried wrong by 1 % as well
+RIGHT_AS_FAR = messages.RIGHT_WHEN_ROUNDED.format(rounding="the {count} decimals of Q, K and V")
 SIZES = ((1, 6, 4), (2, 6, 8), (4, 12, 16))  # heads, tokens, columns of all heads
 
 
@@ -57,13 +59,14 @@ def test_right_answers_to_rounded_inputs_are_right_and_others_not(size, decimals
     refused, accepted = [], []
     for seed in range(EACH):
         exact = drawn(seed, *shape)
-        given = dict(zip("QKV", exact.round(decimals), strict=True))
-        given |= {"heads": heads, "decimals": all_to(decimals)}
+        given = {"heads": heads} | dict(zip("QKV", exact.round(decimals), strict=True))
+        if seed % 2:
+            given["decimals"] = all_to(decimals)  # else their numbers tell
         right = attended(*exact, heads).round(decimals)
         wrong = attended(*exact, heads, scaled_by=1.01).round(decimals)
         if not diagnose(**given, output=right).correct:
             refused.append(seed)
-        if diagnose(**given, output=wrong).explanations:
+        if seed < WRONG and diagnose(**given, output=wrong).explanations:
             accepted.append(seed)
     print(f"{size}, {decimals} decimals: {len(refused)} refused, {len(accepted)} accepted")
     assert not refused and not accepted
@@ -88,9 +91,7 @@ def test_a_right_answer_names_the_rounding_and_how_to_print_in_full():
     exact = drawn(0, 6, 4)
     found = diagnose(*exact.round(4), output=attended(*exact).round(4), decimals=4)
     assert str(found) == (
-        messages.RIGHT_WHEN_ROUNDED.format(digits="4 digits", decimals="4 decimals")
-        + " "
-        + counted_as_rounded("Q, K and V to 4 decimals")
+        RIGHT_AS_FAR.format(count=4) + " " + counted_as_rounded("Q, K and V to 4 decimals")
     )
 
 
@@ -103,10 +104,12 @@ def test_an_answer_that_rounding_does_not_explain_still_names_it():
     assert "24 of the 24" not in str(found)
 
 
-def test_short_arrays_are_exact_unless_decimals_say_otherwise():
+def test_short_arrays_are_exact_where_that_explains_the_numbers_or_decimals_say_so():
     exact = drawn(0, 6, 4)
     output = attended(*exact).round(4)
-    found = diagnose(*exact.round(4), output=output)
+    as_given = attended(*exact.round(4))
+    assert "rounded" not in str(diagnose(*exact.round(4), output=as_given))
+    found = diagnose(*exact.round(4), output=output, decimals={})
     assert not found.correct
     assert (
         messages.COUNT_AS_EXACT.format(
@@ -117,6 +120,7 @@ def test_short_arrays_are_exact_unless_decimals_say_otherwise():
         )
     ) in found.notes
     assert diagnose(*exact.round(4), output=output, decimals=4).correct
+    assert diagnose(*exact.round(4), output=output).verdict == RIGHT_AS_FAR.format(count=4)
     alone = {"decimals": {"output": 4}}  # says nothing of the inputs
     assert not diagnose(*exact.round(4), output=output, **alone).correct
 
@@ -147,8 +151,8 @@ def test_inputs_of_half_precision_count_as_rounded(kind):
         inputs = exact.astype(pytest.importorskip("ml_dtypes").bfloat16)
     output = attended(*exact)
     found = diagnose(*inputs, output=output)
-    near = messages.RIGHT_WHEN_ROUNDED.partition("{digits}")[2].format(decimals=kind)
-    assert found.correct and near in str(found)
+    assert found.correct
+    assert found.verdict == messages.RIGHT_WHEN_ROUNDED.format(rounding=f"Q, K and V in {kind}")
     assert (
         messages.COUNTED_AS_ROUNDED.format(
             each=messages.READ_AS_ROUNDED.format(names="Q, K and V", what=kind),
@@ -171,7 +175,8 @@ def test_weights_and_biases_of_a_layer_may_be_rounded():
     QKV = (exact["X"] @ exact[f"W_{c}"] + exact[f"b_{c}"] for c in "QKV")
     output = attended(*QKV, heads=2).round(4)
     given = {name: M.round(4) for name, M in exact.items()}
-    assert not diagnose(**given, heads=2, output=output).correct
+    assert diagnose(**given, heads=2, output=output).correct
+    assert not diagnose(**given, heads=2, output=output, decimals={}).correct
     found = diagnose(**given, heads=2, output=output, decimals=4)
     assert found.correct and counted_as_rounded(
         "X, W_Q, W_K, W_V, b_Q, b_K and b_V to 4 decimals"
@@ -231,7 +236,7 @@ def test_decimals_of_what_is_not_given_are_refused(decimals, kind, message):
     assert str(refused.value) == message
 
 
-@pytest.mark.parametrize("seed", [339, 1106, 1663])
+@pytest.mark.parametrize("seed", [339, 1663])
 def test_half_precision_excuses_nothing_where_the_inputs_are_no_half_precision(seed):
     """Three decimals of 24 numbers may be those of half precision by chance; 72 more are not."""
     exact = drawn(seed, 6, 4)
