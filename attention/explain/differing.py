@@ -129,5 +129,7 @@ def page(found: Diagnosis) -> str:
             hidden = np.isneginf(M) if k < 2 else None
             heading = f"<b>{html.escape(shown.symbols[k])}</b>"
             tables.append(table(heading, M, rows, columns, limits=limits[k], hidden=hidden))
-    first, *notes = (html.escape(sentence) for sentence in (found.verdict, *found.notes))
-    return block([f"<b>{first}</b>", *notes], tables)
+    first, *lines = map(html.escape, found.lines)
+    more = "".join(f"<div>{html.escape(sentence)}</div>" for sentence in found.more)
+    folded = [f"<details><summary>Details</summary>{more}</details>"] if more else []
+    return block([f"<b>{first}</b>", *lines, *folded], tables)

@@ -23,7 +23,7 @@ from attention.frameworks.diagnosis.causes import (
     likely_cause,
     nothing_to_compare,
 )
-from attention.frameworks.diagnosis.result import Diagnosis, Explanation
+from attention.frameworks.diagnosis.result import Cause, Diagnosis, Explanation
 from attention.frameworks.diagnosis.search import Found, Search
 from attention.frameworks.diagnosis.words import Words, digits_of, titles_of
 from attention.frameworks.given import Given, checked
@@ -119,10 +119,12 @@ def diagnose(
     >>> found = diagnose(Q, K, V, weights=[[0.7311, 0.2689], [0.2689, 0.7311]])
     >>> found.correct
     False
-    >>> print(found.verdict)
-    The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is \
-in scaled. Multiply the scores by the scale, by default 1/√d_k, before they are masked and become \
-weights.
+    >>> print(found)
+    The scores are not scaled.
+    With that, all numbers agree to 4 digits; the first difference is in scaled.
+    Multiply the scores by the scale, by default 1/√d_k, before they are masked and become weights.
+    >>> found.causes[0].name, found.causes[0].stage
+    ('scale: none', 'scaled')
     """
     given = Given(
         Q=Q,
@@ -213,15 +215,16 @@ def _explained(
     if lost:
         nothing, *_ = lost.values()
         cause = likely_cause(search.sample)
-        verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
+        lines = (f"There is no finite number to compare: {nothing}.", f"Likely cause: {cause}.")
         answers = _answers(search)
         return Diagnosis(
             explanations=(),
             closest=None,
             unseen=(),
             answers=answers,
-            verdict=verdict,
-            notes=(),
+            lines=lines,
+            verdict=" ".join(lines),
+            details=(),
             correct=False,
             tried=0,
             plan=search.plan,
@@ -244,12 +247,34 @@ def _explained(
         closest=closest,
         unseen=tuple(found.unseen),
         answers=answers,
+        lines=words.lines(),
         verdict=words.verdict(),
-        notes=tuple(words.notes()),
+        details=tuple(words.details()),
         correct=correct,
         tried=len(found.verdicts),
         plan=found.plan,
+        causes=_causes(found, explanations[0]) if explanations else (),
     )
+
+
+def _causes(found: Found, explanation: Explanation) -> tuple[Cause, ...]:
+    """Return the mistakes of an explanation for programs, each with the stage that it changes."""
+    causes = []
+    for mistake in explanation.mistakes:
+        stage = explanation.stage
+        if len(explanation.mistakes) > 1:
+            stages = found.bench.run((mistake,))
+            stage = found.bench.first_difference(stages) if stages else None
+        causes.append(
+            Cause(
+                name=mistake.name,
+                number=getattr(mistake, "number", None),
+                spread=getattr(mistake, "spread", None),
+                stage=stage,
+                fix=mistake.fix,
+            )
+        )
+    return tuple(causes)
 
 
 def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int]) -> str:
@@ -269,20 +294,23 @@ def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int
 def _right_with(mask: str, search: Search, tried: int) -> Diagnosis:
     """Say with which mask, which was not given, the numbers are right."""
     n_q, n_k = search.given.shape[-2:]
+    lines = (
+        f"Right with {LOOK_AHEAD[mask]}, which was not given.",
+        f"Pass allowed=attention.{mask}({n_q}, {n_k}).",
+    )
     return Diagnosis(
         explanations=(),
         closest=None,
         unseen=(),
         answers=_answers(search),
-        verdict=(
-            f"These numbers are right with {LOOK_AHEAD[mask]}, and none was given; pass"
-            f" allowed=attention.{mask}({n_q}, {n_k})."
-        ),
-        notes=(),
+        lines=lines,
+        verdict=" ".join(lines),
+        details=(f"No mask was given; right attention with {LOOK_AHEAD[mask]} explains these.",),
         correct=False,
         tried=tried,
         plan=search.plan,
         mask=mask,
+        causes=(Cause("mask: not given", stage="masked", fix=lines[-1]),),
     )
 
 
@@ -299,11 +327,17 @@ def _without(
     found = _explained(search.given, rest, decimals, announce, guess)
     (nothing,), (other,) = lost.values(), (name for name, M in rest.items() if M is not None)
     inputs = damaged(search.given)
-    verdict = (
+    before = (
         f"{capital(nothing)}.{f' {inputs}.' if inputs else ''}"
-        f" What follows is about the {other} alone. {found.verdict}"
+        f" What follows is about the {other} alone."
     )
-    return replace(found, verdict=verdict, answers=_answers(search), correct=False)
+    return replace(
+        found,
+        lines=(f"{before} {found.lines[0]}", *found.lines[1:]),
+        verdict=f"{before} {found.verdict}",
+        answers=_answers(search),
+        correct=False,
+    )
 
 
 def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:

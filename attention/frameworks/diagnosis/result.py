@@ -38,9 +38,20 @@ class Explanation:
     __repr__ = __str__
 
 
+@dataclass(frozen=True)
+class Cause:
+    """One mistake that explains the numbers, for programs."""
+
+    name: str  # as "scale: none"; "mask: not given"
+    number: float | None = None  # that was fitted to the numbers
+    spread: float | None = None  # of that number: its standard deviation
+    stage: str | None = None  # the first that this mistake alone changes
+    fix: str = ""  # a sentence
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis:
-    """What explains the numbers: the fewest mistakes that do. ``str`` says it in sentences."""
+    """What explains the numbers: the fewest mistakes that do. ``str`` says it in three lines."""
 
     explanations: tuple[
         Explanation, ...
@@ -50,17 +61,29 @@ class Diagnosis:
     )  # the first of them, or what is near, where nearness means something
     unseen: tuple[Mistake, ...]  # would not show in these numbers, so they may be there as well
     answers: dict[str, tuple[np.ndarray, ...]]  # "output", "weights": theirs, ours, the difference
-    verdict: str  # the answer in a sentence or two
-    notes: tuple[str, ...]  # what else there is to say, a sentence each
+    lines: tuple[str, ...]  # at most three: what it is, where it begins, what to do
+    verdict: str  # the same in one text, with all that explains the numbers equally well
+    details: tuple[str, ...]  # what was tried, what cannot be told: all else, a sentence each
     correct: bool  # whether right attention explains the numbers
     tried: int  # how many sets of mistakes
     plan: Plan  # what the search was going to do, and its cost
     mask: str = ""  # a name in MASKS: with this mask, which was not given, the numbers are right
+    causes: tuple[Cause, ...] = ()  # the mistakes of the first explanation, or the missing mask
 
     def __str__(self) -> str:
-        return " ".join([self.verdict, *self.notes])
+        return "\n".join(self.lines)
 
     __repr__ = __str__
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return the details, under the name that they had in 0.9."""
+        return self.details
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """Return the details that no line says already: what is folded below the lines."""
+        return tuple(sentence for sentence in self.details if sentence not in self.lines)
 
     def _repr_html_(self) -> str:
         from attention.explain.differing import page  # further right: tests/test_house.py, LATE

@@ -71,13 +71,20 @@ def diagnose_library(
         found = diagnose_given(given, output=output, weights=weights, decimals=decimals)
         off = max((verdict.error for verdict in told), default=np.inf)
         by = f", off by up to {off:.3g}" if np.isfinite(off) else ""
-        verdict = f"These are not the numbers of {record.name}{by}. Next to this package's own:"
+        before = f"These are not the numbers of {record.name}{by}. Next to this package's own:"
         return replace(
-            found, answers=answers or found.answers, verdict=f"{verdict} {found.verdict}"
+            found,
+            answers=answers or found.answers,
+            lines=(f"{before} {found.lines[0]}", *found.lines[1:]),
+            verdict=f"{before} {found.verdict}",
         )
     ours = replace(named("ours"), true_means=record.true_means)  # the mask is in its polarity
     turned = ["It is handed the mask as it reads it: True means hide."] * (
         handed["mask"] is not None and record.true_means == "hide"
+    )
+    verdict = (
+        f"These are the numbers of {record.name} ({record.version}), to"
+        f" {amount(digits_of(search.targets, worst(told)), 'digit')}."
     )
     changes = [change.sentence for change in between(ours, record, **handed).changes]
     return Diagnosis(
@@ -85,11 +92,9 @@ def diagnose_library(
         closest=None,
         unseen=(),
         answers=answers,
-        verdict=(
-            f"These are the numbers of {record.name} ({record.version}), to"
-            f" {amount(digits_of(search.targets, worst(told)), 'digit')}."
-        ),
-        notes=(*turned, *(changes or ["With these inputs it answers as this package does."])),
+        lines=(verdict,),
+        verdict=verdict,
+        details=(*turned, *(changes or ["With these inputs it answers as this package does."])),
         correct=True,
         tried=1,
         plan=search.plan,

@@ -14,6 +14,8 @@ from attention.frameworks.diagnosis.search import Found
 from attention.frameworks.precision import FEWEST, Written, shows
 from attention.vocabulary.sentences import amount, capital, in_words
 
+UNKNOWN = "None of the known mistakes explains these numbers, nor do two of them together"
+OTHER_SHAPE = "Their shape is not that of right attention."
 LISTED = 6  # titles in one sentence
 IN_FULL = (
     "M.tolist(), np.set_printoptions(floatmode='unique') or"
@@ -52,75 +54,128 @@ class Words:
         self.found, self.explanations, self.closest = found, explanations, closest
         self.correct, self.answers = correct, answers
 
-    def verdict(self) -> str:
-        """Return the answer."""
+    def lines(self) -> tuple[str, ...]:
+        """Return at most three short lines: what it is, where it begins, what to do."""
         if not self.explanations:
-            return self._unexplained()
+            return f"{UNKNOWN}.", self._place() or self._off(), self._wanted()
         first = self.explanations[0]
         if not first.mistakes:
-            return self._right(first)
-        return self._mistaken(first)
+            return (self._right(first),)
+        return self._called(first), self._begins(first), " ".join(self._fixes(first))
 
-    def _unexplained(self) -> str:
-        tried = f"{len(self.found.verdicts):,} sets tried"
-        text = (
-            "None of the known mistakes explains these numbers, nor do two of them together"
-            f" ({tried})."
+    def verdict(self) -> str:
+        """Return the lines as one text, with all that explains the numbers equally well."""
+        if len(self.explanations) < 2 or self.correct:
+            return " ".join(self.lines())
+        return " ".join([self._equally_well(), *self._fixes(self.explanations[0])])
+
+    def _called(self, first: Explanation) -> str:
+        """Name the mistakes; of several sets that explain the numbers, two."""
+        if len(self.explanations) == 1:
+            return f"{capital(str(first))}."
+        second, more = self.explanations[1], len(self.explanations) - 2
+        others = f"; or {amount(more, 'other')}" if more else ""
+        return f"{capital(str(first))}; or {second}{others}."
+
+    def _begins(self, first: Explanation) -> str:
+        agree = f"all numbers agree to {amount(first.digits, 'digit')}"
+        if len(self.explanations) > 1:
+            stages = [*dict.fromkeys(each.stage for each in self.explanations if each.stage)]
+            where = f"; the first difference is in {' or '.join(stages)}" if stages else ""
+            either = "either" if len(self.explanations) == 2 else "any of them"
+            return f"With {either} {agree}, so they cannot tell which it is{where}."
+        where = f"; the first difference is in {first.stage}" if first.stage else ""
+        return f"With that, {agree}{where}."
+
+    def _fixes(self, first: Explanation) -> list[str]:
+        return [*dict.fromkeys(mistake.fix for mistake in first.mistakes)]
+
+    def _equally_well(self) -> str:
+        each = [str(explanation) for explanation in self.explanations]
+        return (
+            "These explain the numbers equally well, and the numbers cannot tell which:"
+            f" {_listed(each)}."
         )
-        if self.closest is None:
-            return text
-        if not self.closest.mistakes:
-            error = self.closest.error
-            return f"{text} Right attention is the closest; it is off by up to {error:.3g}."
-        return f"{text} The closest: {self.closest}; off by up to {self.closest.error:.3g}."
 
     def _right(self, first: Explanation) -> str:
+        agree = f"all numbers agree to {amount(first.digits, 'digit')}"
         if first.half is None:
+            if self.found.verdicts[()].by_inputs:
+                return f"Right, as far as {self._rounding()} can tell: {agree}."
             shown = next((t.written.half for t in self.found.targets if t.written.half), None)
             near = f", as near as {shown} comes" if shown else ""
-            if self.found.verdicts[()].by_inputs:
-                return f"Right, as far as {_roundings(self.found.rounded)} can tell."
-            return f"These numbers are right, to {amount(first.digits, 'digit')}{near}."
+            return f"Right: {agree}{near}."
         text = (
-            f"These numbers are right if they were computed in half precision ({first.half}), which"
-            f" numbers as short as these do not show: they are off by up to {first.error:.3g}."
+            f"Right if they were computed in half precision ({first.half}), which numbers as short"
+            f" as these do not show: they are off by up to {first.error:.3g}."
         )
         if len(self.explanations) == 1:
             return text
         others = _listed([str(explanation) for explanation in self.explanations[1:]])
         return f"{text} Or there is a mistake, and the numbers cannot tell: {others}."
 
-    def _mistaken(self, first: Explanation) -> str:
-        if len(self.explanations) > 1:
-            each = [str(explanation) for explanation in self.explanations]
-            text = (
-                "These explain the numbers equally well, and the numbers cannot tell which:"
-                f" {_listed(each)}."
-            )
-        else:
-            text = (
-                f"{capital(str(first))}. With that, all numbers agree to"
-                f" {amount(first.digits, 'digit')}"
-            )
-            text += f"; the first difference is in {first.stage}." if first.stage else "."
-        return " ".join([text, *dict.fromkeys(mistake.fix for mistake in first.mistakes)])
+    def _rounding(self) -> str:
+        """Name the inputs that count as rounded, with what they were rounded to."""
+        ways: dict[str, list[str]] = {}
+        for name, written in self.found.bench.given.rounded.items():
+            what = f"{written} numbers" if written.half else str(written)
+            ways.setdefault(what, []).append(name)
+        return in_words([f"the {what} of {in_words(names)}" for what, names in ways.items()])
 
-    def notes(self) -> list[str]:
+    def _place(self) -> str | None:
+        """Say on which side of the weights the trouble lies, or where the few differences are."""
+        found = self.found
+        if not found.roomy:
+            return None
+        targets = found.roomy if found.bench.given.rounded else found.targets
+        side = None
+        if () not in found.possible:
+            side = trouble(found.bench, targets, found.roomy, found.right)
+        return side or where(found.roomy, found.right)
+
+    def _off(self) -> str:
+        """Say how far right attention is off, of all that has its shape."""
+        off = [f"by up to {error:.3g} in the {name}" for name, error in self._errors().items()]
+        return f"They differ from right attention {in_words(off)}." if off else OTHER_SHAPE
+
+    def _errors(self) -> dict[str, float]:
+        return {name: furthest(theirs, ours) for name, (theirs, ours, _) in self.answers.items()}
+
+    def _wanted(self) -> str:
+        """Say what to give so that more can be told."""
+        there = {target.name for target in self.found.targets}
+        wanted = [f"your {name}" for name in ("weights", "output") if name not in there]
+        wanted.append("stages before them, such as the scores")
+        if self.found.bench.given.X is None:
+            wanted.append("X and its weights instead of Q, K and V")
+        return f"To learn more, give {in_words(wanted)}."
+
+    def details(self) -> list[str]:
         """Return what else there is to say."""
         found = self.found
         said = [self._half(), self._unseen(), self._apart(), *self._rounded()]
+        if len(self.explanations) > 2 and not self.correct:
+            said.insert(0, self._equally_well())
         if not self.explanations:
-            if found.roomy and () not in found.possible:
-                targets = found.roomy if found.rounded else found.targets
-                said.append(trouble(found.bench, targets, found.roomy, found.right))
+            said.append(self._place())  # in full here too: programs read these sentences alone
             if found.roomy:
                 said.append(where(found.roomy, found.right))
                 said.append(overflow(found.bench, found.targets))
+            said.append(self._nearest())
+            said.append(f"{amount(len(found.verdicts), 'set')} of mistakes were tried.")
             said.append(self._not_tried())
         plan = found.plan
         if plan.compared < plan.shape[-2]:
             said.append(f"Only {plan.compared:,} of the {plan.shape[-2]:,} queries were compared.")
-        return [sentence for sentence in [*said, *found.left_out] if sentence]
+        return [*dict.fromkeys(sentence for sentence in [*said, *found.left_out] if sentence)]
+
+    def _nearest(self) -> str | None:
+        """Name what is near, where nearness means something, and how much it leaves."""
+        if self.closest is None:
+            return None
+        if not self.closest.mistakes:
+            return f"Right attention is the closest; it is off by up to {self.closest.error:.3g}."
+        return f"The closest would explain them to within {self.closest.error:.3g}: {self.closest}."
 
     def _rounded(self) -> list[str]:
         """Name the inputs that count as rounded, where that may matter, and how to give more."""
@@ -213,10 +268,7 @@ class Words:
         """Where both were given and nothing explains them: how far each is off."""
         if self.explanations or len(self.answers) < 2:
             return None
-        off = [
-            f"the {name} by up to {furthest(theirs, ours):.3g}"
-            for name, (theirs, ours, _) in self.answers.items()
-        ]
+        off = [f"the {name} by up to {error:.3g}" for name, error in self._errors().items()]
         return f"Next to right attention, {in_words(off)}."
 
     def _not_tried(self) -> str:
