@@ -454,22 +454,17 @@ CHECK_EXAMPLE = (
     "An example, until you enter your numbers: the output of code with the mistake chosen above."
 )
 CHECK_RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
-NUMBERS_ARE_RIGHT = "These numbers are right, to {digits}."
-RIGHT_IN_TYPE = "These numbers are right, to {digits}, as near as {kind} comes."
-RIGHT_WHEN_ROUNDED = "Right, as far as {rounding} can tell."
+NUMBERS_ARE_RIGHT = "Right: all numbers agree to {digits}."
+RIGHT_IN_TYPE = "Right: all numbers agree to {digits}, as near as {kind} comes."
+RIGHT_WHEN_ROUNDED = "Right, as far as {rounding} can tell: all numbers agree to {digits}."
 RIGHT_IN_HALF = (
-    "These numbers are right if they were computed in half precision ({kind}), which numbers as"
-    " short as these do not show: they are off by up to {error}."
+    "Right if they were computed in half precision ({kind}), which numbers as short as these do"
+    " not show: they are off by up to {error}."
 )
 OR_A_MISTAKE = "{said} Or there is a mistake, and the numbers cannot tell: {titles}."
-NO_KNOWN_MISTAKE = (
-    "None of the known mistakes explains these numbers, nor do two of them together ({tried} sets"
-    " tried)."
-)
-RIGHT_WITH_A_MASK = (
-    "These numbers are right with {mask}, and none was given; pass allowed=attention.{call}."
-)
-CHOOSE_THE_MASK = "These numbers are right with {mask}: choose it {where}."
+NO_KNOWN_MISTAKE = "None of the known mistakes explains these numbers, nor do two of them together."
+RIGHT_WITH_A_MASK = "Right with {mask}, which was not given.\nPass allowed=attention.{call}."
+CHOOSE_THE_MASK = "Right with {mask}, which was not given. Choose it {where}."
 LOOK_AHEAD = "a look-ahead mask"
 LOOK_AHEAD_LAST = "a look-ahead mask aligned to the last key"
 EQUALLY_WELL = (
@@ -550,7 +545,7 @@ SEARCHED_IN_PART = (
 )
 PAIRS_TRIED = "Of {pairs} pairs the {tried} commonest were tried."
 MASK_ADDED = "the mask is added to the scores as 0 and 1"
-RIGHT_NUMBERS = "These numbers are right, to "
+RIGHT_NUMBERS = "Right: all numbers agree to "
 ALL_AGREE_WITH = "{title}. With that, all numbers agree to {digits}"
 MASK_AFTER_SOFTMAX = "the mask is applied after the softmax"
 OVER_QUERIES = "the softmax runs over the queries"

@@ -9,7 +9,6 @@ from attention.core.masks import MASK_LABELS
 from attention.figures.panes import differing
 from attention.figures.panes.pane import Pane
 from attention.frameworks.diagnosis.bench import Bench
-from attention.frameworks.diagnosis.diagnose import LOOK_AHEAD
 from attention.frameworks.diagnosis.mistakes import Mistake
 from attention.frameworks.diagnosis.result import Diagnosis
 from attention.frameworks.records import CONVENTIONS
@@ -262,20 +261,18 @@ def opened(name: str, file: UploadedFile) -> None:
 
 
 def verdict(diagnosis: Diagnosis, source: str) -> None:
-    """What was found, in sentences."""
+    """What was found, in at most three lines; the details fold under them."""
     named = diagnosis.explanations or diagnosis.mask
     kind = "understood" if diagnosis.correct else "flag" if named else "refused"
-    pieces.message_box(kind, found_in(diagnosis, source))
-    for note in diagnosis.notes:
-        pieces.message_box("plain", note)
+    pieces.lines_box(kind, lines_of(diagnosis, source), diagnosis.more)
 
 
-def found_in(diagnosis: Diagnosis, source: str) -> str:
-    """Return the verdict, with the place on the page where a missing mask is chosen."""
-    if not diagnosis.mask:
-        return diagnosis.verdict
-    where = "on Explore" if source == "explore" else "above"
-    return f"These numbers are right with {LOOK_AHEAD[diagnosis.mask]}: choose it {where}."
+def lines_of(diagnosis: Diagnosis, source: str) -> list[str]:
+    """Return the lines, with the place on the page where a missing mask is chosen."""
+    first, *others = diagnosis.lines
+    if diagnosis.mask:
+        others = [f"Choose it {'on Explore' if source == 'explore' else 'above'}."]
+    return [first, *others]
 
 
 def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:

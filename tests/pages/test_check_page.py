@@ -24,7 +24,8 @@ def opened(page=CHECK, **link) -> AppTest:
 
 
 def said(at: AppTest) -> str:
-    return " ".join(h.proto.body for h in at.get("html") if "class='said" in h.proto.body)
+    bodies = " ".join(h.proto.body for h in at.get("html") if "class='said" in h.proto.body)
+    return bodies.replace("</b><br>", " ").replace("<br>", " ")  # the lines of the verdict
 
 
 def panes(at: AppTest) -> dict[str, dict]:

@@ -264,7 +264,7 @@ def _causes(found: Found, explanation: Explanation) -> tuple[Cause, ...]:
         stage = explanation.stage
         if len(explanation.mistakes) > 1:
             stages = found.bench.run((mistake,))
-            stage = found.bench.first_difference(stages) if stages else None
+            stage = (stages and found.bench.first_difference(stages)) or stage
         causes.append(
             Cause(
                 name=mistake.name,

@@ -57,7 +57,8 @@ class Words:
     def lines(self) -> tuple[str, ...]:
         """Return at most three short lines: what it is, where it begins, what to do."""
         if not self.explanations:
-            return f"{UNKNOWN}.", self._place() or self._off(), self._wanted()
+            place, lost = self._place(), self._lost()
+            return f"{UNKNOWN}.", place or self._off(), lost or self._wanted()
         first = self.explanations[0]
         if not first.mistakes:
             return (self._right(first),)
@@ -133,6 +134,10 @@ class Words:
             side = trouble(found.bench, targets, found.roomy, found.right)
         return side or where(found.roomy, found.right)
 
+    def _lost(self) -> str | None:
+        """Say in which type numbers overflowed, where just the lost ones would have."""
+        return overflow(self.found.bench, self.found.targets) if self.found.roomy else None
+
     def _off(self) -> str:
         """Say how far right attention is off, of all that has its shape."""
         off = [f"by up to {error:.3g} in the {name}" for name, error in self._errors().items()]
@@ -145,10 +150,10 @@ class Words:
         """Say what to give so that more can be told."""
         there = {target.name for target in self.found.targets}
         wanted = [f"your {name}" for name in ("weights", "output") if name not in there]
-        wanted.append("stages before them, such as the scores")
         if self.found.bench.given.X is None:
-            wanted.append("X and its weights instead of Q, K and V")
-        return f"To learn more, give {in_words(wanted)}."
+            wanted.insert(0, "X with W_Q, W_K and W_V")
+        before = f"{', '.join(wanted)}, or " if wanted else ""
+        return f"To learn more, give {before}a stage such as the scores."
 
     def details(self) -> list[str]:
         """Return what else there is to say."""
@@ -158,9 +163,8 @@ class Words:
             said.insert(0, self._equally_well())
         if not self.explanations:
             said.append(self._place())  # in full here too: programs read these sentences alone
-            if found.roomy:
-                said.append(where(found.roomy, found.right))
-                said.append(overflow(found.bench, found.targets))
+            said.append(where(found.roomy, found.right) if found.roomy else None)
+            said.append(self._lost())
             said.append(self._nearest())
             said.append(f"{amount(len(found.verdicts), 'set')} of mistakes were tried.")
             said.append(self._not_tried())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
@@ -97,6 +97,16 @@ def message_box(kind: str, sentence: str) -> None:
     Not st.warning: that reads Markdown, and would make links of what strangers typed.
     """
     st.html(f"<p role='status' class='said {kind}'>{in_html(sentence)}</p>")
+
+
+def lines_box(kind: str, lines: Sequence[str], more: Sequence[str]) -> None:
+    """Lines in a box, the first of them in bold, and sentences that unfold below them."""
+    first, *others = map(in_html, lines)
+    said = "".join([f"<b>{first}</b>", *(f"<br>{line}" for line in others)])
+    folded_in = "".join(f"<p>{in_html(sentence)}</p>" for sentence in more)
+    if folded_in:
+        folded_in = f"<details><summary>Details</summary>{folded_in}</details>"
+    st.html(f"<div role='status' class='said {kind}'>{said}{folded_in}</div>")
 
 
 def note(*sentences: str) -> None:

@@ -5,6 +5,11 @@ import numpy as np
 inf, nan = np.inf, np.nan
 
 
+def all_said(found) -> str:
+    """Every sentence of a diagnosis, its details too."""
+    return " ".join([found.verdict, *found.details])
+
+
 def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
     """The output and the weights (h, n_q, n_k) of one item, with the mistakes of these names."""
     Q, K, V = projections(given, wrong)

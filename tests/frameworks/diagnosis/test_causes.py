@@ -3,6 +3,7 @@
 import messages
 import numpy as np
 import pytest
+from frameworks.diagnosis.planting import all_said
 
 from attention import causal, diagnose
 from attention.frameworks.diagnosis.bench import Bench
@@ -37,13 +38,13 @@ def with_dropout() -> str:
 def test_dropout_of_the_weights_is_named_and_not_laid_before_them(digits):
     found = diagnose(Q, K, V, output=(DROPPED @ V).round(digits), weights=DROPPED.round(digits))
     assert messages.OUTPUT_FOLLOWS.format(said=with_dropout()) in found.notes
-    assert BEFORE not in str(found)
+    assert BEFORE not in all_said(found)
 
 
 def test_dropout_of_weights_that_were_not_used_is_told_from_the_output():
-    said = str(diagnose(Q, K, V, output=WEIGHTS @ V, weights=DROPPED))
+    said = all_said(diagnose(Q, K, V, output=WEIGHTS @ V, weights=DROPPED))
     assert messages.OUTPUT_RIGHT_ALL_THE_SAME.format(said=with_dropout()) in said
-    said = str(diagnose(Q, K, V, output=rng.normal(size=(12, 7)), weights=DROPPED))
+    said = all_said(diagnose(Q, K, V, output=rng.normal(size=(12, 7)), weights=DROPPED))
     assert messages.OUTPUT_DOES_NOT_FOLLOW.format(said=with_dropout()) in said
     assert messages.TROUBLE_ON_BOTH_SIDES not in said
 
@@ -57,18 +58,18 @@ def test_averaged_weights_are_named_and_not_laid_before_them():
     found = diagnose(q, k, v, heads=2, output=output, weights=mean)
     averaged = messages.WEIGHTS_AVERAGED.format(axes="heads")
     assert messages.OUTPUT_FOLLOWS.format(said=averaged) in found.notes
-    assert BEFORE not in str(found)
+    assert BEFORE not in all_said(found)
     batch = np.stack([q[:, :4], q[:, 4:]]), np.stack([k[:, :4], k[:, 4:]]), np.stack([v, v])
-    said = str(diagnose(*batch, output=mean @ batch[2], weights=mean))
+    said = all_said(diagnose(*batch, output=mean @ batch[2], weights=mean))
     assert messages.WEIGHTS_AVERAGED.format(axes="items or heads") in said
 
 
 def test_weights_that_no_softmax_gives_may_be_the_trouble_themselves():
     other = np.random.default_rng(3).dirichlet(np.ones(12), 12)
-    said = str(diagnose(Q, K, V, output=other @ V, weights=other))
+    said = all_said(diagnose(Q, K, V, output=other @ V, weights=other))
     assert messages.OUTPUT_FOLLOWS_FROM_WEIGHTS.format(place=messages.BEFORE_WEIGHTS) in said
     grown = other * np.linspace(1, 2, 12)[:, None]
-    said = str(diagnose(Q, K, V, output=grown @ V, weights=grown))
+    said = all_said(diagnose(Q, K, V, output=grown @ V, weights=grown))
     place = messages.IN_WEIGHTS.format(before=messages.BEFORE_WEIGHTS)
     assert messages.OUTPUT_FOLLOWS_FROM_WEIGHTS.format(place=place) in said
 
@@ -79,7 +80,7 @@ def test_no_side_is_blamed_where_a_mistake_explains_both_answers():
     weights = softmax(Q @ v.T / 7**0.5)
     found = diagnose(Q, k, v, output=weights @ k, weights=weights)
     assert [[m.name for m in e.mistakes] for e in found.explanations] == [["order: K and V"]]
-    assert "trouble" not in str(found)
+    assert "trouble" not in all_said(found)
 
 
 # ---- what overflowed -----------------------------------------------------------------------------
@@ -106,7 +107,7 @@ def test_queries_whose_scores_overflow_in_float16_are_named_as_just_those():
     output = in_float16(q, k, V)
     lost = np.isnan(output).sum()
     assert 0 < lost < 84
-    said = str(diagnose(q, k, V, output=output))
+    said = all_said(diagnose(q, k, V, output=output))
     first = ", ".join(map(str, np.argwhere(np.isnan(output))[0]))
     assert lost_numbers(lost, "are", first) in said
     assert (
@@ -114,7 +115,7 @@ def test_queries_whose_scores_overflow_in_float16_are_named_as_just_those():
     )
     output = output.copy()
     output[np.isnan(output).all(axis=1).argmin()] = np.nan  # another one
-    assert JUST_THOSE not in str(diagnose(q, k, V, output=output))
+    assert JUST_THOSE not in all_said(diagnose(q, k, V, output=output))
 
 
 @pytest.mark.parametrize("both", [True, False])
@@ -124,7 +125,7 @@ def test_an_exp_that_overflows_in_float32_is_named_as_just_that(both):
         weights = grown / grown.sum(axis=1, keepdims=True)
     assert 0 < np.isnan(weights).sum() < 144
     answers = {"output": weights @ V} | ({"weights": weights} if both else {})
-    said = str(diagnose(9 * Q, 9 * K, V, **answers))
+    said = all_said(diagnose(9 * Q, 9 * K, V, **answers))
     assert messages.EXP_IS_INFINITE.format(what="a score", limit="88.7", kind="float32") in said
     assert "trouble" not in said
 
@@ -133,7 +134,7 @@ def test_outputs_beyond_what_float16_holds_are_named_as_just_those():
     with np.errstate(over="ignore"):
         output = (WEIGHTS @ (6e4 * V)).astype("f2")
     assert 0 < np.isinf(output).sum() < 84
-    said = str(diagnose(Q, K, 6e4 * V, output=output))
+    said = all_said(diagnose(Q, K, 6e4 * V, output=output))
     assert messages.OUTPUT_BEYOND_THE_TYPE.format(limit="65,504", kind="float16") in said
 
 
@@ -153,13 +154,13 @@ def test_the_heads_of_lost_rows_are_told_apart():
     assert not np.isnan(output[:, :4]).any() and 0 < np.isnan(output[:, 4:]).sum() < 24
     assert messages.BEYOND_THE_TYPE.format(
         what="a score Q Kᵀ", limit="65,504", kind="float16"
-    ) in str(diagnose(q, k, v, heads=2, output=output))
+    ) in all_said(diagnose(q, k, v, heads=2, output=output))
 
 
 def test_a_number_that_is_lost_for_another_reason_has_no_cause_named():
     output = (WEIGHTS @ V).copy()
     output[3, 2] = np.nan
-    said = str(diagnose(Q, K, V, output=output))
+    said = all_said(diagnose(Q, K, V, output=output))
     assert lost_numbers(1, "is", "3, 2") in said and JUST_THOSE not in said
 
 
@@ -198,7 +199,7 @@ def test_no_sentence_speaks_of_a_softmax_beside_one_that_says_there_is_none():
     for hiding in ("hiding: after softmax", "hiding: 0", "hiding: filled"):
         wrong = (BY_NAME[hiding], BY_NAME["softmax: none"])
         found = diagnose(**given, output=bench.run(wrong)["output"])
-        said = str(found).lower()
+        said = all_said(found).lower()
         assert messages.NO_SOFTMAX in said
         for fix in {m.fix for e in found.explanations for m in e.mistakes}:
             said = said.replace(fix.lower(), "")

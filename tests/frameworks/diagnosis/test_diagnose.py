@@ -15,7 +15,7 @@ import messages
 import numpy as np
 import pytest
 from amount import amount, some
-from frameworks.diagnosis.planting import theirs
+from frameworks.diagnosis.planting import all_said, theirs
 
 import attention
 from attention import (
@@ -549,7 +549,12 @@ def test_explanations_that_fit_equally_well_are_all_named():
         ("ignored",),
         ("0/1 added",),
     }
-    assert str(found).startswith(messages.EQUALLY_WELL.partition("{")[0] + messages.MASK_ADDED)
+    assert found.verdict.startswith(messages.EQUALLY_WELL.partition("{")[0] + messages.MASK_ADDED)
+    first, second, third = str(found).split("\n")
+    assert first.lower().startswith(f"{messages.MASK_ADDED}; or ".lower())
+    assert first.endswith("; or 1 other.") and "With any of them all numbers agree" in second
+    assert found.details[0].startswith(messages.EQUALLY_WELL.partition("{")[0])
+    assert third == found.causes[0].fix
 
 
 def narrow_heads():
@@ -801,7 +806,7 @@ def test_output_and_weights_of_half_precision_are_right_where_only_one_shows_it(
         QKV, answers = by_hand_in(rounded, grown, seed)
         found = diagnose(*QKV, **{name: M.round(digits) for name, M in answers.items()})
         assert found.correct, f"{seed}: {found}"
-        assert "float16" not in str(found).replace("bfloat16", "") or kind == "float16"
+        assert "float16" not in all_said(found).replace("bfloat16", "") or kind == "float16"
 
 
 @pytest.mark.parametrize("digits", [3, 4, 6])
@@ -845,7 +850,7 @@ def test_of_two_answers_each_is_said_how_far_it_is_off():
     apart = np.abs(weights[0][::-1] - weights[0]).max()
     apart = messages.NEXT_TO_RIGHT.format(output="OUTPUT", weights=f"{apart:.3g}")
     before, after = map(re.escape, apart.split("OUTPUT"))
-    said = re.search(rf" {before}(0|\d\S*e-1\d){after} (.*)", str(found))[2]
+    said = re.search(rf" {before}(0|\d\S*e-1\d){after} (.*)", all_said(found))[2]
     assert messages.OUTPUT_RIGHT_WEIGHTS_NOT in said
 
 
@@ -892,8 +897,10 @@ def test_each_mistake_shows_first_where_it_acts(wrong, stage):
 def test_the_answer_is_a_sentence_with_the_fix():
     given = SYSTEMS["heads, mask and cap"]
     output, _ = applied(given, (NAMES["mask: inverted"], NAMES["scale: none"]))
-    found = re.sub("1[56] digits", "15 digits", str(diagnose(**given, output=output)))
-    assert found == (  # 16 where the processor rounds as the other hand does
+    found = diagnose(**given, output=output)
+    assert re.sub(
+        "1[56] digits", "15 digits", found.verdict
+    ) == (  # 16 where the processor rounds as the other hand does
         messages.WITH_THAT.format(
             titles=f"{messages.NOT_SCALED.capitalize()}, and {messages.MASK_INVERTED}",
             digits="15 digits",
@@ -901,6 +908,14 @@ def test_the_answer_is_a_sentence_with_the_fix():
         )
         + f" {messages.MULTIPLY_BY_SCALE} {messages.MASK_MAY_MEAN_THE_OTHER}"
     )
+    lines = str(found).split("\n")
+    assert " ".join(lines) == found.verdict and len(lines) == 3
+    fixes = messages.MULTIPLY_BY_SCALE, messages.MASK_MAY_MEAN_THE_OTHER
+    assert lines[2] == " ".join(fixes)
+    assert [(cause.name, cause.stage, cause.fix) for cause in found.causes] == [
+        ("scale: none", "scaled", fixes[0]),
+        ("mask: inverted", "masked", fixes[1]),
+    ]
 
 
 # ---- what cannot be compared ---------------------------------------------------------------------
@@ -936,7 +951,7 @@ def test_numbers_that_are_not_finite_are_not_explained_but_traced_to_a_likely_ca
 ):
     found = diagnose(**SYSTEMS["one head"] | given, output=np.full((6, 6), output))
     what = "NaN" if np.isnan(output) else "infinite"
-    assert str(found) == (
+    assert found.verdict == (
         messages.NOTHING_TO_COMPARE.format(
             nothing=messages.EVERY_NUMBER_LOST.format(name="output", what=what), cause=cause
         )
@@ -1004,7 +1019,7 @@ def test_one_digit_names_the_mistakes_it_cannot_tell_apart():
     V = np.round(rng.standard_normal((4, 6)), 1)
     found = diagnose(Q, K, V, output=scaled_dot_product_attention(Q, K, V).output, decimals=1)
     assert found.correct and NAMES["scale: none"] in found.unseen
-    assert str(found).startswith(
+    assert all_said(found).startswith(
         messages.NUMBERS_ARE_RIGHT.format(digits="1 digit")
         + " "
         + messages.DIGITS_CANNOT_TELL.removesuffix(".").format(
@@ -1089,7 +1104,7 @@ def test_no_trouble_is_placed_where_half_precision_may_be_all_there_is():
         name: M * (1 + 4e-4 * rng.standard_normal(M.shape))
         for name, M in (("output", output), ("weights", weights))
     }
-    said = str(diagnose(**given, **off))
+    said = all_said(diagnose(**given, **off))
     assert messages.HALF_WOULD_EXPLAIN.format(kind="float16") in said
     assert "trouble" not in said
 
@@ -1097,7 +1112,7 @@ def test_no_trouble_is_placed_where_half_precision_may_be_all_there_is():
 def test_nothing_is_called_the_closest_where_nothing_is_close():
     output = np.random.default_rng(1).standard_normal((6, 6))
     found = diagnose(**SYSTEMS["one head"], output=output)
-    assert found.closest is None and "closest" not in str(found)
+    assert found.closest is None and "closest" not in all_said(found)
 
 
 def test_nothing_is_called_the_closest_where_zeros_would_be_as_close():
@@ -1106,7 +1121,7 @@ def test_nothing_is_called_the_closest_where_zeros_would_be_as_close():
     shares = rng.dirichlet(np.full(40, 0.1), 40)  # other weights, 0.025 on average as well
     for answer in ({"output": np.zeros((40, 8))}, {"weights": shares}):
         found = diagnose(Q, K, V, **answer)
-        assert found.closest is None and "closest" not in str(found)
+        assert found.closest is None and "closest" not in all_said(found)
 
 
 def test_an_empty_column_and_two_mistakes_are_found_where_the_softmax_runs_over_queries():
@@ -1548,6 +1563,8 @@ def test_numbers_right_with_a_mask_that_was_not_given_are_called_so(
     found = diagnose(Q, K, V, output=output)
     call = f"{mask}(4, {n_k})"
     assert str(found) == messages.RIGHT_WITH_A_MASK.format(mask=said, call=call)
+    (cause,) = found.causes
+    assert (cause.name, cause.stage, cause.number) == ("mask: not given", "masked", None)
     assert found.mask == mask and not found.correct and not found.explanations
     assert diagnose(Q, K, V, output=output, allowed=getattr(attention, mask)(4, n_k)).correct
     assert diagnose(Q, K, V, output=output, allowed=np.ones((4, n_k), bool)).mask == mask

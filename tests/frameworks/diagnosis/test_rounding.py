@@ -10,6 +10,7 @@ import messages
 import numpy as np
 import pytest
 from amount import amount
+from frameworks.diagnosis.planting import all_said
 
 from attention import diagnose
 from attention.frameworks.diagnosis.mistakes import BY_NAME
@@ -84,15 +85,15 @@ def test_mistakes_are_found_with_rounded_inputs(heads, decimals):
             decimals=decimals,
         )
         assert [BY_NAME[name]] in [[*e.mistakes] for e in found.explanations], str(found)
-        assert counted_as_rounded(f"Q, K and V to {decimals} decimals") in str(found)
+        assert counted_as_rounded(f"Q, K and V to {decimals} decimals") in all_said(found)
 
 
 def test_a_right_answer_names_the_rounding_and_how_to_print_in_full():
     exact = drawn(0, 6, 4)
     found = diagnose(*exact.round(4), output=attended(*exact).round(4), decimals=4)
-    assert str(found) == (
-        RIGHT_AS_FAR.format(count=4) + " " + counted_as_rounded("Q, K and V to 4 decimals")
-    )
+    rounding = "the 4 decimals of Q, K and V"
+    assert str(found) == messages.RIGHT_WHEN_ROUNDED.format(digits="4 digits", rounding=rounding)
+    assert found.details == (counted_as_rounded("Q, K and V to 4 decimals"),)
 
 
 def test_an_answer_that_rounding_does_not_explain_still_names_it():
@@ -100,8 +101,8 @@ def test_an_answer_that_rounding_does_not_explain_still_names_it():
     wrong = attended(*exact, scaled_by=1.05).round(4)
     found = diagnose(*exact.round(4), output=wrong, decimals=4)
     assert not found.explanations
-    assert counted_as_rounded("Q, K and V to 4 decimals") in str(found)
-    assert "24 of the 24" not in str(found)
+    assert counted_as_rounded("Q, K and V to 4 decimals") in all_said(found)
+    assert "24 of the 24" not in all_said(found)
 
 
 def test_short_arrays_are_exact_where_that_explains_the_numbers_or_decimals_say_so():
@@ -129,7 +130,7 @@ def test_one_number_of_decimals_leaves_whole_and_longer_inputs_exact():
     exact = drawn(0, 6, 4)
     given = (exact[0].round(4), np.rint(exact[1] * 3), exact[2])
     output = attended(*given).round(4)
-    said = str(diagnose(*given, output=output, decimals=4))
+    said = all_said(diagnose(*given, output=output, decimals=4))
     assert counted_as_rounded("Q to 4 decimals") in said
 
 
@@ -151,16 +152,17 @@ def test_inputs_of_half_precision_count_as_rounded(kind):
         inputs = exact.astype(pytest.importorskip("ml_dtypes").bfloat16)
     output = attended(*exact)
     found = diagnose(*inputs, output=output)
-    assert found.correct
-    assert found.verdict == messages.RIGHT_WHEN_ROUNDED.format(rounding=f"Q, K and V in {kind}")
+    rounding = f"the {kind} numbers of Q, K and V"
+    right = messages.RIGHT_WHEN_ROUNDED.format(rounding=rounding, digits="{").partition("{")[0]
+    assert found.correct and str(found).startswith(right)
     assert (
         messages.COUNTED_AS_ROUNDED.format(
             each=messages.READ_AS_ROUNDED.format(names="Q, K and V", what=kind),
             how=messages.BEFORE_CONVERSION.format(kind=kind),
         )
-    ) in str(found)
+    ) in all_said(found)
     as_they_are = attended(*(M.astype(np.float64) for M in inputs))
-    assert "rounded" not in str(diagnose(*inputs, output=as_they_are))
+    assert "rounded" not in all_said(diagnose(*inputs, output=as_they_are))
     whole = np.rint(exact * 3).astype(inputs.dtype)
     unlike = attended(*(whole.astype(float) + 1e-3 * exact))
     assert not diagnose(*whole, output=unlike).correct
@@ -180,7 +182,7 @@ def test_weights_and_biases_of_a_layer_may_be_rounded():
     found = diagnose(**given, heads=2, output=output, decimals=4)
     assert found.correct and counted_as_rounded(
         "X, W_Q, W_K, W_V, b_Q, b_K and b_V to 4 decimals"
-    ) in str(found)
+    ) in all_said(found)
 
 
 def test_of_many_queries_rounding_is_tried_on_those_that_are_searched():

@@ -90,7 +90,7 @@ def test_inputs_pasted_as_they_were_printed_count_as_rounded(text):
         )
     )
     found = inputs.explain(there, {"output": typed(output), "weights": ""})
-    assert found.correct and "print them with M.tolist()" in str(found), str(found)
+    assert found.correct and "print them with M.tolist()" in found.details[0], str(found)
     wrong = shares**1.02 / (shares**1.02).sum(axis=1, keepdims=True) @ exact[2]
     assert not inputs.explain(there, {"output": typed(wrong), "weights": ""}).explanations
     in_full = {name: str(M.tolist()) for name, M in zip("QKV", exact, strict=True)}
