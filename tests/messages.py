@@ -463,6 +463,19 @@ RIGHT_IN_HALF = (
 )
 OR_A_MISTAKE = "{said} Or there is a mistake, and the numbers cannot tell: {titles}."
 NO_KNOWN_MISTAKE = "None of the known mistakes explains these numbers, nor do two of them together."
+NO_MISTAKE_ALONE = "None of the known mistakes alone explains these stages."
+FIRST_THAT_DIFFERS = "{agree}; {first} is the first that differs"
+LOOK_AT_THE_STEP = "Look at the step that makes {stage}."
+A_STAGE_IS_NOT = "The {what} right, but a stage is not."
+STAGES_UNEXPLAINED = (
+    "The stages given are not what these mistakes make of them: there is more to find."
+)
+NO_STAGE_HERE = (
+    "stages names {name}; with these inputs it may name Q, K, V, scores, scaled, masked, weights"
+    " and output."
+)
+STAGE_SHAPE = "stages['{stage}']: the shape is {shape}; expected {expected} for these inputs."
+STAGES_ARE_A_DICT = "stages is {given}; expected a dict of arrays by stage."
 RIGHT_WITH_A_MASK = "Right with {mask}, which was not given.\nPass allowed=attention.{call}."
 CHOOSE_THE_MASK = "Right with {mask}, which was not given. Choose it {where}."
 LOOK_AHEAD = "a look-ahead mask"

@@ -16,7 +16,6 @@ from attention.explain.view import dimension, place_of, words_of
 from attention.frameworks.diagnosis.result import Diagnosis
 from attention.vocabulary.stages import STAGES
 
-YOURS = {"output": "your output", "weights": "your weights"}
 EXPLAINED = ("As it should be.", "With the mistake found.", "Explained minus ours.")
 PALE = 1e-3  # of the numbers: what a difference is coloured against at least; rounding stays pale
 GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours minus ours.")
@@ -42,7 +41,9 @@ def differing(
     key_tokens: Iterable[str] | None = None,
     names: Mapping[str, Iterable[str]] | None = None,
 ) -> list[Differing]:
-    """Return the first stage that the best explanation changes, then the given output and weights.
+    """Return the first stage that the best explanation changes, then the given numbers.
+
+    These are the first stage of those given that differs, output and weights.
 
     Of several leading axes the last one counts the heads; a single one is counted by ``item`` or
     by ``head``. What has no axis of heads, such as joined outputs, serves them all. ``tokens``,
@@ -66,8 +67,9 @@ def differing(
         called = (f"{best.stage}, ours", f"{best.stage}, explained", "difference")
         matrices = (best.ours, best.theirs, best.difference)
         rows.append((best.stage, best.stage, matrices, called, EXPLAINED))
-    for stage, (theirs, ours, difference) in found.answers.items():
-        called = (f"{stage}, ours", YOURS[stage], "difference")
+    begins = {found.first: found.stages[found.first]} if found.first in found.stages else {}
+    for stage, (theirs, ours, difference) in [*begins.items(), *found.answers.items()]:
+        called = (f"{stage}, ours", f"your {stage}", "difference")
         rows.append((f"{stage}_given", stage, (ours, theirs, difference), called, GIVEN))
     shown = []
     for name, stage, matrices, called, sentences in rows:

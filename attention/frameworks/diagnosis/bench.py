@@ -215,14 +215,19 @@ class Bench:
         elif self.given.W_O is None and values.shape[-1] % self.given.heads == 0:
             yield split_heads(values, self.given.heads)
 
-    def first_difference(self, stages: Stages) -> str | None:
-        """Return the first stage that is another than in right attention."""
+    @property
+    def ordered(self) -> list[str]:
+        """Return the names of a head's stages in the order of this layer."""
         names = list(OF_A_HEAD)
         if self.given.norm is not None and self.given.norm.after_rotary:
             first = names.index(PREPARED[0])
             turned = sorted(PREPARED, key=lambda name: name.endswith("normed"))
             names[first : first + len(turned)] = turned
-        for name in names:
+        return names
+
+    def first_difference(self, stages: Stages) -> str | None:
+        """Return the first stage that is another than in right attention."""
+        for name in self.ordered:
             if name not in self.right:
                 continue
             ours, theirs = self.right[name], stages[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,13 +19,15 @@ from attention.core.masks import MASKS
 from attention.core.norms import RMSNorm
 from attention.core.rotary import Rotary
 from attention.frameworks.diagnosis.answers import Set
+from attention.frameworks.diagnosis.bench import Bench
 from attention.frameworks.diagnosis.causes import (
     damaged,
     likely_cause,
     nothing_to_compare,
 )
 from attention.frameworks.diagnosis.result import Cause, Diagnosis, Explanation
-from attention.frameworks.diagnosis.search import Found, Search
+from attention.frameworks.diagnosis.search import BLOCK, Found, Plan, Search
+from attention.frameworks.diagnosis.stages import GivenStages
 from attention.frameworks.diagnosis.words import Words, digits_of, titles_of
 from attention.frameworks.given import Given, checked
 from attention.frameworks.precision import Written, shows
@@ -66,6 +69,7 @@ def diagnose(
     sinks: Any = None,
     softmax: bool | str = True,
     relative: RelativeBias | None = None,
+    stages: Mapping[str, Any] | None = None,
     decimals: int | Mapping[str, int] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
@@ -98,6 +102,9 @@ def diagnose(
         :func:`attention.multi_head_attention`.
     softmax : True or "sigmoid"
         What makes weights of the scores, as the other code means it.
+    stages : dict of array_like by stage, such as ``{"scores": S, "masked": M}``
+        What the other code has on the way, under the names of a trace; with or without an answer.
+        The answer says up to which stage all agrees.
     decimals : int, or a dict of int by the name of an argument: ``{"X": 4, "output": 3}``
         How many decimals the numbers were rounded to. One int is for the answer, and for those
         inputs whose numbers have that many decimals; {} is for none. Default: of the answer seen
@@ -154,7 +161,12 @@ def diagnose(
         relative=relative,
     )
     return diagnose_given(
-        checked(given), output=output, weights=weights, decimals=decimals, announce=announce
+        checked(given),
+        output=output,
+        weights=weights,
+        stages=stages,
+        decimals=decimals,
+        announce=announce,
     )
 
 
@@ -163,15 +175,45 @@ def diagnose_given(
     *,
     output: Any = None,
     weights: Any = None,
+    stages: Mapping[str, Any] | None = None,
     decimals: int | Mapping[str, int] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """:func:`diagnose` for inputs that were checked already."""
     # its matrices are small: more threads would wait; what overflows is infinitely far off
     theirs = {"output": output, "weights": weights}
-    given, of_answers = _rounded(given, theirs, decimals)
+    if stages is not None and not isinstance(stages, Mapping):
+        raise TypeError(f"stages is {shown(stages)}; expected a dict of arrays by stage.")
+    rest = _answers_among(given, theirs, {**(stages or {})})
+    given, of_answers = _rounded(given, theirs | rest, decimals)
     with one_blas_thread(), np.errstate(all="ignore"):
-        return _explained(given, theirs, of_answers, announce, guess=decimals is None)
+        if not rest:
+            return _explained(given, theirs, of_answers, announce)
+        bench = Bench(given, _compared(given))
+        compared = GivenStages(bench, rest, of_answers)
+        if all(answer is None for answer in theirs.values()):
+            return _by_stages(compared)
+        return _explained(given, theirs, of_answers, announce, compared)
+
+
+def _answers_among(given: Given, theirs: dict[str, Any], stages: dict[str, Any]) -> dict[str, Any]:
+    """Take the answers that are among the stages as such; return the other stages."""
+    if theirs["weights"] is None:
+        theirs["weights"] = stages.pop("weights", None)
+    last = "output" if given.heads == 1 else "joined"
+    last = last if given.W_O is None else "projected"
+    if theirs["output"] is None:
+        theirs["output"] = stages.pop(last, None)
+    return stages
+
+
+def _compared(given: Given) -> np.ndarray | None:
+    """Return the queries whose stages are compared, evenly spread; None: all."""
+    n_q = given.shape[-2]
+    scores = math.prod(given.shape)
+    if scores <= BLOCK:
+        return None
+    return np.unique(np.linspace(0, n_q - 1, max(1, BLOCK * n_q // scores)).astype(int))
 
 
 def _rounded(
@@ -201,7 +243,7 @@ def _explained(
     theirs: dict[str, Any],
     decimals: Mapping[str, int],
     announce: Callable[[str], object] | None,
-    guess: bool,
+    stages: GivenStages | None = None,
 ) -> Diagnosis:
     """Explain the numbers; with ``guess`` also by inputs that seem to be rounded."""
     if announce is not None and not callable(announce):
@@ -209,7 +251,7 @@ def _explained(
     search = Search(given, theirs, decimals)
     lost = {t.name: nothing for t in search.targets if (nothing := nothing_to_compare(t))}
     if 0 < len(lost) < len(search.targets):
-        return _without(search, lost, theirs, decimals, announce, guess)
+        return _without(search, lost, theirs, decimals, announce, stages)
     if announce is not None:
         announce(str(search.plan))
     if lost:
@@ -230,18 +272,26 @@ def _explained(
             plan=search.plan,
         )
     found = search.run()
+    if stages is not None:
+        also = [each for each in found.explaining if stages.explained(each)]
+        found = replace(found, explaining=also or found.explaining)
     if not found.explaining and (mask := _look_ahead(search.given, theirs, decimals)):
-        return _right_with(mask, search, len(found.verdicts))
-    if not found.explaining and guess:
-        found = search.run_as_rounded() or found
+        return _right_with(mask, search, len(found.verdicts), stages)
+    return _said(found, _answers(search), stages)
+
+
+def _said(
+    found: Found, answers: dict[str, tuple[np.ndarray, ...]], stages: GivenStages | None
+) -> Diagnosis:
+    """Say what a search found, and what that means for the stages that were given."""
     explanations = tuple(_explanation(found, each) for each in found.explaining)
     near = None if explanations else _closest(found)
     closest = (
         explanations[0] if explanations else None if near is None else _explanation(found, near)
     )
     correct = bool(explanations) and not explanations[0].mistakes
-    answers = _answers(search)
-    words = Words(found, explanations, closest, correct, answers)
+    correct = correct and (stages is None or stages.first is None)
+    words = Words(found, explanations, closest, correct, answers, stages)
     return Diagnosis(
         explanations=explanations,
         closest=closest,
@@ -254,7 +304,42 @@ def _explained(
         tried=len(found.verdicts),
         plan=found.plan,
         causes=_causes(found, explanations[0]) if explanations else (),
+        stages=stages.compared if stages else {},
+        first=stages.first if stages else None,
     )
+
+
+def _by_stages(stages: GivenStages) -> Diagnosis:
+    """Say where it begins by stages alone, and which mistakes explain them all."""
+    bench, targets = stages.bench, [*stages.targets.values()]
+    sets: list[Set] = [()]
+    if stages.first is not None:
+        sets += [(mistake,) for mistake in bench.applicable]
+    verdicts = {each: v for each in sets if (v := stages.judge(each)) is not None}
+    explaining = [each for each in verdicts if stages.explained(each)]
+    if explaining:
+        nearest = min(verdicts[each].far for each in explaining)
+        limit = max(10 * nearest, 1e-9)
+        explaining = [each for each in explaining if verdicts[each].far <= limit]
+        explaining.sort(key=lambda each: verdicts[each].far)
+    n_q = bench.given.shape[-2]
+    count = n_q if bench.queries is None else len(bench.queries)
+    found = Found(
+        bench=bench,
+        targets=targets,
+        compared=targets,
+        explaining=explaining,
+        possible=[],
+        unseen=[],
+        verdicts=verdicts,
+        varied=math.inf,
+        right={},
+        left_out=[],
+        plan=Plan(bench.given.shape, count, count, len(sets), 0.0),
+        vague=frozenset(),
+        roomy=[],
+    )
+    return _said(found, {}, stages)
 
 
 def _causes(found: Found, explanation: Explanation) -> tuple[Cause, ...]:
@@ -291,11 +376,12 @@ def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int
     return ""
 
 
-def _right_with(mask: str, search: Search, tried: int) -> Diagnosis:
+def _right_with(mask: str, search: Search, tried: int, stages: GivenStages | None) -> Diagnosis:
     """Say with which mask, which was not given, the numbers are right."""
     n_q, n_k = search.given.shape[-2:]
     lines = (
         f"Right with {LOOK_AHEAD[mask]}, which was not given.",
+        *([f"Without it, {stages}."] if stages else []),
         f"Pass allowed=attention.{mask}({n_q}, {n_k}).",
     )
     return Diagnosis(
@@ -311,6 +397,8 @@ def _right_with(mask: str, search: Search, tried: int) -> Diagnosis:
         plan=search.plan,
         mask=mask,
         causes=(Cause("mask: not given", stage="masked", fix=lines[-1]),),
+        stages=stages.compared if stages else {},
+        first=stages.first if stages else None,
     )
 
 
@@ -320,11 +408,11 @@ def _without(
     theirs: dict[str, Any],
     decimals: Mapping[str, int],
     announce: Callable[[str], object] | None,
-    guess: bool,
+    stages: GivenStages | None,
 ) -> Diagnosis:
     """Of two answers the one that has finite numbers, and what there is instead of the other."""
     rest = {name: None if name in lost else answer for name, answer in theirs.items()}
-    found = _explained(search.given, rest, decimals, announce, guess)
+    found = _explained(search.given, rest, decimals, announce, stages)
     (nothing,), (other,) = lost.values(), (name for name, M in rest.items() if M is not None)
     inputs = damaged(search.given)
     before = (

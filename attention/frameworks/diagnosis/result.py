@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -69,6 +69,10 @@ class Diagnosis:
     plan: Plan  # what the search was going to do, and its cost
     mask: str = ""  # a name in MASKS: with this mask, which was not given, the numbers are right
     causes: tuple[Cause, ...] = ()  # the mistakes of the first explanation, or the missing mask
+    stages: dict[str, tuple[np.ndarray, ...]] = field(
+        default_factory=dict
+    )  # those that were given: theirs, ours, the difference
+    first: str | None = None  # of them, the first that differs
 
     def __str__(self) -> str:
         return "\n".join(self.lines)

@@ -11,10 +11,12 @@ from attention.frameworks.diagnosis.causes import overflow, trouble, where
 from attention.frameworks.diagnosis.mistakes import FILLED, NO_SOFTMAX, fill, titles
 from attention.frameworks.diagnosis.result import Explanation
 from attention.frameworks.diagnosis.search import Found
-from attention.frameworks.precision import FEWEST, Written, shows
+from attention.frameworks.diagnosis.stages import GivenStages
+from attention.frameworks.precision import FEWEST, shows
 from attention.vocabulary.sentences import amount, capital, in_words
 
 UNKNOWN = "None of the known mistakes explains these numbers, nor do two of them together"
+UNKNOWN_ALONE = "None of the known mistakes alone explains these stages"
 OTHER_SHAPE = "Their shape is not that of right attention."
 LISTED = 6  # titles in one sentence
 IN_FULL = (
@@ -50,23 +52,36 @@ class Words:
         closest: Explanation | None,
         correct: bool,
         answers: dict,
+        stages: GivenStages | None = None,
     ) -> None:
         self.found, self.explanations, self.closest = found, explanations, closest
-        self.correct, self.answers = correct, answers
+        self.correct, self.answers, self.stages = correct, answers, stages
 
     def lines(self) -> tuple[str, ...]:
         """Return at most three short lines: what it is, where it begins, what to do."""
         if not self.explanations:
             place, lost = self._place(), self._lost()
+            if self.stages and self.stages.first:
+                step = f"Look at the step that makes {self.stages.first}."
+                unknown = UNKNOWN if self.answers else UNKNOWN_ALONE
+                return f"{unknown}.", f"{capital(str(self.stages))}.", lost or step
             return f"{UNKNOWN}.", place or self._off(), lost or self._wanted()
         first = self.explanations[0]
+        if not first.mistakes and self.stages and self.stages.first:
+            what, hold = in_words([*self.answers]), "is" if len(self.answers) == 1 else "are"
+            return (
+                f"The {what} {hold} right, but a stage is not.",
+                f"{capital(str(self.stages))}.",
+                f"Look at the step that makes {self.stages.first}.",
+            )
         if not first.mistakes:
-            return (self._right(first),)
+            right = self._right(first)
+            return (right, f"{capital(str(self.stages))}.") if self.stages else (right,)
         return self._called(first), self._begins(first), " ".join(self._fixes(first))
 
     def verdict(self) -> str:
         """Return the lines as one text, with all that explains the numbers equally well."""
-        if len(self.explanations) < 2 or self.correct:
+        if len(self.explanations) < 2 or not self.explanations[0].mistakes:
             return " ".join(self.lines())
         return " ".join([self._equally_well(), *self._fixes(self.explanations[0])])
 
@@ -80,6 +95,11 @@ class Words:
 
     def _begins(self, first: Explanation) -> str:
         agree = f"all numbers agree to {amount(first.digits, 'digit')}"
+        if self.stages:
+            explained = self.stages.explained(first.mistakes)
+            agree = agree if explained else agree.replace("numbers", "numbers of the answer")
+            them = "With one of them" if len(self.explanations) > 1 else "With that"
+            return f"{capital(str(self.stages))}. {them}, {agree}."
         if len(self.explanations) > 1:
             stages = [*dict.fromkeys(each.stage for each in self.explanations if each.stage)]
             where = f"; the first difference is in {' or '.join(stages)}" if stages else ""
@@ -134,6 +154,16 @@ class Words:
             side = trouble(found.bench, targets, found.roomy, found.right)
         return side or where(found.roomy, found.right)
 
+    def _of_stages(self) -> str | None:
+        """Say that the mistakes that explain the answer do not explain the stages."""
+        if not self.stages or not self.explanations or not self.explanations[0].mistakes:
+            return None
+        if self.stages.explained(self.explanations[0].mistakes):
+            return None
+        if self.stages.first is None:
+            return "All stages given are right, so these mistakes would come after them."
+        return "The stages given are not what these mistakes make of them: there is more to find."
+
     def _lost(self) -> str | None:
         """Say in which type numbers overflowed, where just the lost ones would have."""
         return overflow(self.found.bench, self.found.targets) if self.found.roomy else None
@@ -159,8 +189,9 @@ class Words:
         """Return what else there is to say."""
         found = self.found
         said = [self._half(), self._unseen(), self._apart(), *self._rounded()]
-        if len(self.explanations) > 2 and not self.correct:
+        if len(self.explanations) > 2 and self.explanations[0].mistakes:
             said.insert(0, self._equally_well())
+        said.append(self._of_stages())
         if not self.explanations:
             said.append(self._place())  # in full here too: programs read these sentences alone
             said.append(where(found.roomy, found.right) if found.roomy else None)
@@ -276,6 +307,8 @@ class Words:
         return f"Next to right attention, {in_words(off)}."
 
     def _not_tried(self) -> str:
+        if not self.answers and self.stages:
+            return "Not tried: two mistakes together; give an output or weights for that."
         return "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
 
 
