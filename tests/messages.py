@@ -475,6 +475,7 @@ NO_STAGE_HERE = (
     " and output."
 )
 STAGE_SHAPE = "stages['{stage}']: the shape is {shape}; expected {expected} for these inputs."
+NO_ARRAY_IS_CALLED = "No array here is called {known}; write the name before each."
 STAGES_ARE_A_DICT = "stages is {given}; expected a dict of arrays by stage."
 RIGHT_WITH_A_MASK = "Right with {mask}, which was not given.\nPass allowed=attention.{call}."
 CHOOSE_THE_MASK = "Right with {mask}, which was not given. Choose it {where}."

@@ -27,6 +27,7 @@ from attention.session.state.settings import Settings
 from attention.vocabulary.notation import in_plain
 from attention.vocabulary.parts import called
 from attention.vocabulary.sentences import capital
+from attention.vocabulary.stages import COMPUTED
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
@@ -44,7 +45,8 @@ TYPED = {  # what a reload does not lose
     **{
         f"check_{name}": typed.text() for source in inputs.SOURCES.values() for name in source.names
     },
-    **{f"check_{name}": typed.text() for name in ("mask", *ANSWERS)},
+    **{f"check_{name}": typed.text() for name in ("mask", *ANSWERS, "stages")},
+    **{f"check_stage_{name}": typed.text() for name in COMPUTED},
     "check_library": typed.text(inputs.OURS),
     "check_mask_kind": typed.text("none"),
     "check_true": typed.text("may look"),
@@ -177,8 +179,11 @@ def from_explore(s: Settings) -> dict[str, Any]:
     return given
 
 
-def answers(bench: Bench) -> tuple[dict[str, str], str]:
-    """The boxes for the other code's numbers; where all are empty, an example and what it is."""
+def answers(bench: Bench, stages: bool) -> tuple[dict[str, str], str]:
+    """The boxes for the other code's numbers; where all are empty, an example and what it is.
+
+    ``stages`` says whether there are boxes for what is on the way to the output, too.
+    """
     shapes = inputs.shapes(bench)
     for (name, label), place in zip(ANSWERS.items(), st.columns(2), strict=True):
         with place:
@@ -190,6 +195,10 @@ def answers(bench: Bench) -> tuple[dict[str, str], str]:
             )
     left, right = st.columns(2, vertical_alignment="bottom")
     asked_about = state.page_value("check_asked", None)
+    if stages:
+        left, way = left.columns(2)
+        with way:
+            draw_stages(bench)
     with left, st.expander("From a file", expanded=asked_about is not None):
         file = upload.upload("check_file", "Upload your numbers", MAX_FILE, WANTED)
         if file is None:
@@ -229,10 +238,33 @@ def answers(bench: Bench) -> tuple[dict[str, str], str]:
             (bench, mistakes[title]),
         )
     boxes = {name: text(name) for name in ANSWERS}
+    boxes |= {name: text(f"stage_{name}") for name in inputs.stages(bench) if stages}
     if any(typed.strip() for typed in boxes.values()):
         return boxes, ""
     boxes["output"] = inputs.planted(bench, mistakes[title], "output")
     return boxes, EXAMPLE if mistakes[title] else RIGHT_EXAMPLE
+
+
+def draw_stages(bench: Bench) -> None:
+    """Draw a folded box for each stage, and one from which all are filled."""
+    with st.expander("Stages before them"):
+        box("Several, each after its name", "stages", 80, "scores\n1 0 2\n0 1 1")
+        state.confirm("Fill the boxes", "check_fill", fill, (bench,))
+        for name, shape in inputs.stages(bench).items():
+            box(f"Your {name}, {shape}", f"stage_{name}", 80)
+
+
+def fill(bench: Bench) -> None:
+    """Put each array of the text into the box of its name."""
+    try:
+        boxes = inputs.filled(bench, text("stages"))
+    except (BadInput, OtherKind) as problem:
+        state.refuse(capital(str(problem)))
+        return
+    for name, numbers in boxes.items():
+        key = name if name in ANSWERS else f"stage_{name}"
+        state.set_page_value(f"check_{key}", numbers)
+    state.set_page_value("check_stages", "")
 
 
 def plant(bench: Bench, mistake: Mistake | None) -> None:
@@ -308,7 +340,7 @@ def called_in_menu(name: str) -> str:
 def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
     """Draw the boxes for the numbers, and what explains them, of inputs from this source."""
     library = numbers_come_from()
-    boxes, example = answers(bench)
+    boxes, example = answers(bench, library == inputs.OURS)
     if example:
         pieces.note(example)
         library = inputs.OURS  # there is nothing of a library to compare yet

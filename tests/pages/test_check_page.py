@@ -52,7 +52,10 @@ def typed(at: AppTest, name: str, text: str) -> AppTest:
 
 def test_the_page_opens_with_explores_inputs_and_the_shapes_it_wants():
     at = opened()
-    assert [box.label for box in at.text_area] == ["Your output, 4 × 4", "Your weights, 4 × 4"]
+    answers, stages = at.text_area[:2], at.text_area[3:]
+    assert [box.label for box in answers] == ["Your output, 4 × 4", "Your weights, 4 × 4"]
+    named = [box.label.split(",")[0] for box in stages]
+    assert named == [f"Your {name}" for name in ("Q", "K", "V", "scores", "scaled", "masked")]
     # at first with an example: the output of code with a known mistake, and what is found in it
     assert messages.CHECK_EXAMPLE in words(at)
     bench = inputs.bench_of(inputs.from_settings(EXAMPLES["four-words"].build()))
@@ -205,3 +208,32 @@ def walked(block):
             yield from walked(child)
         else:
             yield child
+
+
+def stages_printed(bench, names) -> str:
+    return "\n\n".join(f"{label}:\n{bench[name]}" for label, name in names.items())
+
+
+def test_one_paste_fills_the_boxes_of_the_stages_and_the_first_that_differs_is_said():
+    bench = inputs.bench_of(inputs.from_settings(EXAMPLES["random-qkv"].build()))
+    wrong = bench.run((next(m for m in bench.applicable if m.name == "scale: none"),))
+    names = {"QK^T": "scores", "Scaled scores": "scaled", "output": "output"}
+    at = typed(opened(example="random-qkv"), "stages", stages_printed(wrong, names))
+    at = ran(at.button(key="check_fill").click())
+    assert messages.FIRST_THAT_DIFFERS.format(agree="Scores agree", first="scaled") in said(at)
+    assert at.text_area(key="set_check_stage_scaled").value and "scaled_given_ours" in panes(at)
+    assert (
+        at.text_area(key="set_check_output").value
+        and not at.text_area(key="set_check_stages").value
+    )
+    at = typed(at, "stage_scaled", "1 2\n3 4")
+    at = typed(at, "output", "")
+    shape = messages.STAGE_SHAPE.partition(": ")[2].format(shape="(2, 2)", expected="(4, 4)")
+    assert f"Your scaled: {shape}" in said(at)
+
+
+def test_a_paste_without_a_known_name_is_refused_with_the_names():
+    at = typed(opened(example="random-qkv"), "stages", "foo:\n[[1. 2.]]\n\nbar:\n[[1. 2.]]")
+    at = ran(at.button(key="check_fill").click())
+    known = "scores or scaled or masked or output or weights"
+    assert messages.NO_ARRAY_IS_CALLED.format(known=known) in said(at)

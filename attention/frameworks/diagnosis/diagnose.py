@@ -27,7 +27,7 @@ from attention.frameworks.diagnosis.causes import (
 )
 from attention.frameworks.diagnosis.result import Cause, Diagnosis, Explanation
 from attention.frameworks.diagnosis.search import BLOCK, Found, Plan, Search
-from attention.frameworks.diagnosis.stages import GivenStages
+from attention.frameworks.diagnosis.stages import GivenStages, answer_of
 from attention.frameworks.diagnosis.words import Words, digits_of, titles_of
 from attention.frameworks.given import Given, checked
 from attention.frameworks.precision import Written, shows
@@ -200,9 +200,9 @@ def _answers_among(given: Given, theirs: dict[str, Any], stages: dict[str, Any])
     """Take the answers that are among the stages as such; return the other stages."""
     if theirs["weights"] is None:
         theirs["weights"] = stages.pop("weights", None)
-    last = "output" if given.heads == 1 else "joined"
-    last = last if given.W_O is None else "projected"
     if theirs["output"] is None:
+        apart = "output" if given.W_O is None else ""  # its heads are not joined
+        last = next((name for name in (answer_of(given), apart) if name in stages), "")
         theirs["output"] = stages.pop(last, None)
     return stages
 

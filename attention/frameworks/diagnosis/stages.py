@@ -35,6 +35,13 @@ def names_of(bench: Bench) -> list[str]:
     return names if given.W_O is None else [*names, "projected"]
 
 
+def answer_of(given: Given) -> str:
+    """Return the stage that is the output of the whole layer."""
+    if given.W_O is not None:
+        return "projected"
+    return "output" if given.heads == 1 else "joined"
+
+
 def _key(name: str, given: Given) -> str:
     """Return the name that a stage has among those of the bench."""
     if name == "output":

@@ -13,6 +13,7 @@ from attention.frameworks.diagnosis.bench import Bench
 from attention.frameworks.diagnosis.diagnose import diagnose_given
 from attention.frameworks.diagnosis.mistakes import Mistake
 from attention.frameworks.diagnosis.result import Diagnosis
+from attention.frameworks.diagnosis.stages import answer_of, names_of
 from attention.frameworks.diagnosis.theirs import diagnose_library
 from attention.frameworks.given import Given, checked
 from attention.frameworks.precision import Written, printed
@@ -25,11 +26,13 @@ from attention.readers.cells.printouts import sides, write_matrix
 from attention.readers.files import array_files
 from attention.readers.texts import texts
 from attention.session.state.settings import Settings, allowed, by_slopes, relative
+from attention.vocabulary.labels import role_of
 from attention.vocabulary.stages import BIASES, STAGES
 
 PASTED = "pasted"
 OURS = "ours"  # numbers of code that means what this package does
 ANSWERS = ("output", "weights")
+_STAGE = re.compile(r"stages\['(\w+)'\]")  # as the arguments of Python have it
 
 
 class InputSource(NamedTuple):
@@ -173,28 +176,65 @@ def shapes(bench: Bench) -> dict[str, str]:
     }
 
 
+def stages(bench: Bench) -> dict[str, str]:
+    """Return the stages before the answers that the board has for these inputs, and their sizes."""
+    given = bench.given
+    beside = {*ANSWERS, answer_of(given)} | (set() if given.X is not None else {"Q", "K", "V"})
+    return {
+        name: sides(bench.right[name].shape)
+        for name in names_of(bench)
+        if name not in beside and name in bench.right
+    }
+
+
 def explain(bench: Bench, boxes: dict[str, str], library: str = OURS) -> Diagnosis:
-    """Read the other code's output, weights or both, and look for what explains them: a library's
-    own arithmetic, or the known mistakes.
+    """Read the other code's output, weights and stages, and look for what explains them: a
+    library's own arithmetic, or the known mistakes.
     """
     entries = {
         name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()
     }
-    answers = {name: entry.read() for name, entry in entries.items()}
+    arrays = {name: entry.read() for name, entry in entries.items()}
     decimals = {name: _decimals(boxes[name]) for name in entries}
     try:
         theirs: dict[str, Any] = {
-            "output": answers.get("output"),
-            "weights": answers.get("weights"),
+            "output": arrays.pop("output", None),
+            "weights": arrays.pop("weights", None),
             "decimals": {name: count for name, count in decimals.items() if count},
         }
         if library == OURS:
-            return diagnose_given(bench.given, **theirs)
+            return diagnose_given(bench.given, **theirs, stages=arrays)
         return diagnose_library(bench.given, library, **theirs)
     except (ValueError, TypeError) as problem:
         remarks = {entry.remark for entry in entries.values()}
         asked = {choice.question for entry in entries.values() for choice in entry.choices}
-        raise BadInput(" ".join([f"your {problem}", *filter(None, remarks), *asked])) from None
+        text = _STAGE.sub(r"\1", str(problem))
+        raise BadInput(" ".join([f"your {text}", *filter(None, remarks), *asked])) from None
+
+
+def filled(bench: Bench, text: str) -> dict[str, str]:
+    """Return a text for each box out of one with several labelled arrays, by name.
+
+    Labels are read as people write them: “Attention Weights”, “QK^T / √d_k”.
+    """
+    where = "the text"
+    arrays = texts.entries(text, where)
+    _check_commas(arrays, "Write 0.5 for a half, and a space after a comma that separates.")
+    known = {name: name for name in (*stages(bench), *ANSWERS)} | {answer_of(bench.given): "output"}
+    called: dict[str, str] = {}
+    for label in arrays:
+        name = known.get(label) or known.get(role_of(label) or "")
+        if name in called:
+            raise BadInput(f"“{called[name]}” and “{label}” are both {name}; give one of them.")
+        if name is not None:
+            called[name] = label
+    if not called:
+        raise BadInput(f"no array here is called {' or '.join(known)}; write the name before each.")
+    return {
+        name: _written(values, printed(text, values))
+        for name, label in called.items()
+        for values in [_of_one_item(arrays[label].read(), label)]
+    }
 
 
 def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:
@@ -211,17 +251,22 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
     arrays, unreadable = array_files.readable(arrays)
     if unreadable and not others:
         raise array_files.Unreadable(unreadable)
-    array = array_files.the_one(arrays, name, where).read()
+    array = _of_one_item(array_files.the_one(arrays, name, where).read(), where)
+    return _written(array, printed(opening.text_in(filename, content), array))
+
+
+def _of_one_item(array: np.ndarray, where: str) -> np.ndarray:
+    """Return the numbers of a matrix, or of one for each head, without a batch of one."""
     if array.dtype == bool:
         raise BadInput(f"{where} holds bool; expected numbers.")
     while array.ndim > 2 and len(array) == 1:
-        array = array[0]  # a batch of one
+        array = array[0]
     if array.ndim not in (2, 3) or not 0 < array.size <= MAX_CHECKED:
         raise BadInput(
             f"{where}: the shape is {array.shape}; two or three axes and at most {MAX_CHECKED:,}"
             " numbers are read here."
         )
-    return _written(array, printed(opening.text_in(filename, content), array))
+    return array
 
 
 def _written(values: np.ndarray, rounded: Written | None = None) -> str:

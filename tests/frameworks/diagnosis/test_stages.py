@@ -134,6 +134,14 @@ def test_the_stages_of_a_layer_agree_heads_apart_or_joined(kind):
     assert found.first == "Q_rotated" and not found.correct
 
 
+def test_an_output_of_heads_apart_is_the_answer():
+    Q, K, V = drawn()
+    trace = self_attention(Q, *(np.eye(8),) * 3, heads=2)
+    for name in ("output", "joined"):
+        found = diagnose(Q, Q, Q, heads=2, stages={name: getattr(trace, name)})
+        assert found.correct and list(found.answers) == ["output"]
+
+
 def test_shared_heads_come_once_or_for_each():
     rng = np.random.default_rng(2)
     Q, K, V = rng.standard_normal((5, 8)), *rng.standard_normal((2, 5, 4))
