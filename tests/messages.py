@@ -451,7 +451,8 @@ INPUT_NOT_FINITE = "{name} holds NaN or infinite numbers"
 DECIMALS_OF_WHAT_IS_NOT_GIVEN = "decimals names {name}; it may name {there}, which are given."
 WHAT_FOLLOWS = "{nothing}. What follows is about the {other} alone. {verdict}"
 CHECK_EXAMPLE = (
-    "An example, until you enter your numbers: the output of code with the mistake chosen above."
+    "An example, until you enter your numbers: the output of code with the mistake chosen under"
+    " “Try a known mistake”."
 )
 CHECK_RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 NUMBERS_ARE_RIGHT = "Right: all numbers agree to {digits}."

@@ -35,7 +35,8 @@ RIGHT = "none (correct)"
 WANTED = "Numbers as text, or arrays saved by your code. Reloading the page removes the file."
 OTHERS = "Continue with the other arrays"
 EXAMPLE = (
-    "An example, until you enter your numbers: the output of code with the mistake chosen above."
+    "An example, until you enter your numbers: the output of code with the mistake chosen under"
+    " “Try a known mistake”."
 )
 RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 MOST_HEADS, SOFTCAPS = 64, (1e-6, 1e6)
@@ -193,6 +194,18 @@ def answers(bench: Bench, stages: bool) -> tuple[dict[str, str], str]:
                 110,
                 "Paste what your code prints: NumPy, PyTorch, JSON or plain numbers",
             )
+    with st.container(key="check_more", gap="xsmall"):
+        title, mistakes = others(bench, stages)
+    boxes = {name: text(name) for name in ANSWERS}
+    boxes |= {name: text(f"stage_{name}") for name in inputs.stages(bench) if stages}
+    if any(typed.strip() for typed in boxes.values()):
+        return boxes, ""
+    boxes["output"] = inputs.planted(bench, mistakes[title], "output")
+    return boxes, EXAMPLE if mistakes[title] else RIGHT_EXAMPLE
+
+
+def others(bench: Bench, stages: bool) -> tuple[str, dict[str, Mistake | None]]:
+    """Draw what else fills the boxes; return the mistake that is chosen, and all by title."""
     left, right = st.columns(2, vertical_alignment="bottom")
     asked_about = state.page_value("check_asked", None)
     if stages:
@@ -237,12 +250,7 @@ def answers(bench: Bench, stages: bool) -> tuple[dict[str, str], str]:
             plant,
             (bench, mistakes[title]),
         )
-    boxes = {name: text(name) for name in ANSWERS}
-    boxes |= {name: text(f"stage_{name}") for name in inputs.stages(bench) if stages}
-    if any(typed.strip() for typed in boxes.values()):
-        return boxes, ""
-    boxes["output"] = inputs.planted(bench, mistakes[title], "output")
-    return boxes, EXAMPLE if mistakes[title] else RIGHT_EXAMPLE
+    return title, mistakes
 
 
 def draw_stages(bench: Bench) -> None:
@@ -340,12 +348,13 @@ def called_in_menu(name: str) -> str:
 def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
     """Draw the boxes for the numbers, and what explains them, of inputs from this source."""
     library = numbers_come_from()
-    boxes, example = answers(bench, library == inputs.OURS)
-    if example:
-        pieces.note(example)
-        library = inputs.OURS  # there is nothing of a library to compare yet
-    diagnosis = inputs.explain(bench, boxes, library)
-    verdict(diagnosis, source)
+    with st.container(key="check_answer", gap="xsmall"):
+        boxes, example = answers(bench, library == inputs.OURS)
+        if example:
+            pieces.note(example)
+            library = inputs.OURS  # there is nothing of a library to compare yet
+        diagnosis = inputs.explain(bench, boxes, library)
+        verdict(diagnosis, source)
     heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
     head = min(state.page_value("check_head", 0), heads - 1)
     state.set_page_value("check_head", head)
@@ -373,8 +382,8 @@ def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
 def page(s: Settings) -> None:
     pieces.opening(
         "Why does mine differ?",
-        "Enter the inputs and the numbers your code returns. The page tries the known mistakes,"
-        " alone and in pairs, and says which of them gives exactly your numbers.",
+        "Enter the inputs and the numbers your code returns; the page names the mistake, or the"
+        " two, that give exactly these.",
     )
     pieces.sentences(*state.sentences())
     with st.container(

@@ -91,6 +91,10 @@ class Words:
             return f"{capital(str(first))}."
         second, more = self.explanations[1], len(self.explanations) - 2
         others = f"; or {amount(more, 'other')}" if more else ""
+        shared = [title for title in first.titles if title in second.titles]
+        if shared and not more:  # said once
+            own = [", and ".join(t for t in e.titles if t not in shared) for e in (first, second)]
+            return f"{capital(', or '.join(own))}; and {', and '.join(shared)}."
         return f"{capital(str(first))}; or {second}{others}."
 
     def _begins(self, first: Explanation) -> str:
@@ -104,7 +108,7 @@ class Words:
             stages = [*dict.fromkeys(each.stage for each in self.explanations if each.stage)]
             where = f"; the first difference is in {' or '.join(stages)}" if stages else ""
             either = "either" if len(self.explanations) == 2 else "any of them"
-            return f"With {either} {agree}, so they cannot tell which it is{where}."
+            return f"With {either}, {agree}, so they cannot tell which it is{where}."
         where = f"; the first difference is in {first.stage}" if first.stage else ""
         return f"With that, {agree}{where}."
 

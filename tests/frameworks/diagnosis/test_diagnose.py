@@ -552,7 +552,7 @@ def test_explanations_that_fit_equally_well_are_all_named():
     assert found.verdict.startswith(messages.EQUALLY_WELL.partition("{")[0] + messages.MASK_ADDED)
     first, second, third = str(found).split("\n")
     assert first.lower().startswith(f"{messages.MASK_ADDED}; or ".lower())
-    assert first.endswith("; or 1 other.") and "With any of them all numbers agree" in second
+    assert first.endswith("; or 1 other.") and "With any of them, all numbers agree" in second
     assert found.details[0].startswith(messages.EQUALLY_WELL.partition("{")[0])
     assert third == found.causes[0].fix
 
