@@ -184,12 +184,17 @@ def planted(**more):
 def test_a_diagnosis_says_its_sentences_and_shows_the_numbers_it_was_given():
     found = planted()
     page = Page(found._repr_html_())
-    assert found.verdict in page.words
+    said = " ".join(page.words.split())
+    assert said.startswith(found.verdict) and all(sentence in said for sentence in found.details)
     theirs = found.answers["output"][0]
     wanted = [[number(v) for v in row] for row in theirs[:CUT_ROWS]]
     assert wanted in [[row[1:] for row in cells[1:-1]] for cells in page.tables]
     assert len(page.tables) == 6
-    assert page.tags <= {"div", "b", "table", "tr", "td", "th"}
+    folded = {"details", "summary"}
+    assert page.tags - folded <= {"div", "b", "table", "tr", "td", "th"}
+    noise = diagnose(*draw(3, 20, 4), output=draw(20, 4))
+    page = Page(noise._repr_html_())
+    assert folded <= page.tags and noise.more[-1] in page.words
 
 
 @pytest.mark.parametrize("output", [[[np.nan, 1.0]], [[np.inf, 1.0]]])
