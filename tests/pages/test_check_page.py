@@ -25,7 +25,7 @@ def opened(page=CHECK, **link) -> AppTest:
 
 def said(at: AppTest) -> str:
     bodies = " ".join(h.proto.body for h in at.get("html") if "class='said" in h.proto.body)
-    return bodies.replace("</b><br>", " ").replace("<br>", " ")  # the lines of the verdict
+    return bodies.replace("</b>", "").replace("<br>", "")  # the lines of the verdict
 
 
 def panes(at: AppTest) -> dict[str, dict]:

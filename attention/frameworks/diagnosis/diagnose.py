@@ -297,7 +297,7 @@ def _said(
         closest=closest,
         unseen=tuple(found.unseen),
         answers=answers,
-        lines=words.lines(),
+        lines=words.lines,
         verdict=words.verdict(),
         details=tuple(words.details()),
         correct=correct,

@@ -217,6 +217,8 @@ class GivenStages:
         view = target.view(self.bench, stages)
         if view is None:
             return None
+        if target.name == "masked" and wrong:
+            view = self._hidden(view)
         size = np.maximum(target.size, largest_finite(view)) if wrong else target.size
         late = target.name in ("weights", "output", "joined", "projected")
         return compare(target, view, size, self.largest_score if late else 1.0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 from attention.arrays.distance import furthest
 from attention.frameworks.diagnosis.answers import Set, Target, Verdict
@@ -57,10 +58,11 @@ class Words:
         self.found, self.explanations, self.closest = found, explanations, closest
         self.correct, self.answers, self.stages = correct, answers, stages
 
+    @cached_property
     def lines(self) -> tuple[str, ...]:
         """Return at most three short lines: what it is, where it begins, what to do."""
         if not self.explanations:
-            place, lost = self._place(), self._lost()
+            place, lost = self._place, self._lost
             if self.stages and self.stages.first:
                 step = f"Look at the step that makes {self.stages.first}."
                 unknown = UNKNOWN if self.answers else UNKNOWN_ALONE
@@ -82,7 +84,7 @@ class Words:
     def verdict(self) -> str:
         """Return the lines as one text, with all that explains the numbers equally well."""
         if len(self.explanations) < 2 or not self.explanations[0].mistakes:
-            return " ".join(self.lines())
+            return " ".join(self.lines)
         return " ".join([self._equally_well(), *self._fixes(self.explanations[0])])
 
     def _called(self, first: Explanation) -> str:
@@ -147,6 +149,7 @@ class Words:
             ways.setdefault(what, []).append(name)
         return in_words([f"the {what} of {in_words(names)}" for what, names in ways.items()])
 
+    @cached_property
     def _place(self) -> str | None:
         """Say on which side of the weights the trouble lies, or where the few differences are."""
         found = self.found
@@ -156,7 +159,7 @@ class Words:
         side = None
         if () not in found.possible:
             side = trouble(found.bench, targets, found.roomy, found.right)
-        return side or where(found.roomy, found.right)
+        return side or self._where
 
     def _of_stages(self) -> str | None:
         """Say that the mistakes that explain the answer do not explain the stages."""
@@ -168,6 +171,12 @@ class Words:
             return "All stages given are right, so these mistakes would come after them."
         return "The stages given are not what these mistakes make of them: there is more to find."
 
+    @cached_property
+    def _where(self) -> str | None:
+        """Say which numbers differ, where few do."""
+        return where(self.found.roomy, self.found.right) if self.found.roomy else None
+
+    @cached_property
     def _lost(self) -> str | None:
         """Say in which type numbers overflowed, where just the lost ones would have."""
         return overflow(self.found.bench, self.found.targets) if self.found.roomy else None
@@ -197,9 +206,9 @@ class Words:
             said.insert(0, self._equally_well())
         said.append(self._of_stages())
         if not self.explanations:
-            said.append(self._place())  # in full here too: programs read these sentences alone
-            said.append(where(found.roomy, found.right) if found.roomy else None)
-            said.append(self._lost())
+            said.append(self._place)  # in full here too: programs read these sentences alone
+            said.append(self._where)
+            said.append(self._lost)
             said.append(self._nearest())
             said.append(f"{amount(len(found.verdicts), 'set')} of mistakes were tried.")
             said.append(self._not_tried())

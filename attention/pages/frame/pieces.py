@@ -102,7 +102,7 @@ def message_box(kind: str, sentence: str) -> None:
 def lines_box(kind: str, lines: Sequence[str], more: Sequence[str]) -> None:
     """Lines in a box, the first of them in bold, and sentences that unfold below them."""
     first, *others = map(in_html, lines)
-    said = "".join([f"<b>{first}</b>", *(f"<br>{line}" for line in others)])
+    said = "".join([f"<b>{first}</b>", *(f"<br> {line}" for line in others)])
     folded_in = "".join(f"<p>{in_html(sentence)}</p>" for sentence in more)
     if folded_in:
         folded_in = f"<details><summary>Details</summary>{folded_in}</details>"

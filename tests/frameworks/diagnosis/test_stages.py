@@ -3,9 +3,12 @@
 import messages
 import numpy as np
 import pytest
+from amount import amount
+from frameworks.diagnosis.test_diagnose import SYSTEMS, bench_of, inputs
 
 from attention import causal, diagnose, self_attention
 from attention.core.rotary import Rotary
+from attention.frameworks.diagnosis.stages import names_of
 
 inf = np.inf
 
@@ -132,6 +135,38 @@ def test_the_stages_of_a_layer_agree_heads_apart_or_joined(kind):
     stages |= {"Q": joined, "Q_rotated": stages["Q"]}
     found = diagnose(**given, rotary=Rotary(), stages=stages)
     assert found.first == "Q_rotated" and not found.correct
+
+
+def planted(system, mistakes):
+    """The stages before the weights, as the bench makes them with these mistakes."""
+    bench = bench_of(SYSTEMS[system])
+    stages = bench.run(mistakes)
+    last = ("weights", "output", "joined", "projected")
+    return {name: stages[name] for name in names_of(bench) if name not in last}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "f2", 3])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_right_stages_of_all_features_are_right(system, kind):
+    stages = planted(system, ()).items()
+    short = {n: M.round(kind) if isinstance(kind, int) else M.astype(kind) for n, M in stages}
+    found = diagnose(**inputs(system), stages=short)
+    assert found.correct and found.first is None, found
+
+
+@pytest.mark.parametrize("system", amount(list(SYSTEMS)[::6], list(SYSTEMS)))
+def test_stages_with_one_mistake_name_it_and_no_other_alone(system):
+    given = inputs(system)
+    right = planted(system, ())
+    for mistake in bench_of(SYSTEMS[system]).applicable:
+        stages = planted(system, (mistake,))
+        if any(stages[name].shape != M.shape for name, M in right.items()):
+            continue  # a mistake that shows in the shape is refused
+        found = diagnose(**given, stages=stages)
+        sets = [e.mistakes for e in found.explanations]
+        assert (mistake,) in sets or found.correct, (mistake.name, str(found))
+        if not found.correct:
+            assert found.first is not None and found.causes[0].stage == found.first, str(found)
 
 
 def test_an_output_of_heads_apart_is_the_answer():
