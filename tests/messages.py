@@ -476,6 +476,7 @@ NO_STAGE_HERE = (
     " and output."
 )
 STAGE_SHAPE = "stages['{stage}']: the shape is {shape}; expected {expected} for these inputs."
+BOTH_ARE = "“{one}” and “{other}” are both {name}; give one of them."
 NO_ARRAY_IS_CALLED = "No array here is called {known}; write the name before each."
 STAGES_ARE_A_DICT = "stages is {given}; expected a dict of arrays by stage."
 RIGHT_WITH_A_MASK = "Right with {mask}, which was not given.\nPass allowed=attention.{call}."

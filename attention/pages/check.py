@@ -41,6 +41,7 @@ EXAMPLE = (
 RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 MOST_HEADS, SOFTCAPS = 64, (1e-6, 1e6)
 SCALES = (1e-6, MAX_SCALE)
+STAGES_HEIGHT = 220  # pixels of their boxes, which scroll: the verdict stays in sight
 TYPED = {  # what a reload does not lose
     "check_source": typed.text("explore"),
     **{
@@ -255,7 +256,7 @@ def others(bench: Bench, stages: bool) -> tuple[str, dict[str, Mistake | None]]:
 
 def draw_stages(bench: Bench) -> None:
     """Draw a folded box for each stage, and one from which all are filled."""
-    with st.expander("Stages before them"):
+    with st.expander("Stages before them"), st.container(height=STAGES_HEIGHT, border=False):
         box("Several, each after its name", "stages", 80, "scores\n1 0 2\n0 1 1")
         state.confirm("Fill the boxes", "check_fill", fill, (bench,))
         for name, shape in inputs.stages(bench).items():

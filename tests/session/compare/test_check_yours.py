@@ -515,3 +515,18 @@ def test_what_has_no_box_is_not_filled_in():
     assert inputs.in_boxes(check(replace(s, rotary=Rotary())), answers, {}) is None
     assert inputs.in_boxes(replace(s, softmax=False), answers, {}) is None
     assert inputs.in_boxes(s, {"output": np.zeros((1 << 11, 1 << 10))}, {}) is None
+
+
+def test_a_paste_fills_each_box_once_with_the_decimals_that_it_has():
+    there = bench("random-qkv")
+    text = "QK^T:\n[[0.1250, 2.0000], [1.0000, 0.5000]]\n\nloss: 0.3\n\nattn:\n[[1, 0], [0, 1]]"
+    assert inputs.filled(there, text) == {
+        "scores": "0.1250 2.0000\n1.0000 0.5000",
+        "weights": "1 0\n0 1",
+    }
+    twice = "scores:\n[[1.0, 2.0]]\n\nQ @ K.T:\n[[3.0, 4.0]]"
+    with pytest.raises(BadInput) as refused:
+        inputs.filled(there, twice)
+    assert str(refused.value) == messages.BOTH_ARE.format(
+        one="scores", other="Q @ K.T", name="scores"
+    )
