@@ -256,7 +256,8 @@ def others(bench: Bench, stages: bool) -> tuple[str, dict[str, Mistake | None]]:
 
 def draw_stages(bench: Bench) -> None:
     """Draw a folded box for each stage, and one from which all are filled."""
-    with st.expander("Stages before them"), st.container(height=STAGES_HEIGHT, border=False):
+    way = st.expander("Stages before them")
+    with way, st.container(height=STAGES_HEIGHT, border=False, key="check_way"):
         box("Several, each after its name", "stages", 80, "scores\n1 0 2\n0 1 1")
         state.confirm("Fill the boxes", "check_fill", fill, (bench,))
         for name, shape in inputs.stages(bench).items():
