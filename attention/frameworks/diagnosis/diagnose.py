@@ -218,10 +218,13 @@ def _compared(given: Given) -> np.ndarray | None:
 
 def _rounded(
     given: Given, theirs: dict[str, Any], decimals: int | Mapping[str, int] | None
-) -> tuple[Given, Mapping[str, int]]:
-    """Return the inputs with their rounding, and to how many decimals the answers are rounded."""
+) -> tuple[Given, Mapping[str, int] | None]:
+    """Return the inputs with their rounding, and to how many decimals the answers are rounded.
+
+    None: nothing was said of either, so both are seen from the numbers.
+    """
     if decimals is None:
-        return given, {}
+        return given, None
     if isinstance(decimals, Mapping):
         there = [*given.arrays, *(name for name, M in theirs.items() if M is not None)]
         for name in decimals:
@@ -241,11 +244,10 @@ def _rounded(
 def _explained(
     given: Given,
     theirs: dict[str, Any],
-    decimals: Mapping[str, int],
+    decimals: Mapping[str, int] | None,
     announce: Callable[[str], object] | None,
     stages: GivenStages | None = None,
 ) -> Diagnosis:
-    """Explain the numbers; with ``guess`` also by inputs that seem to be rounded."""
     if announce is not None and not callable(announce):
         raise TypeError(f"announce is {shown(announce)}; expected a function of a sentence.")
     search = Search(given, theirs, decimals)
@@ -272,11 +274,13 @@ def _explained(
             plan=search.plan,
         )
     found = search.run()
+    if not found.explaining and (mask := _look_ahead(search.given, theirs, decimals)):
+        return _right_with(mask, search, len(found.verdicts), stages)
+    if not found.explaining and decimals is None:
+        found = search.run_as_rounded() or found
     if stages is not None:
         also = [each for each in found.explaining if stages.explained(each)]
         found = replace(found, explaining=also or found.explaining)
-    if not found.explaining and (mask := _look_ahead(search.given, theirs, decimals)):
-        return _right_with(mask, search, len(found.verdicts), stages)
     return _said(found, _answers(search), stages)
 
 
@@ -338,6 +342,7 @@ def _by_stages(stages: GivenStages) -> Diagnosis:
         plan=Plan(bench.given.shape, count, count, len(sets), 0.0),
         vague=frozenset(),
         roomy=[],
+        rounded=bench.given.rounded,
     )
     return _said(found, {}, stages)
 
@@ -362,7 +367,7 @@ def _causes(found: Found, explanation: Explanation) -> tuple[Cause, ...]:
     return tuple(causes)
 
 
-def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int]) -> str:
+def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int] | None) -> str:
     """Return the look-ahead mask with which the numbers are right, where no mask was given, or one
     that hides nothing; "" for none.
     """
@@ -406,7 +411,7 @@ def _without(
     search: Search,
     lost: dict[str, str],
     theirs: dict[str, Any],
-    decimals: Mapping[str, int],
+    decimals: Mapping[str, int] | None,
     announce: Callable[[str], object] | None,
     stages: GivenStages | None,
 ) -> Diagnosis:

@@ -108,7 +108,6 @@ class Found:
     # those compared, with what rounding the inputs may change in right ones; empty: not known
     roomy: list[Target]
     rounded: Mapping[str, Written]  # the inputs that count as rounded, and how
-    seem_rounded: bool  # whether only their numbers say so
 
 
 class Search:
@@ -127,7 +126,6 @@ class Search:
         self.small = self.scores_per_query * n_q <= SAMPLED
         self.sample = Bench(given, None if self.small else self._first_sample())
         self.draws = Draws(given, self.sample.scores) if given.rounded else None
-        self.seem_rounded = False
         self.work_left = WORK
         self.whole: Bench | None = None
         self.largest_score = 0.0  # the largest of right attention's scaled scores
@@ -565,7 +563,6 @@ class Search:
         if not seem:
             return None
         self.given = replace(self.given, rounded={**self.given.rounded, **seem})
-        self.seem_rounded = True
         self.draws = Draws(self.given, self.sample.scores)
         explaining = (
             self.try_rounded([()])
@@ -604,7 +601,6 @@ class Search:
             vague=vague,
             roomy=roomy,
             rounded=self.given.rounded,
-            seem_rounded=self.seem_rounded,
         )
 
     def _explaining(self, right: Verdict | None) -> list[Set]:

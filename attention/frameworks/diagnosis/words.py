@@ -144,7 +144,7 @@ class Words:
     def _rounding(self) -> str:
         """Name the inputs that count as rounded, with what they were rounded to."""
         ways: dict[str, list[str]] = {}
-        for name, written in self.found.bench.given.rounded.items():
+        for name, written in self.found.rounded.items():
             what = f"{written} numbers" if written.half else str(written)
             ways.setdefault(what, []).append(name)
         return in_words([f"the {what} of {in_words(names)}" for what, names in ways.items()])
@@ -155,7 +155,7 @@ class Words:
         found = self.found
         if not found.roomy:
             return None
-        targets = found.roomy if found.bench.given.rounded else found.targets
+        targets = found.roomy if found.rounded else found.targets
         side = None
         if () not in found.possible:
             side = trouble(found.bench, targets, found.roomy, found.right)
@@ -323,19 +323,6 @@ class Words:
         if not self.answers and self.stages:
             return "Not tried: two mistakes together; give an output or weights for that."
         return "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
-
-
-def _roundings(rounded: Mapping[str, Written]) -> str:
-    """Say which inputs count as rounded to what, such as "the 4 decimals of Q, K and V"."""
-    ways: dict[Written, list[str]] = {}
-    for name, how in rounded.items():
-        ways.setdefault(how, []).append(name)
-    return in_words(
-        [
-            f"{in_words(names)} in {how}" if how.half else f"the {how} of {in_words(names)}"
-            for how, names in ways.items()
-        ]
-    )
 
 
 def _read_as(names: Sequence[str], what: str) -> str:

@@ -17,7 +17,9 @@ from attention.frameworks.diagnosis.mistakes import BY_NAME
 
 EACH = amount(6, 2000)
 WRONG = 200  # of them, at most, that are tried wrong by 1 % as well
-RIGHT_AS_FAR = messages.RIGHT_WHEN_ROUNDED.format(rounding="the {count} decimals of Q, K and V")
+RIGHT_AS_FAR = messages.RIGHT_WHEN_ROUNDED.format(
+    rounding="the 4 decimals of Q, K and V", digits="4 digits"
+)
 SIZES = ((1, 6, 4), (2, 6, 8), (4, 12, 16))  # heads, tokens, columns of all heads
 
 
@@ -121,7 +123,7 @@ def test_short_arrays_are_exact_where_that_explains_the_numbers_or_decimals_say_
         )
     ) in found.notes
     assert diagnose(*exact.round(4), output=output, decimals=4).correct
-    assert diagnose(*exact.round(4), output=output).verdict == RIGHT_AS_FAR.format(count=4)
+    assert diagnose(*exact.round(4), output=output).verdict == RIGHT_AS_FAR
     alone = {"decimals": {"output": 4}}  # says nothing of the inputs
     assert not diagnose(*exact.round(4), output=output, **alone).correct
 
