@@ -372,6 +372,10 @@ WEIGHTS_WITH_DROPOUT = (
     "The weights given are right ones with dropout: {sum} of {sum_2} are 0, and the others "
     "{by}; model.eval() turns it off."
 )
+DROPOUT = (
+    "dropout of {rate}: {gone} of the {all} weights are 0, and the others {by} times what they were"
+)
+SCALE_FITTED = "the scores are multiplied by {value}, not by {own}"
 EXP_IS_INFINITE = (
     "They are exactly those of queries with {what} beyond {limit}, whose exp is infinite in "
     "{kind}: subtract each row's maximum before exp."

@@ -32,11 +32,14 @@ from attention.frameworks.diagnosis.options import (
     JOIN,
     SOFTMAX,
     SPLIT,
+    Numbers,
     Options,
     hidden_after,
     hiding,
     lost_to_cancelling,
     not_shifted,
+    numbers,
+    singly,
     tiled,
 )
 from attention.frameworks.given import BIASES, Given, grouped
@@ -70,7 +73,7 @@ class Bench:
         ("scores", ("product",)),
         ("scaled", ("scale",)),
         ("masked", ("cap", "bias", "relative", "mask", "hiding")),
-        ("weights", ("softmax", "sinks")),
+        ("weights", ("softmax", "sinks", "temperature", "dropout")),
         ("summed", ("sum", "leak")),
         ("joined", ("join",)),
         ("projected", ("W_O", "b_O", "residual")),
@@ -93,6 +96,8 @@ class Bench:
         # the other code's joined output, and what rounding may have changed in it: to fit to
         self.answer: np.ndarray | None = None
         self.answer_unit: np.ndarray | float = 0.0
+        # more than this a weight was dropped: where the other code's is 0, what is written as 0
+        self.dropped: np.ndarray | None = None
         self._projections: dict = like._projections if like else {}
         self._masks: dict[str | None, np.ndarray] = like._masks if like else {}
         if like and "applicable" in vars(like) and (queries is None) == (like.queries is None):
@@ -268,7 +273,7 @@ class Bench:
     def _same(self, part: str, option: str, other: str | None) -> bool:
         """Whether two options of the scale are one number, or two of the mask one mask."""
         if part == "scale":
-            return math.isclose(self._factor(option), self._factor(other))
+            return bool(np.isclose(self._factor(option), self._factor(other), rtol=1e-9, atol=0))
         try:
             return bool((self._allowed(option) == self._allowed(other)).all())
         except NoRoom:
@@ -297,11 +302,20 @@ class Bench:
             raise NoRoom("some part is made for each head")
         if any(M is not None and M.ndim > 2 and M.shape[-3] > 1 for M in (g.allowed, g.bias)):
             raise NoRoom("each head has a mask of its own")
-        if chosen["scale"] and math.isclose(self._factor(None), self._factor(chosen["scale"])):
+        if (
+            chosen["scale"]
+            and np.isclose(
+                self._factor(None), self._factor(chosen["scale"]), rtol=1e-9, atol=0
+            ).any()
+        ):
             raise NoRoom("the scale is that of all columns")
 
     def _before(self, stages: Stages, chosen: Options) -> Stages:
         """Norm and rotation, in the order of the layer; then shared heads, then who meets whom."""
+        for part in ("norm", "rotary"):
+            if len(each := singly(chosen[part])) > 1:
+                tried = [self._before(stages, chosen | {part: option}) for option in each]
+                return {name: self._stacked([made[name] for made in tried]) for name in tried[0]}
         Q, K, V = stages["Q"], stages["K"], stages["V"]
         norm, added = self._norm(chosen["norm"]), stages | {}
         turned, rotary = self._rotary(chosen["rotary"])
@@ -313,7 +327,10 @@ class Bench:
                     Q, K = self._centred(Q, norm), self._centred(K, norm)
                 Q, K = norm.of("Q", Q, self._split), norm.of("K", K, self._split)
             elif step == "rotated" and rotary is not None:
-                Q = rotary.rotate(Q, rotary.offset) if "Q" in turned else Q
+                first = rotary.offset  # which cannot be negative, as one that is fitted can
+                if str(chosen["rotary"]).startswith("position "):
+                    first = int(numbers(chosen["rotary"], 0))
+                Q = rotary.rotate(Q, first) if "Q" in turned else Q
                 K = rotary.rotate(K) if "K" in turned else K
                 V = rotary.rotate(V) if "V" in turned else V
             if (self.given.norm if step == "normed" else self.given.rotary) is not None:
@@ -335,6 +352,16 @@ class Bench:
         return added | {"queries": Q, "keys": K}
 
     @property
+    def _axes(self) -> int:
+        """How many axes the scores have."""
+        return len(self.given.shape)
+
+    def _stacked(self, tried: list[np.ndarray]) -> np.ndarray:
+        """Return what several numbers give along a new first axis, before those of the scores."""
+        M = np.stack(tried)
+        return M.reshape(len(M), *(1,) * (self._axes + 1 - M.ndim), *M.shape[1:])
+
+    @property
     def _split(self) -> bool:
         return self.given.heads > 1
 
@@ -347,6 +374,8 @@ class Bench:
             return RMSNorm() if option else norm
         if option == "left out":
             return None
+        if option.startswith("eps "):
+            return replace(norm, eps=float(numbers(option, 0)))
         gains = [gain for gain in (norm.gain_Q, norm.gain_K) if gain is not None]
         if option == "added" or (option == "other span" and not self._split):
             raise NoRoom("it is there, or there is one head alone")
@@ -387,6 +416,8 @@ class Bench:
             return "QK", Rotary(pairs=PAIRS[option != "added"])
         if rotary is None:
             raise NoRoom("nothing is rotated")
+        if option.startswith("position "):
+            return "QK", rotary
         if option in ("Q alone", "K alone", "V too"):
             return {"Q alone": "Q", "K alone": "K", "V too": "QKV"}[option], rotary
         turns = rotary.turns(width)
@@ -480,13 +511,13 @@ class Bench:
             raise NoRoom("the weights would not fit the values")
         return {"scores": scores}
 
-    def _factor(self, option: str | None) -> float:
-        """Return what the scores are multiplied by."""
+    def _factor(self, option: str | None) -> Numbers:
+        """Return what the scores are multiplied by; an option that is a number is that number."""
         g, n_k = self.whole, self.whole.shape[-1]
         d_k = (g.Q if g.X is None else g.W_Q).shape[-1] // g.heads
         right = d_k**-0.5 if g.scale is None else g.scale
         d_model = g.X.shape[-1] if g.X is not None else d_k * g.heads
-        return {
+        known = {
             None: right,
             "default": d_k**-0.5,
             "none": 1.0,
@@ -497,7 +528,8 @@ class Bench:
             "inverse": d_k**0.5,
             "tokens": max(n_k, 1) ** -0.5,
             "after softmax": 1.0,
-        }[option]
+        }
+        return known[option] if option in known else numbers(option, self._axes)
 
     def _scaled(self, stages: Stages, chosen: Options) -> Stages:
         return {"scaled": stages["scores"] * self._factor(chosen["scale"])}
@@ -519,7 +551,7 @@ class Bench:
             biased = biased + self._rows(self._relative(chosen))
         if allowed is None:
             allowed = np.ones((1, 1), bool)
-        masked = hiding(chosen["hiding"])(biased, allowed)
+        masked = hiding(chosen["hiding"], self._axes)(biased, allowed)
         if chosen["hiding"] == "lowest twice":
             masked = np.where(self._hidden_twice(), -np.inf, masked)
         elif chosen["hiding"] == "+∞" and g.softmax == SIGMOID:
@@ -546,8 +578,9 @@ class Bench:
         if chosen["bias"] in ("signed", "without slopes"):
             return self._rows(self._otherwise_far(finite, chosen["bias"]))
         bias = self._rows(finite)
-        by = {"negated": -1.0, "scaled": self._factor(chosen["scale"])}
-        return bias * by[chosen["bias"]] if chosen["bias"] else bias
+        by = {None: 1.0, "negated": -1.0, "scaled": self._factor(chosen["scale"])}
+        option = chosen["bias"]
+        return bias * (by[option] if option in by else numbers(option, self._axes))
 
     def _relative(self, chosen: Options) -> np.ndarray:
         """Return what a table of distances adds to the scores, of one head or all."""
@@ -556,13 +589,16 @@ class Bench:
             raise NoRoom("there is no relative bias")
         part = right
         n_q, n_k = self.given.shape[-2:]
-        table, factor = np.asarray(part.table, float), 1.0
+        table = np.asarray(part.table, float)
+        factor: Numbers = 1.0
         if option == "left out":
             return np.zeros((1, 1))
         if option == "scaled":
             factor = self._factor(chosen["scale"])
-            if factor == 1:
+            if np.all(factor == 1):
                 raise NoRoom("the scores are not scaled")
+        elif (option or "").startswith("factor "):
+            factor = numbers(option, self._axes)
         elif option == "reshaped":
             if part.columns == 1:
                 raise NoRoom("the table has one column")
@@ -578,10 +614,10 @@ class Bench:
             rows = replace(part, past=-part.past).rows(n_k, n_q).T
         elif option in ("other side", "128") and (rows == right.rows(n_q, n_k)).all():
             raise NoRoom("it makes no difference")
-        added = factor * np.moveaxis(table[rows], -1, -3)
-        if len(added) == 1 or self._split:
-            return added if self._split else added[0]
-        return added[self.head or 0] if self.given.Q.ndim == 2 else added
+        added = np.moveaxis(table[rows], -1, -3)
+        if not self._split and (len(added) == 1 or self.given.Q.ndim == 2):
+            added = added[(self.head or 0) % len(added)]
+        return factor * added
 
     def _alibi(self) -> np.ndarray:
         """Return what ALiBi adds to the scores, of one head or all."""
@@ -638,6 +674,9 @@ class Bench:
     def _weights(self, stages: Stages, chosen: Options) -> Stages:
         masked, allowed, option = stages["masked"], stages["allowed"], chosen["softmax"]
         visible, sinks = masked != -np.inf, self._sinks(chosen["sinks"])
+        if chosen["temperature"]:  # of all that enters the softmax
+            by = numbers(chosen["temperature"], self._axes)
+            masked, sinks = masked * by, None if sinks is None else sinks * by
         if "shifted" in (chosen["sinks"] or ""):
             sinks = not_shifted(sinks, masked, option)
         if self.given.softmax == SIGMOID:
@@ -659,17 +698,27 @@ class Bench:
             if self._visible(chosen) is None:
                 raise NoRoom("nothing is masked")
             first = softmax_rows(masked, visible, sinks=sinks)
-            again = hiding(chosen["hiding"])(first, allowed)
+            again = hiding(chosen["hiding"], self._axes)(first, allowed)
             weights = softmax_rows(again, again != -np.inf)
         else:
             weights = SOFTMAX[option](masked, visible, sinks=sinks)
         weights = hidden_after(weights, allowed, visible, chosen)
         if chosen["scale"] == "after softmax":
             weights = weights * self._factor(None)
+        weights = self._kept(weights, chosen["dropout"])
         size = np.abs(weights)
         if option == "divided":
             size = size * lost_to_cancelling(masked, visible)
         return {"weights": weights, "visible": visible, "weights size": size}
+
+    def _kept(self, weights: np.ndarray, rate: str | None) -> np.ndarray:
+        """Return the weights after dropout of this rate, of those that the other code set to 0."""
+        if rate is None:
+            return weights
+        if self.dropped is None or self.dropped.shape != weights.shape:
+            raise NoRoom("there are no weights to see it in")
+        kept = weights / (1 - numbers(rate, 0))
+        return np.where(kept > self.dropped, 0, kept)
 
     def _sinks(self, option: str | None) -> np.ndarray | None:
         """One more score for each row's sum, (…, 1, 1), under this option of it."""
@@ -677,9 +726,11 @@ class Bench:
         if option and self.given.softmax == SIGMOID:
             raise NoRoom("there is no sum")
         if sinks is None:
-            if option not in (None, "added", "added, shifted"):
+            if option in (None, "added", "added, shifted"):
+                return np.zeros((1, 1)) if option else None
+            if option in ("left out", "in output", "not exponentiated", "scaled", "shifted"):
                 raise NoRoom("there are no sinks")
-            return np.zeros((1, 1)) if option else None
+            return np.asarray(numbers(option, self._axes))
         if option in ("added", "added, shifted"):
             raise NoRoom("there are sinks")
         if option in ("left out", "in output"):

@@ -28,12 +28,16 @@ class Mistake:
     fix: str  # a sentence: what to do about it
     common: bool = False  # one of the twelve that are also tried together with any other
     without_softmax: str = ""  # the title where there is no softmax, if it speaks of one
+    number: float | None = None  # the one that was fitted, where the table has none
+    spread: float | None = None  # how far from it other numbers would fit as well
 
     @property
     def name(self) -> str:
         """Its first choice, as ``scale: none``; of several parts, all of them."""
-        parts, options = zip(*self.choices, strict=True)
-        return f"{', '.join(parts)}: {options[0]}"
+        parts, (option, *_) = zip(*self.choices, strict=True)
+        if self.number is not None:
+            option = f"{option[: option.rfind(' ') + 1]}{self.number:.4g}"
+        return f"{', '.join(parts)}: {option}"
 
     @cached_property
     def parts(self) -> frozenset[str]:
@@ -43,7 +47,8 @@ class Mistake:
     @property
     def fitted(self) -> bool:
         """Whether a number it needs is taken from the other code's answer itself."""
-        return self.choices in ((("residual", "row"),), (("join", "gated"),))
+        answered = self.choices in ((("residual", "row"),), (("join", "gated"),))
+        return answered or self.number is not None
 
 
 TRANSPOSE = (

@@ -13,6 +13,7 @@ from attention.core.scores import sigmoid
 from attention.frameworks.diagnosis.mistakes import FILLS, NoRoom
 
 Options = dict[str, str | None]
+Numbers = float | np.ndarray
 Sinks = np.ndarray | None  # (…, 1, 1), one more score in each sum
 UNSEEN_ALONG: dict[str | None, tuple[int, ...]] = {  # what one softmax runs over, if no row
     "queries": (-2,),
@@ -81,7 +82,7 @@ JOIN: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def _filled(filler: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def _filled(filler: Numbers) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     return lambda scores, allowed: np.where(allowed, scores, filler)
 
 
@@ -98,9 +99,25 @@ HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 
 
-def hiding(option: str | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def hiding(option: str | None, axes: int = 0) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Return the function that hides scores; an option that is a number fills them with it."""
-    return HIDING[option] if option in HIDING else _filled(float(str(option)))
+    return HIDING[option] if option in HIDING else _filled(numbers(option, axes))
+
+
+def singly(option: str | None) -> list[str]:
+    """Return an option of several numbers, ``base 2,3``, as options of one: base 2, base 3."""
+    *kind, listed = str(option).rpartition(" ")
+    return ["".join(kind) + each for each in listed.split(",")]
+
+
+def numbers(option: str | None, axes: int) -> Numbers:
+    """Return the number that ends an option; several are tried at once, along a new first axis.
+
+    >>> numbers("0.5", 2), numbers("factor 0.5,2", 2).shape
+    (0.5, (2, 1, 1))
+    """
+    found = [float(each.rpartition(" ")[-1]) for each in singly(option)]
+    return found[0] if len(found) == 1 else np.reshape(found, (-1, *(1,) * axes))
 
 
 def _softmax_of_columns(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:

@@ -7,7 +7,8 @@
    such a row), then each of the twelve commonest with any other, on these queries.
 4. What explains them is compared with all queries, the nearest first.
 5. Of the sets that explain the numbers the smallest and nearest are kept.
-6. Where none does, factors for each query and head are fitted to them.
+6. Where none does, a number is fitted to them, alone and with each of the twelve commonest; then
+   factors for each query and head.
 7. Where inputs are rounded, right attention, and if nothing else explains the numbers the sets that
    come nearest, are tried with as much as rounding these inputs moves their answer.
 
@@ -39,6 +40,7 @@ from attention.frameworks.diagnosis.answers import (
     worst,
 )
 from attention.frameworks.diagnosis.bench import Bench, Stages
+from attention.frameworks.diagnosis.fits import Fits
 from attention.frameworks.diagnosis.mistakes import (
     BY_NAME,
     COMMONEST,
@@ -324,10 +326,12 @@ class Search:
     def _give_answer(self, bench: Bench) -> None:
         """Tell a bench the other code's output of its queries, its heads side by side."""
         for target in self.targets:
+            rows = target.rows(bench.queries)
             if target.name == "output":
-                rows = target.rows(bench.queries)
                 bench.answer = self._joined(rows.values)
                 bench.answer_unit = self._joined(rows.half_unit)
+            else:
+                bench.dropped = np.where(rows.values == 0, rows.half_unit, np.inf)
 
     def _joined(self, output: np.ndarray) -> np.ndarray:
         """Return the heads of an output side by side, where they came apart."""
@@ -629,6 +633,7 @@ class Search:
         pairs = self.pairs()
         explaining = (
             self._nearest(self.try_all(pairs))
+            or self._fitted()
             or self._gated()
             or self.try_rounded([*alone, *self.mixed()])
             or self.try_rounded(pairs)
@@ -636,6 +641,26 @@ class Search:
         if not explaining:
             self.possible = [()] if half else self._nearest(self.try_all(alone, half=True))[:1]
         return explaining
+
+    def _fitted(self) -> list[Set]:
+        """Try numbers that are fitted, alone and with one of the commonest mistakes.
+
+        Only such a number counts that comes far nearer than all that is not fitted.
+        """
+        fits = Fits(self.sample, self.rows)
+        least = min((verdict.spread for verdict in self.verdicts.values()), default=math.inf)
+        for sets in (fits.alone, fits.pairs):
+            tried = list(sets())
+            fitting = self._nearest(self.try_all(tried))
+            found = [
+                each for each in fitting if fits.tells(each, least, self.verdicts[each].spread)
+            ]
+            for each in tried:
+                if each not in found:
+                    self.verdicts.pop(each, None)
+            if found:
+                return found
+        return []
 
     def _gated(self) -> list[Set]:
         """Try factors for each query and head: what comes near by such a fit alone is not near."""
@@ -702,4 +727,7 @@ class Search:
 
 
 def _sorted(mistakes: Iterable[Mistake]) -> Set:
-    return tuple(sorted(mistakes, key=MISTAKES.index))
+    """Return them in the order of the table; a fitted number is not in it, and comes last."""
+    return tuple(
+        sorted(mistakes, key=lambda m: MISTAKES.index(m) if m.number is None else math.inf)
+    )

@@ -37,8 +37,10 @@ def with_dropout() -> str:
 @pytest.mark.parametrize("digits", [15, 4])
 def test_dropout_of_the_weights_is_named_and_not_laid_before_them(digits):
     found = diagnose(Q, K, V, output=(DROPPED @ V).round(digits), weights=DROPPED.round(digits))
-    assert messages.OUTPUT_FOLLOWS.format(said=with_dropout()) in found.notes
-    assert BEFORE not in all_said(found)
+    ((mistake,),) = (explanation.mistakes for explanation in found.explanations)
+    assert mistake.name == "dropout: 0.3" and abs(mistake.number - 0.3) <= mistake.spread
+    said = messages.DROPOUT.format(rate=0.3, gone=int((DROPPED == 0).sum()), all=144, by=1.429)
+    assert mistake.title.startswith(said) and BEFORE not in str(found)
 
 
 def test_dropout_of_weights_that_were_not_used_is_told_from_the_output():
