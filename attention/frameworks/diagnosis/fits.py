@@ -40,10 +40,13 @@ DEVIATIONS = 3  # of a fitted number that are its spread
 NUMBERS, DISTINCT = 4, 3  # that tell, at least: independent ones, and rows that differ
 EVIDENCE = 6  # digits that agree by the fit, in all numbers together, at least
 NEARER = 10  # times as near as the nearest without the fit, at least
+ARITHMETIC = 1e-12  # of a number, a spread that float64 leaves in any case
 WIDE = 0.01  # of a number, a spread that is said
+EXACT = 1e-3  # of a number, a spread up to which it is taken for a decimal within it
 FEW_DIGITS = 7  # of a number that is written out
 CHANCE = 0.01  # that a number is a known constant by accident, at most
 WIDTHS = 4096  # up to which a scale is that of a width
+TIMES = np.exp([-4, -2, -1, -0.5, -0.05, 0.05, 0.5, 1, 2, 4])  # ours, to begin with
 YARN = (2, 4, 8, 10, 16, 20, 32, 40, 64, 128)  # factors by which contexts are lengthened
 OFFSETS = 64  # positions, at least, by which a first query is tried to be off
 
@@ -307,19 +310,19 @@ def _positions(bench: Bench) -> np.ndarray:
 
 
 def _factors(bench: Bench) -> np.ndarray:
-    return np.array([-4.0, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 4.0, 16.0])
+    return np.array([-4.0, -2.0, -1.0, 0.0, 0.5, 0.95, 1.05, 2.0, 4.0, 16.0])
 
 
 def _scales(bench: Bench) -> np.ndarray:
-    return _own_scale(bench) * 2.0 ** np.arange(-8, 9, 2)
+    return _own_scale(bench) * TIMES
 
 
 def _temperatures(bench: Bench) -> np.ndarray:
-    return 2.0 ** np.arange(-6.0, 7.0, 1.5)
+    return TIMES
 
 
 def _bases(bench: Bench) -> np.ndarray:
-    return 10.0 ** np.arange(1.0, 8.1, 0.25)
+    return 1.001 * 10.0 ** np.arange(1.0, 8.1, 0.25)  # beside the bases that models have
 
 
 def _epses(bench: Bench) -> np.ndarray:
@@ -353,6 +356,36 @@ class Fit:
     @property
     def norm(self) -> float:
         return float(np.linalg.norm(self.left))
+
+
+def _estimate(fit: Fit, unit: np.ndarray, what: Callable[[float], float]) -> tuple[float, float]:
+    """Return the number and its spread, by what is left and by how the answer is written.
+
+    Where some numbers give all that was written, it is one of these: the mean of the squares alone
+    may be just beside them. ``what`` makes the number of what was fitted.
+    """
+    left, slope = fit.left, fit.slope
+    squared = float(slope @ slope)
+    noise = np.maximum(unit / 3**0.5, fit.norm / left.size**0.5)
+    spread = DEVIATIONS * float(np.linalg.norm(slope * noise)) / squared
+    moves = np.abs(slope) > 1e-9 * np.abs(slope).max()
+    ends = (np.array([[-1.0], [1.0]]) * unit - left)[:, moves] / slope[moves]
+    low, high = float(ends.min(axis=0).max()), float(ends.max(axis=0).min())
+    at = fit.at + (min(max(0.0, low), high) if low <= high else 0.0)
+    if spread > 1:
+        return what(at), math.inf
+    value = what(at)
+    spread = max(abs(what(at + spread) - value), ARITHMETIC * abs(value))
+    least, most = value - spread, value + spread
+    if low <= high:
+        ends = np.array([what(fit.at + low), what(fit.at + high)])
+        least, most = max(least, float(ends.min())), min(most, float(ends.max()))
+    if value and spread < EXACT * abs(value):
+        for digits in range(1, FEW_DIGITS):
+            short = float(f"{value:.{digits}g}")
+            if least <= short <= most:
+                return short, spread
+    return value, spread
 
 
 class Fits:
@@ -415,8 +448,10 @@ class Fits:
             if fit is None:
                 return
             moved = self._moved(kind, fit.slope)
-            value, spread = self._value(kind, fit)
-            value = self._short(value, spread)
+            unit = np.concatenate(
+                [(target.half_unit / target.size).ravel() for target in self.rows]
+            )
+            value, spread = _estimate(fit, unit, math.exp if kind.logarithmic else float)
         own = kind.own(self.bench)
         if own is None or abs(value - own) <= spread or value == own:
             return
@@ -467,16 +502,16 @@ class Fits:
         if kind.option == "position ":
             best, second = np.argsort(far)[:2]
             return float(values[best]) if far[best] < far[second] / NEARER else None
-        if far.min() == 0:
-            return self._at(kind, values[far.argmin()])
         between = np.diff(left, axis=0)
         lengths = (between * between).sum(axis=1)
         share = -(left[:-1] * between).sum(axis=1) / np.where(lengths > 0, lengths, 1)
         share = np.clip(share, 0, 1)
         nearest = np.linalg.norm(left[:-1] + share[:, None] * between, axis=1)
         best = int(nearest.argmin())
-        if nearest[best] > PROMISING * min(far[best], far[best + 1]) or not lengths[best]:
+        if not lengths[best]:
             return None
+        if nearest[best] > PROMISING * min(far[best], far[best + 1]):  # unless one end is near
+            return self._at(kind, values[far.argmin()]) if far.min() < np.median(far) / 10 else None
         low, high = (self._at(kind, values[k]) for k in (best, best + 1))
         return low + float(share[best]) * (high - low)
 
@@ -510,35 +545,6 @@ class Fits:
                 break
             at += max(-1.0, min(1.0, step))
         return best
-
-    def _value(self, kind: Kind, fit: Fit) -> tuple[float, float]:
-        """Return the number and its spread, by what is left and by how the answer is written."""
-        rounding = np.concatenate(
-            [
-                np.broadcast_to(
-                    target.half_unit / target.size / 3**0.5, target.values.shape
-                ).ravel()
-                for target in self.rows
-            ]
-        )
-        rms = fit.norm / fit.left.size**0.5
-        noise = np.maximum(rounding, rms)
-        squared = float(fit.slope @ fit.slope)
-        spread = DEVIATIONS * float(np.linalg.norm(fit.slope * noise)) / squared
-        if not kind.logarithmic:
-            return fit.at, spread
-        value = math.exp(fit.at)
-        return value, value * (math.expm1(spread) if spread < 1 else math.inf)
-
-    @staticmethod
-    def _short(value: float, spread: float) -> float:
-        """Return the decimal of few digits that a number is but for its spread, if it is small."""
-        if value and spread < 1e-4 * abs(value):
-            for digits in range(1, FEW_DIGITS):
-                short = float(f"{value:.{digits}g}")
-                if abs(short - value) <= max(spread, 1e-14 * abs(value)):
-                    return short
-        return value
 
     def tells(self, fitted: Set, without: float, by: float) -> bool:
         """Whether a fit says more than chance: by how much nearer it comes, in how many numbers."""
@@ -589,17 +595,16 @@ class Fits:
         if _distinct(ours[kept]) < NUMBERS or not np.isfinite(theirs).all():
             return
         factor = float((theirs * ours)[kept].sum() / (ours * ours)[kept].sum())
-        left = (theirs - factor * ours)[kept]
-        noise = np.maximum(weights.half_unit[kept] / 3**0.5, np.sqrt((left * left).mean()))
-        spread = DEVIATIONS * float(np.linalg.norm(ours[kept] * noise) / (ours * ours)[kept].sum())
-        if not factor > 1 + spread:
+        if not factor > 1:
             return
-        p, spread = 1 - 1 / factor, spread / factor**2
-        p = self._short(p, spread)
+        fit = Fit(factor, (factor * ours - theirs)[kept], ours[kept])
+        p, spread = _estimate(fit, weights.half_unit[kept], lambda factor: 1 - 1 / factor)
+        if not p > spread:
+            return
         title = (
             f"dropout of {written(p, spread)}: {int((gone & (ours > unit)).sum()):,} of the"
             f" {int((ours > unit).sum()):,} weights are 0, and the others"
-            f" {written(1 / (1 - p), spread * factor**2)} times what they were"
+            f" {1 / (1 - p):.4g} times what they were"
         )
         choices = (("dropout", repr(p)),)
         said = title + _give_or_take(p, spread)

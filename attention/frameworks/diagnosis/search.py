@@ -376,7 +376,8 @@ class Search:
         And far nearer than their rows are to one another: it turns any constant into any other.
         """
         without = self.verdicts.get(tuple(mistake for mistake in each if not mistake.fitted))
-        if without is None or not any(mistake.fitted for mistake in each):
+        by_row = any(mistake.fitted and mistake.number is None for mistake in each)
+        if without is None or not by_row:  # of a number :meth:`Fits.tells` decides
             return True
         least = min(without.spread, self.varied)
         return without.half is None and self.verdicts[each].spread < least / 10
