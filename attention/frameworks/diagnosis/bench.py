@@ -100,6 +100,8 @@ class Bench:
         self.dropped: np.ndarray | None = None
         self._projections: dict = like._projections if like else {}
         self._masks: dict[str | None, np.ndarray] = like._masks if like else {}
+        self._sizes: list[tuple[np.ndarray, tuple[bool, np.ndarray]]] = []  # of the latest values
+        self._slopes: np.ndarray | None = like._slopes if like else None  # what ALiBi would add
         if like and "applicable" in vars(like) and (queries is None) == (like.queries is None):
             self.applicable = like.applicable  # which queries they are makes no difference
         self._right: dict[str, tuple[tuple, Stages]] = {}
@@ -624,7 +626,9 @@ class Bench:
         n_q, n_k = self.given.shape[-2:]
         if n_q != n_k or n_k < 2:
             raise NoRoom("the distances between queries and keys are not given")
-        M = alibi(n_q, n_k, self.whole.heads)
+        if self._slopes is None:
+            self._slopes = alibi(n_q, n_k, self.whole.heads)
+        M = self._slopes
         return M if self._split else M[self.head or 0]
 
     def _otherwise_far(self, bias: np.ndarray, option: str | None) -> np.ndarray:
@@ -745,8 +749,8 @@ class Bench:
 
     def _summed(self, stages: Stages, chosen: Options) -> Stages:
         weights, V = stages["weights"], stages["V"]
-        finite = np.isfinite(V)
-        if chosen["leak"] and finite.all():
+        finite, size_of_V = self._size_of_V(V)
+        if chosen["leak"] and finite:
             raise NoRoom("there is nothing to leak")
         if chosen["sum"]:
             if self.queries is not None:
@@ -754,13 +758,23 @@ class Bench:
             weights = np.swapaxes(weights, -1, -2)
             output = weights @ V
         else:
-            leaks = chosen["leak"] or chosen["softmax"] == "none"
+            leaks = finite or chosen["leak"] or chosen["softmax"] == "none"
             output = weights @ V if leaks else weighted_sum(weights, V, stages["visible"])
-        size = np.abs(weights) @ np.abs(np.where(finite, V, 0))
+        size = np.abs(weights) @ size_of_V
         if chosen["sinks"] == "in output":
             sinks = np.asarray(self.given.sinks)[..., None, None]
             output, size = output + sinks, size + np.abs(sinks)
         return {"summed": output, "summed size": size}
+
+    def _size_of_V(self, V: np.ndarray) -> tuple[bool, np.ndarray]:
+        """Return whether all values are finite, and their sizes, 0 where they are not; kept."""
+        for kept, found in self._sizes:
+            if kept is V:
+                return found
+        finite = np.isfinite(V)
+        found = bool(finite.all()), np.abs(np.where(finite, V, 0))
+        self._sizes = [*self._sizes[-1:], (V, found)]
+        return found
 
     def _joined(self, stages: Stages, chosen: Options) -> Stages:
         output, size = stages["summed"], stages["summed size"]

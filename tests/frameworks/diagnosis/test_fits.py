@@ -13,8 +13,8 @@ from attention import RMSNorm, Rotary, causal, diagnose
 from attention.frameworks.diagnosis.fits import constants
 
 SYSTEMS = amount(10, 200)  # of each number and float type
-RIGHT = amount(100, 3000)
-UNKNOWN = amount(30, 500)
+RIGHT = amount(60, 1000)
+UNKNOWN = amount(12, 200)
 
 
 def attend(q, k, v, by=None, bias=None, hides=None, sink=None, fill=-math.inf, cap=None, cold=1.0):

@@ -49,6 +49,13 @@ def all_to(decimals):
     return dict.fromkeys(("Q", "K", "V", "output"), decimals)
 
 
+def _scaled(explanation, by):
+    """Check whether this is the scale alone, fitted to this number."""
+    (mistake, *more) = explanation.mistakes or (None,)
+    named = mistake is not None and mistake.name.startswith("scale: ") and not more
+    return named and mistake.number == pytest.approx(by, rel=1e-3)
+
+
 @pytest.fixture
 def few_pairs(monkeypatch):
     """As few as the search allows: what is right or off by 1 % is no pair of mistakes."""
@@ -59,6 +66,7 @@ def few_pairs(monkeypatch):
 @pytest.mark.parametrize(("size", "decimals"), [*product(SIZES, (3, 4, 6))])
 def test_right_answers_to_rounded_inputs_are_right_and_others_not(size, decimals):
     heads, *shape = size
+    columns_of_a_head = shape[1] // heads
     refused, accepted = [], []
     for seed in range(EACH):
         exact = drawn(seed, *shape)
@@ -69,7 +77,9 @@ def test_right_answers_to_rounded_inputs_are_right_and_others_not(size, decimals
         wrong = attended(*exact, heads, scaled_by=1.01).round(decimals)
         if not diagnose(**given, output=right).correct:
             refused.append(seed)
-        if seed < WRONG and diagnose(**given, output=wrong).explanations:
+        found = diagnose(**given, output=wrong)
+        by = 1.01 / columns_of_a_head**0.5
+        if any(not _scaled(each, by) for each in found.explanations):
             accepted.append(seed)
     print(f"{size}, {decimals} decimals: {len(refused)} refused, {len(accepted)} accepted")
     assert not refused and not accepted
