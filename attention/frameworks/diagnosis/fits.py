@@ -32,6 +32,7 @@ from attention.vocabulary.sentences import in_words
 
 AT_ONCE = 2**14  # scores that a grid computes at once, where one query does not take more
 TURNED = 2**20  # numbers of Q and K that a grid rotates or norms at once
+PAIRED = 2**12  # of Q or K, up to which a rotation is fitted with another mistake as well
 FEWEST, MOST = 1, 8  # queries that a grid is tried on
 PROMISING = 0.7  # of the distance from the nearer of two neighbours, at most, to what is between
 STEPS = 12  # of Newton's method
@@ -302,10 +303,15 @@ def _fills(bench: Bench) -> np.ndarray:
     return _logsum(bench) - math.log(bench.given.shape[-1]) + np.arange(-14.0, 11.0, 3.0)
 
 
+def _turned(bench: Bench) -> int:
+    """Return how many numbers are normed and rotated for each number that is tried."""
+    return max(bench.right["Q"].size, bench.right["K"].size, 1)
+
+
 def _positions(bench: Bench) -> np.ndarray:
     """Return offsets of each sign, the nearest first."""
     n_q, n_k = bench.given.shape[-2:]
-    most = min(max(n_q, n_k, OFFSETS // 2), OFFSETS)
+    most = min(max(n_q, n_k, OFFSETS // 2), OFFSETS, max(OFFSETS // 8, TURNED // _turned(bench)))
     return np.arange(-most, most + 1.0) + (_own_position(bench) or 0)
 
 
@@ -409,9 +415,11 @@ class Fits:
 
     def pairs(self) -> Iterator[Set]:
         """Yield each fitted number with one of the commonest mistakes."""
+        turned = _turned(self.bench) <= PAIRED
+        kinds = [k for k in self.kinds if k.paired and (turned or k.part != "rotary")]
         for other in (m for m in COMMONEST if m in self.bench.applicable):
-            for kind in self.kinds:
-                if kind.paired and kind.part not in other.parts:
+            for kind in kinds:
+                if kind.part not in other.parts:
                     yield from self._fitted((other,), kind)
 
     def _telling(self) -> np.ndarray:
@@ -488,9 +496,7 @@ class Fits:
         values = kind.grid(self.bench)
         at_once = len(values)
         if kind.part in ("norm", "rotary"):
-            n_q, n_k = bench.given.shape[-2:]
-            size = max(bench.right["Q"].size, bench.right["K"].size)
-            at_once = min(at_once, max(2, TURNED // max(size, 1)))
+            at_once = min(at_once, max(2, TURNED // _turned(bench)))
         found = []
         for first in range(0, len(values), at_once):
             left = self._left(bench, rows, others, kind, values[first : first + at_once])
