@@ -314,13 +314,13 @@ class Bench:
 
     def _before(self, stages: Stages, chosen: Options) -> Stages:
         """Norm and rotation, in the order of the layer; then shared heads, then who meets whom."""
-        for part in ("norm", "rotary"):
-            if len(each := singly(chosen[part])) > 1:
-                tried = [self._before(stages, chosen | {part: option}) for option in each]
-                return {name: self._stacked([made[name] for made in tried]) for name in tried[0]}
+        if len(each := singly(chosen["norm"])) > 1:
+            tried = [self._before(stages, chosen | {"norm": option}) for option in each]
+            return {name: self._stacked([made[name] for made in tried]) for name in tried[0]}
         Q, K, V = stages["Q"], stages["K"], stages["V"]
         norm, added = self._norm(chosen["norm"]), stages | {}
-        turned, rotary = self._rotary(chosen["rotary"])
+        rotations = [self._rotary(option) for option in singly(chosen["rotary"])]
+        turned, rotary, _ = rotations[0]
         after = norm is not None and norm.after_rotary
         last = "Q", "K"
         for step in sorted(("normed", "rotated"), reverse=after):
@@ -329,11 +329,10 @@ class Bench:
                     Q, K = self._centred(Q, norm), self._centred(K, norm)
                 Q, K = norm.of("Q", Q, self._split), norm.of("K", K, self._split)
             elif step == "rotated" and rotary is not None:
-                first = rotary.offset  # which cannot be negative, as one that is fitted can
-                if str(chosen["rotary"]).startswith("position "):
-                    first = int(numbers(chosen["rotary"], 0))
-                Q = rotary.rotate(Q, first) if "Q" in turned else Q
-                K = rotary.rotate(K) if "K" in turned else K
+                if "Q" in turned:
+                    Q = self._rotated(Q, [(each, first) for _, each, first in rotations if each])
+                if "K" in turned:
+                    K = self._rotated(K, [(each, 0) for _, each, _ in rotations if each])
                 V = rotary.rotate(V) if "V" in turned else V
             if (self.given.norm if step == "normed" else self.given.rotary) is not None:
                 last = f"Q_{step}", f"K_{step}"
@@ -403,7 +402,31 @@ class Bench:
         """Without the mean of what one norm takes together."""
         return M - M.mean(axis=(-3, -1) if norm.whole and self._split else -1, keepdims=True)
 
-    def _rotary(self, option: str | None) -> tuple[str, Rotary | None]:
+    def _rotated(self, M: np.ndarray, ways: list[tuple[Rotary, int]]) -> np.ndarray:
+        """Return M rotated from a first position; in several ways along a new first axis."""
+        (rotary, first), *more = dict.fromkeys(ways)
+        if not more:
+            return rotary.rotate(M, first)
+        each = [way.cos_sin(M.shape, first) for way, first in ways]
+        cos, sin = (self._stacked(list(parts)) for parts in zip(*each, strict=True))
+        a, b = rotary.pairs_of(M.shape[-1])
+        lead = np.broadcast_shapes(cos.shape[:-2], M.shape[:-2])
+        rotated = np.broadcast_to(M, (*lead, *M.shape[-2:])).copy()
+        rotated[..., a] = M[..., a] * cos - M[..., b] * sin
+        rotated[..., b] = M[..., b] * cos + M[..., a] * sin
+        return rotated
+
+    def _rotary(self, option: str | None) -> tuple[str, Rotary | None, int]:
+        """Which of Q, K and V are rotated under this option, how, and the first query's position.
+
+        A position that is fitted may be negative, which that of a rotation cannot be.
+        """
+        if (option or "").startswith("position ") and self.given.rotary is not None:
+            return "QK", self.given.rotary, int(numbers(option, 0))
+        turned, rotary = self._turned(option)
+        return turned, rotary, 0 if rotary is None else rotary.offset
+
+    def _turned(self, option: str | None) -> tuple[str, Rotary | None]:
         """Which of Q, K and V are rotated under this option, and how."""
         g, rotary = self.given, self.given.rotary
         width = (g.Q if g.X is None else g.W_Q).shape[-1] // g.heads
@@ -418,8 +441,6 @@ class Bench:
             return "QK", Rotary(pairs=PAIRS[option != "added"])
         if rotary is None:
             raise NoRoom("nothing is rotated")
-        if option.startswith("position "):
-            return "QK", rotary
         if option in ("Q alone", "K alone", "V too"):
             return {"Q alone": "Q", "K alone": "K", "V too": "QKV"}[option], rotary
         turns = rotary.turns(width)

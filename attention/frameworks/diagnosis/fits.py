@@ -30,7 +30,7 @@ from attention.frameworks.diagnosis.mistakes import (
 from attention.vocabulary.numbers import MINUS
 from attention.vocabulary.sentences import in_words
 
-AT_ONCE = 2**14  # scores that a grid computes at once, where one query does not take more
+AT_ONCE = 2**13  # scores that a grid computes at once, where one query does not take more
 TURNED = 2**20  # numbers of Q and K that a grid rotates or norms at once
 PAIRED = 2**12  # of Q or K, up to which a rotation is fitted with another mistake as well
 FEWEST, MOST = 1, 8  # queries that a grid is tried on
@@ -49,7 +49,7 @@ CHANCE = 0.01  # that a number is a known constant by accident, at most
 WIDTHS = 4096  # up to which a scale is that of a width
 TIMES = np.exp([-4, -2, -1, -0.5, -0.05, 0.05, 0.5, 1, 2, 4])  # ours, to begin with
 YARN = (2, 4, 8, 10, 16, 20, 32, 40, 64, 128)  # factors by which contexts are lengthened
-OFFSETS = 64  # positions, at least, by which a first query is tried to be off
+OFFSETS = 64  # positions, at most, by which a first query is tried to be off
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ def _turned(bench: Bench) -> int:
 def _positions(bench: Bench) -> np.ndarray:
     """Return offsets of each sign, the nearest first."""
     n_q, n_k = bench.given.shape[-2:]
-    most = min(max(n_q, n_k, OFFSETS // 2), OFFSETS, max(OFFSETS // 8, TURNED // _turned(bench)))
+    most = min(2 * max(n_q, n_k, 8), OFFSETS, max(OFFSETS // 8, TURNED // _turned(bench)))
     return np.arange(-most, most + 1.0) + (_own_position(bench) or 0)
 
 
@@ -328,7 +328,8 @@ def _temperatures(bench: Bench) -> np.ndarray:
 
 
 def _bases(bench: Bench) -> np.ndarray:
-    return 1.001 * 10.0 ** np.arange(1.0, 8.1, 0.25)  # beside the bases that models have
+    step = 0.5 if _turned(bench) <= TURNED // 4 else 1.0
+    return 1.001 * 10.0 ** np.arange(1.0, 8.1, step)  # beside the bases that models have
 
 
 def _epses(bench: Bench) -> np.ndarray:
@@ -433,7 +434,7 @@ class Fits:
                 far += apart.reshape(-1, count).max(axis=0)
         far = np.where(np.isfinite(far), far, -1)
         scores = self.bench.scores // max(count, 1)
-        most = min(MOST, max(FEWEST, AT_ONCE // max(9 * scores, 1)))
+        most = min(MOST, max(FEWEST, AT_ONCE // max(10 * scores, 1)))
         return np.sort(np.argsort(-far, kind="stable")[:most])
 
     def _fitted(self, others: Set, kind: Kind) -> Iterator[Set]:

@@ -104,9 +104,11 @@ def hiding(option: str | None, axes: int = 0) -> Callable[[np.ndarray, np.ndarra
     return HIDING[option] if option in HIDING else _filled(numbers(option, axes))
 
 
-def singly(option: str | None) -> list[str]:
+def singly(option: str | None) -> list[str | None]:
     """Return an option of several numbers, ``base 2,3``, as options of one: base 2, base 3."""
-    *kind, listed = str(option).rpartition(" ")
+    if option is None or not option[-1:].isdigit():
+        return [option]
+    *kind, listed = option.rpartition(" ")
     return ["".join(kind) + each for each in listed.split(",")]
 
 
@@ -116,7 +118,7 @@ def numbers(option: str | None, axes: int) -> Numbers:
     >>> numbers("0.5", 2), numbers("factor 0.5,2", 2).shape
     (0.5, (2, 1, 1))
     """
-    found = [float(each.rpartition(" ")[-1]) for each in singly(option)]
+    found = [float(str(each).rpartition(" ")[-1]) for each in singly(option)]
     return found[0] if len(found) == 1 else np.reshape(found, (-1, *(1,) * axes))
 
 
