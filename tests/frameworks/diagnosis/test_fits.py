@@ -220,14 +220,24 @@ def test_a_number_is_named_beside_one_of_the_commonest_mistakes(common, seed):
     assert mistake.name.startswith("scale: ") and mistake.number == pytest.approx(by, rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["scale", "temperature", "bias", "rotary: base", "sinks"])
-def test_a_number_one_per_cent_away_fails(name):
-    """Planted one per cent beside the number it is told as, the answer is not said to be that."""
+GIVEN = {  # right attention with the number that was fitted
+    "scale": lambda given, number: given | {"scale": number},
+    "bias": lambda given, number: given | {"bias": number * given["bias"]},
+    "rotary: base": lambda given, number: given | {"rotary": Rotary(base=number)},
+    "sinks": lambda given, number: given | {"sinks": [number]},
+}
+
+
+@pytest.mark.parametrize("name", [*GIVEN, "temperature"])
+def test_the_number_makes_the_answer_right_and_one_per_cent_away_does_not(name):
     for seed in range(SYSTEMS):
         given, (output, _), number = PLANTED[name](seed, "f4")
         (mistake,) = [m for m in numbers_of(diagnose(**given, output=output)) if _named(m, name)]
         assert mistake.spread < 0.001 * abs(number)
-        assert abs(mistake.number - 1.01 * number) > 0.009 * abs(number)
+        for by in (0.99, 1.01) if name in GIVEN else ():
+            right, off = (GIVEN[name](given, x * mistake.number) for x in (1, by))
+            assert diagnose(**right, output=output).correct, (seed, number)
+            assert not diagnose(**off, output=output).correct, (seed, number)
 
 
 @pytest.mark.parametrize("seed", range(amount(5, 50)))
