@@ -76,7 +76,8 @@ def scale(seed, kind):
 
 def another_width(seed, kind):
     q, k, v, rng = drawn(seed, kind)
-    number = int(rng.integers(11, 60)) ** -0.5
+    width = rng.choice([w for w in range(11, 60) if w not in (16, 36)])  # those are 1/d_k as well
+    number = float(width) ** -0.5
     return {"Q": q, "K": k, "V": v}, attend(q, k, v, by=number), number
 
 
@@ -155,6 +156,33 @@ def eps(seed, kind):
         for M in (q, k)
     ]
     return {"Q": q, "K": k, "V": v, "norm": RMSNorm()}, attend(*normed, v), number
+
+
+def dropout(seed, kind):
+    """Return no output: in some systems it is told from weights alone."""
+    q, k, v, rng = drawn(seed, kind)
+    rate = float(rng.choice([0.1, 0.25, 0.5]))
+    _, weights = attend(q, k, v)
+    gone = rng.random(weights.shape) < rate
+    gone[0, 0] = True
+    weights = np.array(
+        [
+            [0.0 if g else w / (1 - rate) for g, w in zip(*rows, strict=True)]
+            for rows in zip(gone, weights, strict=True)
+        ]
+    )
+    return {"Q": q, "K": k, "V": v}, weights, rate
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+def test_the_rate_of_dropout_is_named_where_weights_are_given(kind):
+    for seed in range(SYSTEMS):
+        given, weights, rate = dropout(seed, kind)
+        what = {"weights": weights.astype(kind)}
+        if seed % 2:
+            what["output"] = (weights @ given["V"]).astype(kind)
+        (mistake,) = numbers_of(found := diagnose(**given, **what))
+        assert mistake.name == f"dropout: {rate:.4g}", (seed, str(found))
 
 
 PLANTED = {
