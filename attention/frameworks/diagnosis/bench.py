@@ -46,6 +46,10 @@ from attention.frameworks.given import BIASES, Given, grouped
 from attention.vocabulary.stages import OF_A_HEAD, PREPARED
 
 Stages = dict[str, np.ndarray]
+BEFORE_LOOK_AHEAD = (  # masks that say more than that look-ahead was put in
+    *("transposed", "other triangle", "diagonal hidden", "one ahead", "other corner"),
+    *("no window", "padding lost", "padding both ways", "nothing after", "documents lost"),
+)
 SAID_BY: dict[
     tuple[str, str], tuple[str | None, ...]
 ] = {  # an option whose title says less than that of another of the same number or mask
@@ -55,10 +59,27 @@ SAID_BY: dict[
     ("mask", "other triangle"): ("transposed",),
     ("mask", "diagonal shown"): (None,),  # the right mask is no mistake, under no name
     ("mask", "look-ahead lost"): (None,),
+    ("mask", "last key short"): ("sides narrower",),
+    ("mask", "nothing after"): ("sides narrower", "last key short"),
+    ("mask", "window alone"): (None, "padding lost"),
+    ("mask", "padding alone"): (None, "look-ahead lost"),
+    ("mask", "documents lost"): ("no window",),
+    ("mask", "look-ahead added"): (None, *BEFORE_LOOK_AHEAD),
+    ("mask", "look-ahead added, lower right"): (None, *BEFORE_LOOK_AHEAD, "look-ahead added"),
+    ("mask", "look-ahead instead"): (
+        *(None, *BEFORE_LOOK_AHEAD, "look-ahead added", "look-ahead added, lower right"),
+    ),
+    ("mask", "look-ahead instead, lower right"): (
+        *(None, *BEFORE_LOOK_AHEAD, "look-ahead added", "look-ahead added, lower right"),
+        "look-ahead instead",
+    ),
+    ("mask", "heads first"): (None,),
+    ("mask", "items first"): (None, "heads first"),
     ("mask", "of the first"): (None,),
     ("mask", "of the next"): (None,),
     ("mask", "of the one before"): (None, "of the next"),
 }
+OF_ALL_HEADS = ("heads first", "items first")  # give one mask of all heads to each otherwise
 PROJECTIONS_KEPT = 12
 APART = 0.05  # of a factor or a direction, at least, where another is told from it
 TELLING = 8  # numbers, at least, that factors leave to be explained
@@ -692,7 +713,8 @@ class Bench:
         """Return the mask of all queries under this option of it."""
         if option not in self._masks:
             mask = self.given.allowed
-            full = np.broadcast_to(mask, np.broadcast_shapes(mask.shape, self.given.shape[-2:]))
+            shape = self.given.shape if option in OF_ALL_HEADS else self.given.shape[-2:]
+            full = np.broadcast_to(mask, np.broadcast_shapes(mask.shape, shape))
             self._masks[option] = MASKED[option](full)
         return self._masks[option]
 

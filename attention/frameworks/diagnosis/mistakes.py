@@ -88,6 +88,12 @@ WINDOW = (
     "Count the keys a query sees: Mistral's and Gemma's sliding_window count its own,"
     " FlashAttention's window_size=(left, 0) does not."
 )
+SIDES = "Let query i see key j where |i − j| ≤ w: both ends are included."
+NO_LOOK = "Leave out is_causal=True (Keras: use_causal_mask=True), or give this mask to both sides."
+FLATTENED = (
+    "Over batch · heads, repeat each item's mask for its heads: repeat_interleave(heads, 0), not"
+    " repeat(heads, 1, 1)."
+)
 HEADS = "Reshape to (n, heads, d), then swap the first two axes."
 JOIN = "Swap heads and tokens back, then reshape to (n, heads · d)."
 
@@ -388,6 +394,61 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         ("mask", "look-ahead lost"),
         "padding hides keys, look-ahead does not",
         "Combine the masks: allowed = look_ahead & padding.",
+    ),
+    (("mask", "sides wider"), "the window is off by one: one key more on each side", SIDES),
+    (("mask", "sides narrower"), "the window is off by one: one key fewer on each side", SIDES),
+    (
+        ("mask", "last key short"),
+        "the window is off by one: its last key is missing, as range(i − w, i + w) leaves it out",
+        SIDES,
+    ),
+    (("mask", "nothing after"), "the window loses its keys after the query", SIDES),
+    (("mask", "nothing before"), "the window loses its keys before the query", SIDES),
+    (
+        ("mask", "window alone"),
+        "the window hides keys, padding does not",
+        "Combine the masks: allowed = window & padding.",
+    ),
+    (
+        ("mask", "padding alone"),
+        "padding hides keys, the window does not",
+        "Combine the masks: allowed = window & padding.",
+    ),
+    (
+        ("mask", "documents lost"),
+        "look-ahead hides keys, but packed documents see one another",
+        "Combine the masks: allowed = look_ahead & same_document.",
+    ),
+    (
+        ("mask", "documents alone"),
+        "packed documents are kept apart, but look-ahead is missing",
+        "Combine the masks: allowed = look_ahead & same_document.",
+    ),
+    (("mask", "look-ahead added"), "a look-ahead mask is added to the mask given", NO_LOOK),
+    (
+        ("mask", "look-ahead added, lower right"),
+        "a look-ahead mask, aligned to the last key, is added to the mask given",
+        NO_LOOK,
+    ),
+    (
+        ("mask", "look-ahead instead"),
+        "a look-ahead mask is used instead of the mask given",
+        NO_LOOK,
+    ),
+    (
+        ("mask", "look-ahead instead, lower right"),
+        "a look-ahead mask, aligned to the last key, is used instead of the mask given",
+        NO_LOOK,
+    ),
+    (
+        ("mask", "heads first"),
+        "the masks are flattened head by head, the scores item by item",
+        FLATTENED,
+    ),
+    (
+        ("mask", "items first"),
+        "the masks are flattened item by item, the scores head by head",
+        FLATTENED,
     ),
     (("mask", "of the first"), "the mask of the first item or head is used for all", OWN_MASK),
     (

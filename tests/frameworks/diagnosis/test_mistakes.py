@@ -267,3 +267,28 @@ def test_no_gate_is_named_where_the_weights_are_others(kind):
         noisy = weights * rng.uniform(0.5, 1.5, weights.shape)
         found = diagnose(q, k, v, output=np.array(output_of(noisy, v)).astype(kind))
         assert "join: gated" not in {m.name for e in found.explanations for m in e.mistakes}, seed
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+@pytest.mark.parametrize("heads_first", [True, False])
+def test_masks_of_items_flattened_in_the_other_order_than_the_scores_are_named(heads_first, kind):
+    """Two items of three heads: the masks of (batch · heads) go to the scores one after another."""
+    name = "mask: heads first" if heads_first else "mask: items first"
+    for seed in range(SYSTEMS):
+        rng, outputs = np.random.default_rng(seed), []
+        q, k, v = (M.astype(kind).astype(float) for M in rng.standard_normal((3, 2, 6, 9)))
+        lengths = [int(rng.integers(1, 4)), int(rng.integers(4, 7))]
+        by_head = [(b, h) for h in range(3) for b in range(2)]
+        by_item = [(b, h) for b in range(2) for h in range(3)]
+        masks, scores = (by_head, by_item) if heads_first else (by_item, by_head)
+        given_to = dict(zip(scores, masks, strict=True))
+        for b in range(2):
+            parts = zip(*(cut(M[b], 3) for M in (q, k, v)), strict=True)
+            each = [
+                attend(*part, lambda i, j, most=lengths[given_to[b, h][0]]: j >= most)[0]
+                for h, part in enumerate(parts)
+            ]
+            outputs.append(np.concatenate(each, axis=1))
+        allowed = (np.arange(6) < np.array(lengths)[:, None])[:, None, None]
+        found = diagnose(q, k, v, heads=3, allowed=allowed, output=np.array(outputs).astype(kind))
+        assert {name} in [{m.name for m in e.mistakes} for e in found.explanations], str(found)
