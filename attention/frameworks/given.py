@@ -141,6 +141,7 @@ def _check_fit(g: Given, most_scores: int | None) -> Given:
         )
     if g.heads != 1:
         kv_heads = g.kv_heads or g.heads
+        _refuse_split(g, Q, K, V, kv_heads)
         Q = split_heads(Q, g.heads, "Q")
         K, V = split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
     _check_before(g, Q, K)
@@ -165,6 +166,17 @@ def _check_fit(g: Given, most_scores: int | None) -> Given:
     return _masks(g, scores)
 
 
+def _refuse_split(g: Given, Q: np.ndarray, K: np.ndarray, V: np.ndarray, kv_heads: int) -> None:
+    """Refuse Q, K and V whose heads are an axis already, (batch, heads, n, d)."""
+    if g.X is not None or any(M.ndim < 4 for M in (Q, K, V)):
+        return
+    if Q.shape[-3] == g.heads and K.shape[-3] == V.shape[-3] == kv_heads:
+        raise ValueError(
+            f"Q has shape {Q.shape} and heads is {g.heads}; expected (…, n, heads · d). The heads"
+            " seem to be split already: leave out heads=."
+        )
+
+
 def _check_before(g: Given, Q: np.ndarray, K: np.ndarray) -> None:
     """Refuse a norm or a rotation that does not fit the heads."""
     for name, M in (("Q", Q), ("K", K)):
@@ -176,10 +188,27 @@ def _check_before(g: Given, Q: np.ndarray, K: np.ndarray) -> None:
 
 def _projected(X: np.ndarray, W: np.ndarray, b: np.ndarray | None, name: str) -> np.ndarray:
     """Return the shape of X W + b alone: zeros that take no room."""
-    project(X[..., :1, :], W, f"W_{name}")
+    try:
+        project(X[..., :1, :], W, f"W_{name}")
+    except ValueError as problem:
+        raise ValueError(f"{problem}{_turned(X, W)}") from None
     _check_bias(f"b_{name}", b, W.shape[-1])
     lead = np.broadcast_shapes(X.shape[:-2], W.shape[:-2])
     return np.broadcast_to(np.zeros(()), (*lead, X.shape[-2], W.shape[-1]))
+
+
+def _turned(X: np.ndarray, W: np.ndarray) -> str:
+    """Return a hint where the shapes fit only if tokens are columns; "" where they do not."""
+    if W.ndim < 2 or X.shape[-1] == W.shape[-2]:
+        return ""
+    if X.shape[-2] == W.shape[-1]:
+        return (
+            " Are the tokens the columns of X? Then transpose X, the weights and the output: a row"
+            " for each token."
+        )
+    if X.shape[-2] == W.shape[-2]:
+        return " Are the tokens the columns of X? Then transpose X: a row for each token."
+    return ""
 
 
 def _check_bias(name: str, b: np.ndarray | None, columns: int) -> None:

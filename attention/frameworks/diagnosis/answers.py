@@ -132,8 +132,17 @@ def numbers_of(
         values = as_floats(**{name: value})[0].astype(np.float64)
         if values.shape not in [*right[name], *(more if name == "output" else [])]:
             wanted = " or ".join(map(str, sorted(set(right[name]), key=len)))
+            turned = (
+                name == "output"
+                and (
+                    *values.shape[:-2],
+                    *values.shape[:-3:-1],
+                )
+                in right[name]
+            )
             raise ValueError(
                 f"{name}: the shape is {values.shape}; expected {wanted} for these inputs."
+                + (" Are its tokens the columns? Then transpose it." if turned else "")
             )
         if not values.size:
             raise ValueError(

@@ -97,7 +97,7 @@ class Bench:
         ("weights", ("softmax", "sinks", "temperature", "dropout")),
         ("summed", ("sum", "leak")),
         ("joined", ("join",)),
-        ("projected", ("W_O", "b_O", "residual")),
+        ("projected", ("W_O", "b_O", "residual", "layout")),
     )
     PARTS = tuple(part for _, parts in STEPS for part in parts)
     OF_ONE_HEAD = frozenset(part for _, parts in STEPS[2:-2] for part in parts)
@@ -500,6 +500,10 @@ class Bench:
             if P is not None:
                 raise NoRoom("positions are added")
             return X + sinusoidal(n, d_model)
+        if option == "columns":
+            if P is not None or self.given.memory is not None or n != d_model:
+                raise NoRoom("X cannot be transposed unseen")
+            return np.swapaxes(X, -1, -2)
         if P is None:
             raise NoRoom("there are no positions")
         if option == "left out":
@@ -886,6 +890,10 @@ class Bench:
             row = self._fitted(output)  # known as well as the rows that it was fitted to
             of_rows = size.reshape(-1, size.shape[-1]).mean(axis=0)
             output, size = output + row, size + np.abs(row) + of_rows
+        if chosen["layout"]:
+            if self.queries is not None or output.shape[-1] != output.shape[-2]:
+                raise NoRoom("it mixes queries, or has another shape")
+            output, size = (np.swapaxes(M, -1, -2) for M in (output, size))
         return {"output": output, "output size": size}
 
     def _size_of_W_O(self, option: str | None) -> np.ndarray:

@@ -94,6 +94,7 @@ FLATTENED = (
     "Over batch · heads, repeat each item's mask for its heads: repeat_interleave(heads, 0), not"
     " repeat(heads, 1, 1)."
 )
+COLUMNS = "Transpose X, the weights and the output: here each row is a token, and Q = X W."
 HEADS = "Reshape to (n, heads, d), then swap the first two axes."
 JOIN = "Swap heads and tokens back, then reshape to (n, heads · d)."
 
@@ -601,6 +602,12 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         "the same row is added to every token's output, as a bias that was not given",
         "Give the biases (b_V, b_O) to both sides.",
     ),
+    (("layout", "columns"), "the output has its tokens as columns", COLUMNS),
+    (
+        (("layout", "columns"), ("positions", "columns"), *_all("W_Q W_K W_V", "transposed")),
+        "X and the output have their tokens as columns, and the weights are transposed: Q = W X",
+        COLUMNS,
+    ),
     # parts that were not given
     (("positions", "added"), "sinusoidal positions are added to X", POSITIONS),
     (("norm", "added"), "Q and K are normed (RMS, without a gain)", NORM),
@@ -632,7 +639,13 @@ OUTCOMES = tuple(m for m in MISTAKES if m.name in ("hiding: NaN", "hiding: fille
 STRANDING = frozenset({"softmax: heads", "softmax: divided"})  # their hidden scores meet others
 BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
 MIXING = frozenset(  # where a row of the answer takes numbers of other queries' rows
-    {("softmax", "queries"), ("softmax", "both axes"), ("sum", "transposed"), ("join", "reshaped")}
+    {
+        ("softmax", "queries"),
+        ("softmax", "both axes"),
+        ("sum", "transposed"),
+        ("join", "reshaped"),
+        ("layout", "columns"),
+    }
 )
 
 

@@ -92,6 +92,7 @@ def projections(given, wrong):
             if f"W_{letter}: only W_{other}" in wrong:
                 W = given[f"W_{other}"]
         turned = {
+            "layout, positions, W_Q, W_K, W_V: columns",
             f"W_{letter}: transposed",
             "W_Q, W_K, W_V: transposed",
             "W_Q, W_K, W_V, W_O: transposed",
@@ -113,6 +114,8 @@ def standing(given, wrong):
     X, P = given["X"], given.get("positions", np.zeros(given["X"].shape))
     if "positions: left out" in wrong:
         return X
+    if "layout, positions, W_Q, W_K, W_V: columns" in wrong:
+        return X.T
     if {"positions: added", "positions: from 1", "positions: halves"} & wrong:
         n, d = X.shape
         P = np.zeros((n, d))
@@ -249,7 +252,8 @@ def after(given, wrong, output):
         output = output + standing(given, wrong)
     if "residual: row" in wrong:
         output = output + np.linspace(-1, 2, output.shape[1])
-    return output
+    columns = {"layout: columns", "layout, positions, W_Q, W_K, W_V: columns"} & wrong
+    return output.T if columns else output
 
 
 def careful(shares, value):

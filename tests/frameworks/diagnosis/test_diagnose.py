@@ -228,6 +228,12 @@ def systems() -> dict[str, dict]:
             "allowed": sliding_window(7, 7, 2, 2) & (np.arange(7) < 6),
             "sides": 2,
         },
+        "as many tokens as columns": {
+            "X": normal(5, 5),
+            "W_Q": normal(5, 5),
+            "W_K": normal(5, 5),
+            "W_V": normal(5, 5),
+        },
         "padding, more keys": {
             "Q": normal(4, 3),
             "K": normal(6, 3),
@@ -1600,3 +1606,23 @@ def test_numbers_right_with_a_mask_that_was_not_given_are_called_so(
     assert meant.mask == "" and not meant.correct  # who gave a mask that hides meant it
     other = diagnose(Q, K, V, output=output + 0.3 * rng.standard_normal(output.shape))
     assert other.mask == "" and not other.correct
+
+
+# ---- tokens as columns, heads that are split -----------------------------------------------------
+
+
+def test_shapes_that_fit_only_where_tokens_are_columns_are_refused_with_that_hint():
+    rng = np.random.default_rng(0)
+    X, W = rng.standard_normal((5, 3)), rng.standard_normal((3, 3, 3))
+    output = self_attention(X, *W).output
+    turned = {name: M.T for name, M in zip(("W_Q", "W_K", "W_V"), W, strict=True)}
+    with pytest.raises(ValueError, match=r"^W_Q has 3 rows; .* Are the tokens the columns of X\?"):
+        diagnose(X=X.T, **turned, output=output.T)
+    with pytest.raises(ValueError, match=r"^output: the shape is \(3, 5\); .* the columns\?"):
+        diagnose(X, X, X, output=output.T)
+
+
+def test_heads_that_are_split_already_are_not_split_again():
+    Q = np.random.default_rng(0).standard_normal((2, 3, 5, 6))
+    with pytest.raises(ValueError, match="split already: leave out heads=.$"):
+        diagnose(Q, Q, Q, heads=3, output=Q)
