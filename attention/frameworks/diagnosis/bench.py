@@ -278,6 +278,19 @@ class Bench:
             stages = stages | self._joined(stages, right)
             return stages | self._projected(stages, right)
 
+    def hiding_all_but(self, allowed: np.ndarray) -> Stages:
+        """Return the weights and the output of right attention where only these keys are seen.
+
+        ``allowed`` may have more leading axes, such as one of several masks.
+        """
+        hidden = np.where(allowed, self.right["masked"], -np.inf)
+        stages = self.right | {"masked": hidden, "allowed": self.right["allowed"] & allowed}
+        right: Options = dict.fromkeys(self.PARTS)
+        with np.errstate(all="ignore"):
+            for step in (self._weights, self._summed, self._joined, self._projected):
+                stages = stages | step(stages, right)
+        return stages
+
     def _applies(self, mistake: Mistake) -> bool:
         """Whether there is room, and it is not another one's numbers under a second name."""
         if mistake.parts <= set(BIASES):

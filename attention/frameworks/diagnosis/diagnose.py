@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ import numpy as np
 from attention.arrays.blocks import one_blas_thread
 from attention.arrays.checks import check_count
 from attention.arrays.conversion import shown
-from attention.arrays.distance import difference
+from attention.arrays.distance import difference, distance
 from attention.arrays.hints import hinting
 from attention.core.biases import RelativeBias
-from attention.core.masks import MASKS
+from attention.core.masks import MASKS, padding, real_tokens
 from attention.core.norms import RMSNorm
 from attention.core.rotary import Rotary
 from attention.frameworks.diagnosis.answers import Set
@@ -33,7 +33,10 @@ from attention.frameworks.given import Given, checked
 from attention.frameworks.precision import Written, shows
 from attention.vocabulary.sentences import capital, in_words
 
-LOOK_AHEAD = {  # names in MASKS
+PADDED, PADDED_SCORES = 64, 2**14  # keys and scores, up to which padding is looked for
+NEAR = 0.05  # of the size of the answer: a mask that leaves more in a few queries is none
+CORNERS = {  # names in MASKS
+    "": "",
     "causal": "a look-ahead mask",
     "causal_lower_right": "a look-ahead mask aligned to the last key",
 }
@@ -274,8 +277,8 @@ def _explained(
             plan=search.plan,
         )
     found = search.run()
-    if not found.explaining and (mask := _look_ahead(search.given, theirs, decimals)):
-        return _right_with(mask, search, len(found.verdicts), stages)
+    if not found.explaining and (masks := _forgotten(search)):
+        return _right_with(masks, search, len(found.verdicts), stages)
     if not found.explaining and decimals is None:
         found = search.run_as_rounded() or found
     if stages is not None:
@@ -367,27 +370,81 @@ def _causes(found: Found, explanation: Explanation) -> tuple[Cause, ...]:
     return tuple(causes)
 
 
-def _look_ahead(given: Given, theirs: dict[str, Any], decimals: Mapping[str, int] | None) -> str:
-    """Return the look-ahead mask with which the numbers are right, where no mask was given, or one
-    that hides nothing; "" for none.
+@dataclass(frozen=True)
+class Forgotten:
+    """A mask that was not given, with which the numbers are right."""
+
+    title: str
+    call: str  # what to pass as allowed=
+    name: str = "padding"  # of the look-ahead mask in MASKS, where there is no padding
+
+
+def _forgotten(search: Search) -> list[Forgotten]:
+    """Return the masks with which the numbers are right, where none was given that hides a key.
+
+    They are look-ahead, padding at the end, of a length for each item, and both. A few queries
+    choose the lengths, and only masks that come near there are computed for all.
     """
-    n_q, n_k = given.shape[-2:]
-    hides = given.allowed is not None and not np.all(given.allowed)
-    names = list(LOOK_AHEAD)[: 1 if n_q == n_k else None]  # both are the same there
-    for name in () if hides else names:
-        masked = replace(given, allowed=MASKS[name](n_q, n_k))
-        if Search(masked, theirs, decimals).is_right():
-            return name
-    return ""
+    given = search.given
+    *lead, n_q, n_k = given.shape
+    if n_q < 2 or (given.allowed is not None and not np.all(given.allowed)):
+        return []
+    padded = n_k <= PADDED and math.prod(given.shape) <= PADDED_SCORES
+    lengths = np.arange(1 if padded else n_k, n_k + 1)
+    queries = np.unique([n_q // 2, n_q - 1])
+    bench = Bench(given, queries, like=search.sample)
+    targets = [target.rows(queries) for target in search.targets]
+    heads = 1 if given.heads > 1 else 0  # an axis of the scores that no length belongs to
+    items = tuple(lead[: len(lead) - heads])
+    found = []
+    for name, words in CORNERS.items():
+        if name == "causal_lower_right" and n_q == n_k:
+            continue  # both corners are one
+        look = MASKS[name](n_q, n_k) if name else np.ones((n_q, n_k), bool)
+        keys = np.arange(n_k) < lengths.reshape(-1, *(1,) * (len(lead) + 2))
+        stages = bench.hiding_all_but(look[queries] & keys)
+        far: np.ndarray | float = 0.0
+        for target in targets:
+            view = target.drawn_view(bench, stages)
+            if view is None:
+                return []
+            off = distance(view, target.values) / target.size
+            far = far + off.reshape(len(lengths), *items, -1).max(axis=-1)
+        nearest = np.argmin(np.asarray(far)[::-1], axis=0)  # the longest of equals
+        if np.take_along_axis(np.asarray(far)[::-1], nearest[None], axis=0).max() > NEAR:
+            continue
+        real = lengths[::-1][nearest]
+        full = bool((real == n_k).all())
+        if full and not name:
+            continue  # nothing is hidden
+        each = int(real.flat[0]) if np.ptp(real) == 0 else real
+        short = real_tokens(each, n_k)
+        hides = padding(short[..., None, :] if heads and short.ndim > 1 else short)
+        allowed = look if full else look & hides
+        masked = replace(given, allowed=allowed)
+        if Search(masked, search.theirs, search.decimals).is_right():
+            lengths_said = each if isinstance(each, int) else each.tolist()
+            axis = "[..., None, :]" if hides.ndim > 3 else ""
+            parts = [f"attention.{name}({n_q}, {n_k})"] * bool(name)
+            if not full:
+                real_said = f"attention.real_tokens({lengths_said}, {n_k}){axis}"
+                parts.append(f"attention.padding({real_said})")
+            pad = [] if full else ["padding at the end"]
+            title = " and ".join([words] * bool(name) + pad)
+            found.append(Forgotten(title, " & ".join(parts), name if full else "padding"))
+    return found
 
 
-def _right_with(mask: str, search: Search, tried: int, stages: GivenStages | None) -> Diagnosis:
+def _right_with(
+    masks: list[Forgotten], search: Search, tried: int, stages: GivenStages | None
+) -> Diagnosis:
     """Say with which mask, which was not given, the numbers are right."""
-    n_q, n_k = search.given.shape[-2:]
+    titles = " or with ".join(mask.title for mask in masks)
+    calls = " or ".join(f"allowed={mask.call}" for mask in masks)
     lines = (
-        f"Right with {LOOK_AHEAD[mask]}, which was not given.",
+        f"Right with {titles}, which was not given.",
         *([f"Without it, {stages}."] if stages else []),
-        f"Pass allowed=attention.{mask}({n_q}, {n_k}).",
+        f"Pass {calls}.",
     )
     return Diagnosis(
         explanations=(),
@@ -396,11 +453,11 @@ def _right_with(mask: str, search: Search, tried: int, stages: GivenStages | Non
         answers=_answers(search),
         lines=lines,
         verdict=" ".join(lines),
-        details=(f"No mask was given; right attention with {LOOK_AHEAD[mask]} explains these.",),
+        details=(f"No mask was given; right attention with {titles} explains these.",),
         correct=False,
         tried=tried,
         plan=search.plan,
-        mask=mask,
+        mask=masks[0].name,
         causes=(Cause("mask: not given", stage="masked", fix=lines[-1]),),
         stages=stages.compared if stages else {},
         first=stages.first if stages else None,

@@ -118,7 +118,7 @@ class Search:
     def __init__(
         self, given: Given, answers: dict[str, Any], decimals: Mapping[str, int] | None = None
     ) -> None:
-        self.given = given
+        self.given, self.theirs, self.decimals = given, answers, decimals
         *_, n_q, n_k = given.shape
         self.n_q, self.scores_per_query = (
             n_q,

@@ -159,7 +159,7 @@ class GivenStages:
             queries = queries[..., self.bench.queries, :]
         far = np.swapaxes(_length(right["keys"]), -1, -2) * grown["K"]
         sizes["scores"] = _length(queries) * grown["Q"] * far
-        factor = abs(self.bench._factor(None))
+        factor: np.ndarray | float = np.abs(self.bench._factor(None))
         sizes["scaled"] = sizes["capped"] = sizes["scores"] * factor
         added = np.where(np.isfinite(right["masked"]), np.abs(right["masked"]), 0)
         sizes["masked"] = sizes["scaled"] + added

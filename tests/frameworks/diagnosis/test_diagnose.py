@@ -1626,3 +1626,37 @@ def test_heads_that_are_split_already_are_not_split_again():
     Q = np.random.default_rng(0).standard_normal((2, 3, 5, 6))
     with pytest.raises(ValueError, match="split already: leave out heads=.$"):
         diagnose(Q, Q, Q, heads=3, output=Q)
+
+
+@pytest.mark.parametrize("look", [False, True])
+@pytest.mark.parametrize("length", [2, 4])
+def test_numbers_right_with_padding_that_was_not_given_are_called_so(length, look):
+    rng = np.random.default_rng(length)
+    Q, K, V = (rng.standard_normal((6, 5)) for _ in "QKV")
+    rows = [
+        masked_by_loop(Q[i : i + 1], K, V, min(i if look else 5, length - 1))[0] for i in range(6)
+    ]
+    found = diagnose(Q, K, V, output=np.array(rows))
+    call = f"attention.padding(attention.real_tokens({length}, 6))"
+    assert found.mask == "padding" and not found.correct and not found.explanations
+    assert call in found.verdict and ("attention.causal(6, 6) &" in found.verdict) == look
+    allowed = np.broadcast_to(np.arange(6) < length, (6, 6)) & (causal(6, 6) | (not look))
+    assert diagnose(Q, K, V, output=np.array(rows), allowed=allowed).correct
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("look", [False, True])
+def test_each_item_may_have_a_length_of_its_own_that_was_not_given(look, heads):
+    rng, lengths = np.random.default_rng(3), (5, 2, 3)
+    Q, K, V = rng.standard_normal((3, 3, 5, 4))
+    output, width = np.empty((3, 5, 4)), 4 // heads
+    for b, i, h in product(range(3), range(5), range(heads)):
+        cols = slice(h * width, (h + 1) * width)
+        past = min(i if look else 4, lengths[b] - 1)
+        q, k, v = (M[b][:, cols] for M in (Q, K, V))
+        output[b, i, cols] = masked_by_loop(q[i : i + 1], k, v, past)[0]
+    found = diagnose(Q, K, V, output=output, heads=heads)
+    assert found.mask == "padding", str(found)
+    (call,) = re.findall(r"allowed=(.*)\.$", found.verdict)
+    allowed = eval(call, {"attention": attention})
+    assert diagnose(Q, K, V, output=output, heads=heads, allowed=allowed).correct
