@@ -19,7 +19,7 @@ import numpy as np
 
 from attention.arrays.checks import softmax_rows, weighted_sum
 from attention.arrays.distance import furthest, largest_finite
-from attention.arrays.layouts import join_heads, repeat_heads, split_heads
+from attention.arrays.layouts import join_heads, split_heads
 from attention.core.biases import alibi
 from attention.core.masks import lead
 from attention.core.norms import RMSNorm
@@ -30,6 +30,8 @@ from attention.frameworks.diagnosis.mask_options import MASKED, halves
 from attention.frameworks.diagnosis.mistakes import MISTAKES, Mistake, NoRoom
 from attention.frameworks.diagnosis.options import (
     JOIN,
+    ROTATED_OTHERWISE,
+    SHARED,
     SOFTMAX,
     SPLIT,
     Numbers,
@@ -39,8 +41,10 @@ from attention.frameworks.diagnosis.options import (
     lost_to_cancelling,
     not_shifted,
     numbers,
+    other_slopes,
+    recut,
+    rotated,
     singly,
-    tiled,
 )
 from attention.frameworks.given import BIASES, Given, grouped
 from attention.vocabulary.stages import OF_A_HEAD, PREPARED
@@ -94,7 +98,7 @@ class Bench:
         ("scores", ("product",)),
         ("scaled", ("scale",)),
         ("masked", ("cap", "bias", "relative", "mask", "hiding")),
-        ("weights", ("softmax", "sinks", "temperature", "dropout")),
+        ("weights", ("softmax", "sinks", "temperature", "dropout", "shares")),
         ("summed", ("sum", "leak")),
         ("joined", ("join",)),
         ("projected", ("W_O", "b_O", "residual", "layout")),
@@ -321,9 +325,14 @@ class Bench:
         g = self.given
         Q, K, V = (self._projection(letter, chosen) for letter in "QKV")
         if g.heads > 1:
-            split = SPLIT[chosen["split"]]
-            kv_heads = g.kv_heads or g.heads
-            if chosen["split"] == "none":
+            option, kv_heads = chosen["split"], g.kv_heads or g.heads
+            if option and option.startswith("joint"):
+                if g.memory is not None:
+                    raise NoRoom("they do not come from one matrix")
+                Q, K, V = recut(Q, K, V, g.heads, option)
+                option = None
+            split = SPLIT[option]
+            if option == "none":
                 self._check_one_head(chosen)
             Q, K, V = split(Q, g.heads), split(K, kv_heads), split(V, kv_heads)
         elif chosen["split"]:
@@ -363,17 +372,30 @@ class Bench:
                     Q, K = self._centred(Q, norm), self._centred(K, norm)
                 Q, K = norm.of("Q", Q, self._split), norm.of("K", K, self._split)
             elif step == "rotated" and rotary is not None:
-                if "Q" in turned:
-                    Q = self._rotated(Q, [(each, first) for _, each, first in rotations if each])
-                if "K" in turned:
-                    K = self._rotated(K, [(each, 0) for _, each, _ in rotations if each])
+                option, first = chosen["rotary"], rotary.offset
+                if option in ROTATED_OTHERWISE:
+                    Q, K = rotated(rotary, Q, option, first), rotated(rotary, K, option)
+                else:
+                    if "Q" in turned:
+                        ways = [(each, start) for _, each, start in rotations if each]
+                        Q = self._rotated(Q, ways)
+                    if "K" in turned:
+                        K = self._rotated(K, [(each, 0) for _, each, _ in rotations if each])
                 V = rotary.rotate(V) if "V" in turned else V
+                if option == "both twice":
+                    Q = rotary.rotate(Q, first)
+                if option in ("K twice", "both twice"):
+                    K = rotary.rotate(K)
+                elif option == "cache twice":
+                    again = rotary.rotate(K[..., :first, :])
+                    K = np.concatenate([again, K[..., first:, :]], axis=-2)
             if (self.given.norm if step == "normed" else self.given.rotary) is not None:
                 last = f"Q_{step}", f"K_{step}"
                 added |= dict(zip(last, (Q, K), strict=True))
         added["V"] = V
-        if grouped(Q, K):
-            share, heads = tiled if chosen["groups"] else repeat_heads, Q.shape[-3]
+        along_tokens = self._split and K.shape[-3] == 1 and "tokens" in (chosen["groups"] or "")
+        if grouped(Q, K) or along_tokens:
+            share, heads = SHARED[chosen["groups"]], Q.shape[-3]
             added |= {name: share(M, heads) for name, M in added.items() if name[0] != "Q"}
             K = share(K, heads)
         elif chosen["groups"]:
@@ -477,6 +499,14 @@ class Bench:
             raise NoRoom("nothing is rotated")
         if option in ("Q alone", "K alone", "V too"):
             return {"Q alone": "Q", "K alone": "K", "V too": "QKV"}[option], rotary
+        if option in ("first head", "other axis"):
+            if len(g.shape) < 3 or g.shape[-3] < 2 or (g.X is None and g.Q.ndim < len(g.shape) - 1):
+                raise NoRoom("no axis is before the tokens")
+            return "QK", rotary
+        if option in ("K twice", "both twice", "cache twice"):
+            if option == "cache twice" and not 0 < rotary.offset < n_k:
+                raise NoRoom("there is no cache")
+            return "QK", rotary
         turns = rotary.turns(width)
         if option == "backwards":
             return "QK", replace(rotary, frequencies=-turns)
@@ -488,6 +518,7 @@ class Bench:
             return "QK", replace(rotary, base=base)
         changed: dict[str, tuple[bool, dict[str, Any]]] = {
             "other pairs": (len(turns) > 1, {"pairs": PAIRS[rotary.pairs == PAIRS[0]]}),
+            "other angles": (len(turns) > 1, {}),
             "whole width": (not own and 2 * len(turns) < width, {"width": None}),
             "scaling left out": (
                 own or rotary.factor != 1,
@@ -636,7 +667,7 @@ class Bench:
         if chosen["bias"] == "added":
             return self._rows(self._alibi())
         finite = np.where(self.given.bias == -np.inf, 0.0, self.given.bias)
-        if chosen["bias"] in ("signed", "without slopes"):
+        if chosen["bias"] in ("signed", "without slopes", "one sequence", "one step off"):
             return self._rows(self._otherwise_far(finite, chosen["bias"]))
         bias = self._rows(finite)
         by = {None: 1.0, "negated": -1.0, "scaled": self._factor(chosen["scale"])}
@@ -704,6 +735,10 @@ class Bench:
                 axis=(-2, -1), keepdims=True
             )
             if slopes.all() and np.allclose(bias, np.where(finite, -slopes * far, 0), atol=1e-9):
+                if option in ("one sequence", "one step off"):
+                    heads = slopes.shape[-3] if slopes.ndim > 2 else self.whole.heads
+                    slopes = other_slopes(slopes, heads, self.head, option)
+                    return np.where(finite, -slopes * far, 0)
                 return np.where(finite, -far if option != "signed" else -slopes * ahead, 0)
         raise NoRoom("it is not ALiBi's")
 
@@ -773,6 +808,8 @@ class Bench:
         size = np.abs(weights)
         if option == "divided":
             size = size * lost_to_cancelling(masked, visible)
+        if chosen["shares"]:
+            return self._averaged(weights, visible, size, chosen)
         return {"weights": weights, "visible": visible, "weights size": size}
 
     def _kept(self, weights: np.ndarray, rate: str | None) -> np.ndarray:
@@ -783,6 +820,21 @@ class Bench:
             raise NoRoom("there are no weights to see it in")
         kept = weights / (1 - numbers(rate, 0))
         return np.where(kept > self.dropped, 0, kept)
+
+    def _averaged(
+        self, weights: np.ndarray, visible: np.ndarray, size: np.ndarray, chosen: Options
+    ) -> Stages:
+        """Return the heads' mean as the weights of each: of the sum too, or handed over alone."""
+        if len(self.given.shape) < 3 or weights.ndim < 3 or weights.shape[-3] < 2:
+            raise NoRoom("there is one head")
+        mean, of_mean = (
+            np.broadcast_to(M.mean(axis=-3, keepdims=True), M.shape) for M in (weights, size)
+        )
+        found = {"weights": mean, "weights size": of_mean, "visible": visible}
+        if chosen["shares"] == "handed over":
+            return found | {"summed by": weights}
+        seen = np.broadcast_to(visible, size.shape).any(axis=-3, keepdims=True)
+        return found | {"visible": np.asarray(seen)}
 
     def _sinks(self, option: str | None) -> np.ndarray | None:
         """One more score for each row's sum, (…, 1, 1), under this option of it."""
@@ -808,7 +860,7 @@ class Bench:
         return np.asarray(sinks)[..., None, None]
 
     def _summed(self, stages: Stages, chosen: Options) -> Stages:
-        weights, V = stages["weights"], stages["V"]
+        weights, V = stages.get("summed by", stages["weights"]), stages["V"]
         finite, size_of_V = self._size_of_V(V)
         if chosen["leak"] and finite:
             raise NoRoom("there is nothing to leak")

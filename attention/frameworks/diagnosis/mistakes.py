@@ -95,6 +95,13 @@ FLATTENED = (
     " repeat(heads, 1, 1)."
 )
 COLUMNS = "Transpose X, the weights and the output: here each row is a token, and Q = X W."
+TWICE = "Rotate each key once: before it enters the cache, or after it was read, not both times."
+SLOPES = "Take alibi_slopes(heads): 2^(−8i/h) with i from 1, for h a power of two."
+JOINT = (
+    "Look up the layout of the joint weights: GPT-NeoX and BLOOM hold q, k and v of each head in"
+    " turn, nn.MultiheadAttention and GPT-2 all of q, then k, then v."
+)
+REPEAT = "Repeat the axis of the heads: np.repeat(K, heads // kv_heads, axis=-3)."
 HEADS = "Reshape to (n, heads, d), then swap the first two axes."
 JOIN = "Swap heads and tokens back, then reshape to (n, heads · d)."
 
@@ -178,9 +185,31 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         "Let head h take the columns h · d to (h + 1) · d, and join the heads side by side.",
     ),
     (
+        ("split", "joint, by head"),
+        "q, k and v are cut from the joint matrix head by head, and it holds all of q, then k, then"
+        " v",
+        JOINT,
+    ),
+    (
+        ("split", "joint, by kind"),
+        "q, k and v are cut from the joint matrix in three parts, and it holds q, k and v of each"
+        " head in turn",
+        JOINT,
+    ),
+    (
         ("groups", "tiled"),
         "shared heads of keys and values are tiled (h0, h1, h0, h1)",
         "Repeat each head in a row instead: h0, h0, h1, h1 (repeat_interleave, np.repeat).",
+    ),
+    (
+        ("groups", "tokens"),
+        "shared heads of keys and values are repeated along the tokens, then reshaped to the heads",
+        REPEAT,
+    ),
+    (
+        ("groups", "tokens, tiled"),
+        "shared heads of keys and values are tiled along the tokens, then reshaped to the heads",
+        REPEAT,
     ),
     # norm and rotation of Q and K
     (("norm", "left out"), "Q and K are not normed", NORM),
@@ -217,6 +246,25 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         "the rotation turns the other way: its sines have the other sign",
         "(a, b) becomes (a cos θ − b sin θ, b cos θ + a sin θ).",
     ),
+    (
+        ("rotary", "first head"),
+        "the first head alone is rotated, or the first item of a batch",
+        "Let cos and sin broadcast over the heads: (1, n, width) beside (h, n, width).",
+    ),
+    (
+        ("rotary", "other axis"),
+        "the rotation's positions count the heads or the items, not the tokens",
+        "Rotate along the axis of the tokens: Q and K are (h, n, d) there, not (n, h, d).",
+    ),
+    (
+        ("rotary", "other angles"),
+        "the rotation's angles are in the order of the other pairs: repeated column by column, not"
+        " half by half, or the other way round",
+        "With pairs of halves join the angles, cat(θ, θ); with interleaved pairs repeat each.",
+    ),
+    (("rotary", "K twice"), "K is rotated twice", TWICE),
+    (("rotary", "both twice"), "Q and K are rotated twice", TWICE),
+    (("rotary", "cache twice"), "the keys of the cache are rotated twice", TWICE),
     (("rotary", "base 10000"), "the rotation's base is 10000", BASE),
     (("rotary", "base 500000"), "the rotation's base is 500000", BASE),
     (("rotary", "base 1000000"), "the rotation's base is 1000000", BASE),
@@ -311,6 +359,17 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         "Take |i − j|, or hide the keys after the query.",
     ),
     (("bias", "without slopes"), "ALiBi takes the distance itself, without slopes", ALIBI),
+    (
+        ("bias", "one sequence"),
+        "ALiBi's slopes are one sequence, 2^(−8i/h), though h, the number of heads, is no power of"
+        " two",
+        SLOPES,
+    ),
+    (
+        ("bias", "one step off"),
+        "ALiBi's slopes are one step off: 2^(−8i/h) with i from 0",
+        SLOPES,
+    ),
     (("relative", "left out"), "the relative bias is left out", TABLE),
     (("relative", "scaled"), "the relative bias is added before the scale", TABLE),
     (
@@ -548,6 +607,17 @@ MISTAKES: tuple[Mistake, ...] = _mistakes(
         ("sinks", "shifted"),
         "the sinks are not shifted: each row's largest score is subtracted from the scores alone",
         SHIFTED,
+    ),
+    (
+        ("shares", "averaged"),
+        "the values of each head are multiplied by the mean of all heads' weights",
+        "Multiply each head's values by its own weights; average a copy to look at.",
+    ),
+    (
+        ("shares", "handed over"),
+        "the weights given are the mean of all heads' weights, and the output is made with each"
+        " head's own",
+        "Hand over each head's weights: average_attn_weights=False in nn.MultiheadAttention.",
     ),
     # after the weights
     (

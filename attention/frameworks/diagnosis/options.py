@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from attention.arrays.checks import softmax_rows
-from attention.arrays.layouts import join_heads, split_heads
+from attention.arrays.layouts import join_heads, repeat_heads, split_heads
+from attention.core.biases import alibi_slopes
 from attention.core.masks import TUTORIAL_FILL
+from attention.core.rotary import PAIRS, Rotary
 from attention.core.scores import sigmoid
 from attention.frameworks.diagnosis.mistakes import FILLS, NoRoom
 
@@ -60,8 +62,81 @@ def _mean_repeated(M: np.ndarray) -> np.ndarray:
     return np.repeat(M.mean(axis=-3), M.shape[-3], axis=-1)
 
 
-def tiled(M: np.ndarray, heads: int) -> np.ndarray:
+def recut(Q: np.ndarray, K: np.ndarray, V: np.ndarray, heads: int, option: str) -> list[np.ndarray]:
+    """Return Q, K and V cut from one joint matrix of them by the layout that it does not have."""
+    if not Q.shape == K.shape == V.shape:
+        raise NoRoom("they do not come from one matrix")
+    *lead, n, width = Q.shape
+    joint = np.concatenate([Q, K, V], axis=-1)
+    if option == "joint, by head":  # [q | k | v] is read as [q k v] of each head
+        apart = np.moveaxis(joint.reshape(*lead, n, heads, 3, width // heads), -2, 0)
+    else:
+        apart = joint.reshape(*lead, n, 3, heads, width // heads).swapaxes(-3, -2)
+        apart = np.moveaxis(apart.reshape(*lead, n, 3, width), -2, 0)
+    return [M.reshape(Q.shape) for M in apart]
+
+
+def _tiled(M: np.ndarray, heads: int) -> np.ndarray:
     return np.concatenate([M] * (heads // M.shape[-3]), axis=-3)
+
+
+def _repeated_along_tokens(M: np.ndarray, heads: int) -> np.ndarray:
+    *lead, g, n, d = M.shape
+    return np.repeat(M, heads // g, axis=-2).reshape(*lead, heads, n, d)
+
+
+def _tiled_along_tokens(M: np.ndarray, heads: int) -> np.ndarray:
+    *lead, g, n, d = M.shape
+    tokens = np.concatenate([M.swapaxes(-2, -3)] * (heads // g), axis=-3)
+    return tokens.reshape(*lead, n, heads, d).swapaxes(-2, -3)
+
+
+SHARED: dict[str | None, Callable[[np.ndarray, int], np.ndarray]] = {
+    None: repeat_heads,
+    "tiled": _tiled,
+    "tokens": _repeated_along_tokens,
+    "tokens, tiled": _tiled_along_tokens,
+}
+
+
+ROTATED_OTHERWISE = ("first head", "other axis", "other angles")  # options of :func:`rotated`
+
+
+def rotated(rotary: Rotary, M: np.ndarray, option: str | None, first: int = 0) -> np.ndarray:
+    """Rotate the rows of Q, K or V under this option; the first row is at position ``first``."""
+    if option == "first head":
+        M = M.copy()
+        M[..., :1, :, :] = rotary.rotate(M[..., :1, :, :], first)
+        return M
+    if option == "other axis":
+        return rotary.rotate(M.swapaxes(-2, -3), first).swapaxes(-2, -3)
+    if option == "other angles":
+        return _by_each_column(rotary, M, first)
+    return rotary.rotate(M, first)
+
+
+def _by_each_column(rotary: Rotary, M: np.ndarray, first: int) -> np.ndarray:
+    """Rotate by the angles that the columns would have if the others were the pairs."""
+    angles, columns = rotary.angles(M.shape, first), rotary.pairs_of(M.shape[-1])
+    halves = rotary.pairs == PAIRS[0]
+    each = np.repeat(angles, 2, axis=-1) if halves else np.concatenate([angles] * 2, axis=-1)
+    found = M.copy()
+    for (own, other), sign in zip((columns, columns[::-1]), (-1, 1), strict=True):
+        cos, sin = np.cos(each[:, own]), sign * np.sin(each[:, own])
+        found[..., own] = rotary.factor * (M[..., own] * cos + M[..., other] * sin)
+    return found
+
+
+def other_slopes(slopes: np.ndarray, heads: int, head: int | None, option: str) -> np.ndarray:
+    """Return ALiBi's slopes by another formula, where these are its own, (…, h, 1, 1)."""
+    at = slice(None) if head is None else slice(head, head + 1)
+    steps = np.arange(1, heads + 1) - (option == "one step off")
+    own, other = alibi_slopes(heads)[at], np.exp2(-8 * steps / heads)[at]
+    if slopes.ndim < 3 and head is None and heads > 1:
+        raise NoRoom("the heads share a slope")
+    if heads == 1 or np.allclose(own, other) or not np.allclose(slopes[..., 0, 0], own):
+        raise NoRoom("it is not ALiBi's, or makes no difference")
+    return other[:, None, None] if slopes.ndim > 2 else other[:, None]
 
 
 SPLIT: dict[str | None, Callable[[np.ndarray, int], np.ndarray]] = {

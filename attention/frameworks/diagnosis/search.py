@@ -341,9 +341,17 @@ class Search:
     @property
     def applicable(self) -> tuple[Mistake, ...]:
         """The mistakes there is room for on the queries that are searched."""
-        row = BY_NAME["residual: row"]
+        row, mean = BY_NAME["residual: row"], BY_NAME["shares: handed over"]
         fitted = () if self.sample.answer is None else (row,)
-        return self.sample.applicable + fitted
+        of_heads = any(
+            t.name == "weights" and t.values.shape == self.given.shape for t in self.targets
+        )
+        room = (
+            self.sample.applicable
+            if of_heads
+            else (m for m in self.sample.applicable if m is not mean)
+        )
+        return (*room, *fitted)
 
     def mixed(self) -> list[Set]:
         """Try what mixes queries on all of them, and only alone, where only some are searched."""

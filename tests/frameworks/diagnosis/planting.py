@@ -12,10 +12,12 @@ def all_said(found) -> str:
 
 def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
     """The output and the weights (h, n_q, n_k) of one item, with the mistakes of these names."""
-    Q, K, V = projections(given, wrong)
+    Q, K, V = recut(given, *projections(given, wrong), wrong)
     h, g = given.get("heads", 1), given.get("kv_heads", given.get("heads", 1))
     Q, K, V = cut(Q, h, wrong), cut(K, g, wrong), cut(V, g, wrong)
     Q, K, V = before(given, Q, K, V, wrong)
+    if {"groups: tokens", "groups: tokens, tiled"} & wrong:
+        K, V, g = repeated(K, h, wrong), repeated(V, h, wrong), h
     weights, outputs = [], []
     d_k = Q[0].shape[1]
     if "split: none" in wrong or "split, scale: none" in wrong:
@@ -33,11 +35,17 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
         heads.append((scores, factor(given, wrong, d_k, len(key)), value))
     if "softmax: heads" in wrong:
         all_shares = over_heads(heads, given, wrong)
-    for k, (scores, by, value) in enumerate(heads):
+    for k, (scores, by, _) in enumerate(heads):
         shares = all_shares[k] if "softmax: heads" in wrong else share(scores, by, given, wrong, k)
         if "scale: after softmax" in wrong:
             shares = shares * given.get("scale", 1 / np.sqrt(d_k))
         weights.append(shares)
+    shown = weights
+    if {"shares: averaged", "shares: handed over"} & wrong:
+        shown = [sum(weights) / len(weights) for _ in weights]
+    weights = shown if "shares: averaged" in wrong else weights
+    for k, (_, _, value) in enumerate(heads):
+        shares = weights[k]
         if "sum: transposed" in wrong:
             outputs.append(np.dot(shares.T, value))
         elif wrong & LEAKING:
@@ -46,7 +54,33 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
             outputs.append(careful(shares, value))
         if "sinks: in output" in wrong:
             outputs[-1] = outputs[-1] + given["sinks"][k]
-    return after(given, wrong, joined(outputs, wrong)), np.array(weights)
+    return after(given, wrong, joined(outputs, wrong)), np.array(shown)
+
+
+def recut(given, Q, K, V, wrong):
+    """Q, K and V out of the columns of one matrix, column by column."""
+    if not {"split: joint, by head", "split: joint, by kind"} & wrong:
+        return Q, K, V
+    h, d = given["heads"], Q.shape[1] // given["heads"]
+    kinds = [M[:, c] for M in (Q, K, V) for c in range(h * d)]
+    turns = [M[:, k * d + c] for k in range(h) for M in (Q, K, V) for c in range(d)]
+    found = [[], [], []]
+    for at in range(3 * h * d):
+        if "split: joint, by head" in wrong:
+            found[at // d % 3].append(kinds[at])
+        else:
+            found[at // (h * d)].append(turns[at])
+    return tuple(np.stack(columns, axis=1) for columns in found)
+
+
+def repeated(M, h, wrong):
+    """(g, n, d) to (h, n, d), row by row, along the tokens."""
+    g, n, _ = M.shape
+    if "groups: tokens" in wrong:
+        rows = [M[k, i] for k in range(g) for i in range(n) for _ in range(h // g)]
+        return np.array([rows[k * n : (k + 1) * n] for k in range(h)])
+    rows = [M[k, i] for _ in range(h // g) for i in range(n) for k in range(g)]
+    return np.array([rows[k::h] for k in range(h)])
 
 
 def over_heads(heads, given, wrong):
@@ -149,6 +183,17 @@ def before(given, Q, K, V, wrong):
         first += (K.shape[1] - Q.shape[1]) * ("rotary: from the end" in wrong)
         Q = Q if "rotary: K alone" in wrong else turned(rotary, Q, first, wrong)
         K = K if "rotary: Q alone" in wrong else turned(rotary, K, 0, wrong)
+        Q = turned(rotary, Q, first, wrong) if "rotary: both twice" in wrong else Q
+        if {"rotary: both twice", "rotary: K twice"} & wrong:
+            K = turned(rotary, K, 0, wrong)
+        if "rotary: cache twice" in wrong:
+            again = turned(rotary, K, 0, wrong)
+            K = np.array(
+                [
+                    [again[k, i] if i < first else K[k, i] for i in range(K.shape[1])]
+                    for k in range(len(K))
+                ]
+            )
         V = turned(rotary, V, 0, wrong) if "rotary: V too" in wrong else V
     return Q, K, V
 
@@ -197,11 +242,31 @@ def turned(rotary, M, first, wrong):
     if "rotary: backwards" in wrong:
         pairs = [-each for each in pairs]
     found = M.copy()
+    if {"rotary: first head", "rotary: other axis", "rotary: other angles"} & wrong:
+        return otherwise_turned(M, first, wrong, pairs, interleaved, scaled)
     for k, turn in enumerate(pairs):
         a, b = (2 * k, 2 * k + 1) if interleaved else (k, k + len(pairs))
         by = scaled * np.exp(1j * turn * np.arange(first, first + M.shape[1]))
         found[..., a] = ((M[..., a] + 1j * M[..., b]) * by).real
         found[..., b] = ((M[..., a] + 1j * M[..., b]) * by).imag
+    return found
+
+
+def otherwise_turned(M, first, wrong, pairs, interleaved, scaled):
+    """Row by row and column by column, with an angle of its own for each column."""
+    found, m = M.copy(), len(pairs)
+    for k, p in np.ndindex(M.shape[:2]):
+        if "rotary: first head" in wrong and k:
+            continue
+        place = first + (k if "rotary: other axis" in wrong else p)
+        for c in range(2 * m):
+            in_pairs, in_halves = c // 2, c % m
+            pair = in_pairs if interleaved != ("rotary: other angles" in wrong) else in_halves
+            second = c % 2 == 1 if interleaved else c >= m
+            step = 1 if interleaved else m
+            other = M[k, p, c - step] if second else -M[k, p, c + step]
+            angle = place * pairs[pair]
+            found[k, p, c] = scaled * (M[k, p, c] * np.cos(angle) + other * np.sin(angle))
     return found
 
 
@@ -378,6 +443,9 @@ def added(given, wrong, shape, head, by):
         return bias[1, 0] * far
     if "bias: without slopes" in wrong:
         return -1.0 * abs(far)
+    if {"bias: one sequence", "bias: one step off"} & wrong:
+        step = head + 1 if "bias: one sequence" in wrong else head
+        return -(2.0 ** (-8 * step / given["heads"])) * abs(far)
     return bias * (by if "bias: scaled" in wrong else -1 if "bias: negated" in wrong else 1)
 
 

@@ -56,14 +56,25 @@ def test_averaged_weights_are_named_and_not_laid_before_them():
     q, k, v = np.random.default_rng(2).normal(size=(3, 5, 8))
     weights = np.stack([softmax(q[:, h] @ k[:, h].T / 2) for h in heads])
     mean = np.stack([weights.mean(axis=0)] * 2)
-    output = np.concatenate([mean[0] @ v[:, h] for h in heads], axis=1)
-    found = diagnose(q, k, v, heads=2, output=output, weights=mean)
+    made, own = (
+        np.concatenate([M @ v[:, h] for M, h in zip(parts, heads, strict=True)], axis=1)
+        for parts in (mean, weights)
+    )
     averaged = messages.WEIGHTS_AVERAGED.format(axes="heads")
-    assert messages.OUTPUT_FOLLOWS.format(said=averaged) in found.notes
-    assert BEFORE not in all_said(found)
+    for output, name in ((made, "shares: averaged"), (own, "shares: handed over")):
+        found = diagnose(q, k, v, heads=2, output=output, weights=mean)
+        assert [[m.name for m in e.mistakes] for e in found.explanations] == [[name]]
+        assert BEFORE not in str(found) and averaged not in found.notes
+    noise = np.random.default_rng(3).normal(size=own.shape)
+    said = str(diagnose(q, k, v, heads=2, output=noise, weights=mean))
+    assert messages.OUTPUT_DOES_NOT_FOLLOW.format(said=averaged) in said
     batch = np.stack([q[:, :4], q[:, 4:]]), np.stack([k[:, :4], k[:, 4:]]), np.stack([v, v])
-    said = all_said(diagnose(*batch, output=mean @ batch[2], weights=mean))
-    assert messages.WEIGHTS_AVERAGED.format(axes="items or heads") in said
+    found = diagnose(*batch, output=mean @ batch[2], weights=mean)
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [["shares: averaged"]]
+    four = [M[:, None] for M in batch]
+    said = str(diagnose(*four, output=mean[:, None] @ four[2], weights=mean[:, None]))
+    averaged = messages.WEIGHTS_AVERAGED.format(axes="items")
+    assert messages.OUTPUT_FOLLOWS.format(said=averaged) in said
 
 
 def test_weights_that_no_softmax_gives_may_be_the_trouble_themselves():

@@ -185,6 +185,22 @@ def systems() -> dict[str, dict]:
             "norm": RMSNorm(1.5 + 0.5 * normal(8), None, whole=True, after_rotary=True),
             "rotary": Rotary(frequencies=[0.7, 0.2], factor=1.2),
         },
+        "ALiBi of three heads, look-ahead": {
+            "Q": normal(6, 9),
+            "K": normal(6, 9),
+            "V": normal(6, 6),
+            "heads": 3,
+            "bias": alibi(6, 6, 3),
+            "allowed": causal(6, 6),
+        },
+        "shared heads, a cache of rotated keys": {
+            "Q": normal(3, 16),
+            "K": normal(5, 8),
+            "V": normal(5, 6),
+            "heads": 4,
+            "kv_heads": 2,
+            "rotary": Rotary(base=20.0, offset=2),
+        },
         "a relative bias": {
             "Q": normal(6, 8),
             "K": normal(6, 8),
@@ -287,7 +303,8 @@ def planted(count: int):
             found = random.Random(system).sample(found, min(PAIRS, len(found)))
         for wrong in found:
             name = " and ".join(mistake.name for mistake in wrong) or "nothing"
-            for what in ("output", "both"):
+            alone = {m.name for m in wrong} & {"shares: handed over"}  # does not show in the output
+            for what in ("both",) if alone else ("output", "both"):
                 yield pytest.param(system, wrong, what, id=f"{system}: {name}: {what}")
 
 
