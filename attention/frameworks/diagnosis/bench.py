@@ -45,6 +45,7 @@ from attention.frameworks.diagnosis.options import (
     recut,
     rotated,
     singly,
+    tokens_first,
 )
 from attention.frameworks.given import BIASES, Given, grouped
 from attention.vocabulary.stages import OF_A_HEAD, PREPARED
@@ -89,6 +90,10 @@ APART = 0.05  # of a factor or a direction, at least, where another is told from
 TELLING = 8  # numbers, at least, that factors leave to be explained
 
 
+def _but_axes(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
+    return tuple(mistake for mistake in mistakes if "axes" not in mistake.parts)
+
+
 class Bench:
     """Runs the attention of one input, right or with mistakes."""
 
@@ -103,7 +108,7 @@ class Bench:
         ("joined", ("join",)),
         ("projected", ("W_O", "b_O", "residual", "layout")),
     )
-    PARTS = tuple(part for _, parts in STEPS for part in parts)
+    PARTS = ("axes", *(part for _, parts in STEPS for part in parts))  # axes are before all steps
     OF_ONE_HEAD = frozenset(part for _, parts in STEPS[2:-2] for part in parts)
 
     def __init__(
@@ -159,11 +164,14 @@ class Bench:
 
     def run(self, mistakes: Iterable[Mistake]) -> Stages | None:
         """Every stage with these mistakes; None where the inputs leave no room for one of them."""
+        mistakes = tuple(mistakes)
         chosen: Options = dict.fromkeys(self.PARTS)
         for mistake in mistakes:
             chosen.update(mistake.choices)
+        if chosen["axes"]:
+            return self._read_otherwise(chosen, lambda bench: bench.run(_but_axes(mistakes)))
         stages: Stages = {}
-        options, looked_at = tuple(chosen[part] for part in self.PARTS), 0
+        options, looked_at = tuple(chosen[part] for part in self.PARTS), 1
         try:
             with np.errstate(all="ignore"):
                 for step, parts in self.STEPS:
@@ -186,6 +194,9 @@ class Bench:
         chosen: Options = dict.fromkeys(self.PARTS)
         for mistake in mistakes:
             chosen.update(mistake.choices)
+        if chosen["axes"]:
+            rest = _but_axes(mistakes)
+            return self._read_otherwise(chosen, lambda bench: bench.run_by_head(rest, look))
         inside = [mistake for mistake in mistakes if mistake.parts <= self.OF_ONE_HEAD]
         try:
             with np.errstate(all="ignore"):
@@ -207,6 +218,29 @@ class Bench:
                 return stages | self._projected(stages, chosen)
         except ValueError:  # no room, or shapes that do not fit
             return None
+
+    @cached_property
+    def otherwise(self) -> Bench | None:
+        """The bench of the inputs whose tokens are the items; None where they leave no room."""
+        try:
+            return None if self.queries is not None else Bench(tokens_first(self.given))
+        except NoRoom:
+            return None
+
+    def _read_otherwise(
+        self, chosen: Options, run: Callable[[Bench], Stages | None]
+    ) -> Stages | None:
+        """Run the bench whose tokens are the items, and bring its output into our order."""
+        bench = self.otherwise
+        if bench is None or chosen["positions"]:
+            return None
+        if self.answer is not None:
+            bench.answer = self.answer.swapaxes(-2, -3)
+            if isinstance(unit := self.answer_unit, np.ndarray):
+                bench.answer_unit = unit.swapaxes(-2, -3)
+        stages = run(bench)
+        names = ("output", "output size")
+        return stages and stages | {name: stages[name].swapaxes(-2, -3) for name in names}
 
     def _one_head(self, stages: Stages, index: tuple[int, ...]) -> Given:
         """Return what one item's head starts from: its Q, K, V and masks."""

@@ -128,6 +128,12 @@ def _mistakes(*rows: tuple) -> tuple[Mistake, ...]:
 
 COMMON = True
 MISTAKES: tuple[Mistake, ...] = _mistakes(
+    (
+        ("axes", "tokens first"),
+        "the items, or heads, are read as the tokens and the tokens as the items, as by"
+        " nn.MultiheadAttention with batch_first=False",
+        "Pass batch_first=True, or give the axes in the order that the function expects.",
+    ),
     # positions added to X
     (("positions", "left out"), "no positions are added to X", POSITIONS),
     (
@@ -710,6 +716,7 @@ STRANDING = frozenset({"softmax: heads", "softmax: divided"})  # their hidden sc
 BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
 MIXING = frozenset(  # where a row of the answer takes numbers of other queries' rows
     {
+        ("axes", "tokens first"),
         ("softmax", "queries"),
         ("softmax", "both axes"),
         ("sum", "transposed"),

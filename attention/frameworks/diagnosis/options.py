@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from attention.arrays.checks import softmax_rows
 from attention.arrays.layouts import join_heads, repeat_heads, split_heads
 from attention.core.biases import alibi_slopes
-from attention.core.masks import TUTORIAL_FILL
+from attention.core.masks import TUTORIAL_FILL, causal
 from attention.core.rotary import PAIRS, Rotary
 from attention.core.scores import sigmoid
 from attention.frameworks.diagnosis.mistakes import FILLS, NoRoom
+from attention.frameworks.given import Given
 
 Options = dict[str, str | None]
 Numbers = float | np.ndarray
@@ -60,6 +62,37 @@ def _mean_tiled(M: np.ndarray) -> np.ndarray:
 
 def _mean_repeated(M: np.ndarray) -> np.ndarray:
     return np.repeat(M.mean(axis=-3), M.shape[-3], axis=-1)
+
+
+def tokens_first(g: Given) -> Given:
+    """Return the inputs as they are read where the axis before the tokens counts as the tokens.
+
+    Look-ahead is made anew for so many tokens; any other mask has to fit as it is.
+    """
+    before = 3 if g.heads == 1 else 4
+    if len(g.shape) < before:
+        raise NoRoom("no axis is before the tokens")
+    items, (n_q, n_k) = g.shape[-before], g.shape[-2:]
+    sources = {name: getattr(g, name) for name in ("Q", "K", "V", "X", "memory")}
+    sources = {name: M for name, M in sources.items() if M is not None}
+    if g.positions is not None:
+        sources["X"] = sources["X"] + g.positions
+    if n_q != n_k or min(items, n_q) < 2:
+        raise NoRoom("there is one item, or as many keys as queries are needed")
+    if any(M.ndim < 3 or M.shape[-3:-1] != (items, n_q) for M in sources.values()):
+        raise NoRoom("not each of them has both axes")
+    if any(M is not None and M.ndim > 2 for M in (g.W_Q, g.W_K, g.W_V, g.W_O)):
+        raise NoRoom("the weights belong to items")
+    if g.heads == 1 and (g.sinks is not None or g.relative is not None):
+        raise NoRoom("they may belong to items")
+    allowed = g.allowed
+    if items != n_q:
+        if g.bias is not None or (allowed is not None and not (allowed == causal(n_q, n_q)).all()):
+            raise NoRoom("the mask would not fit")
+        allowed = None if allowed is None else causal(items, items)
+    swapped = {name: M.swapaxes(-2, -3) for name, M in sources.items()}
+    shape = (*g.shape[:-before], n_q, *g.shape[-before + 1 : -2], items, items)
+    return replace(g, **swapped, positions=None, allowed=allowed, shape=shape)
 
 
 def recut(Q: np.ndarray, K: np.ndarray, V: np.ndarray, heads: int, option: str) -> list[np.ndarray]:

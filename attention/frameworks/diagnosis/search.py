@@ -355,7 +355,10 @@ class Search:
 
     def mixed(self) -> list[Set]:
         """Try what mixes queries on all of them, and only alone, where only some are searched."""
-        return [] if self.small else [(mistake,) for mistake in MISTAKES if mixing((mistake,))]
+        if self.small:
+            return []
+        axes = () if Bench(self.given).otherwise else (BY_NAME["axes: tokens first"],)
+        return [(m,) for m in MISTAKES if mixing((m,)) and m not in axes]
 
     def try_all(self, sets: Iterable[Set], *, half: bool = False) -> list[Set]:
         """Judge these sets; return those that differ by what writing explains, the nearest first.

@@ -136,6 +136,54 @@ def of_heads(by):
     return made
 
 
+# ---- axes ----------------------------------------------------------------------------------------
+
+
+def items_for_tokens(seed, kind):
+    """The items at one place attend to one another, as if they were the tokens."""
+    rng = np.random.default_rng(seed)
+    items, n, heads, d = *rng.integers(2, 6, 2), rng.integers(1, 4), rng.integers(2, 5)
+    n, look = items if seed % 3 == 0 else n, bool(seed % 2)
+    X = rng.standard_normal((3, items, n, heads * d)).astype(kind).astype(float)
+    output, weights = np.zeros(X.shape[1:]), np.zeros((n, heads, items, items))
+    for t in range(n):
+        each = zip(*(cut(M[:, t], heads) for M in X), strict=True)
+        for h, parts in enumerate(each):
+            made, weights[t, h] = attend(*parts, lambda i, j: look and j > i)
+            output[:, t, h * d : (h + 1) * d] = made
+    allowed = np.tril(np.ones((n, n), bool)) if look else None
+    given = dict(zip("QKV", X, strict=True)) | {"heads": int(heads), "allowed": allowed}
+    return given, (output, weights[:, 0] if heads == 1 else weights)
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+def test_items_read_as_tokens_are_named(kind):
+    for seed in range(SYSTEMS):
+        given, (output, weights) = items_for_tokens(seed, kind)
+        what = {"output": output.astype(kind)}
+        if seed % 4 == 0 and len(output) == output.shape[1]:
+            what["weights"] = weights.astype(kind)
+        found = diagnose(**given, **what)
+        assert [[m.name for m in e.mistakes] for e in found.explanations] == [
+            ["axes: tokens first"]
+        ], (seed, str(found))
+
+
+def test_a_mistake_is_named_beside_items_read_as_tokens():
+    given, _ = items_for_tokens(3, "f8")
+    X = np.concatenate([given["Q"], given["K"]], axis=-1)
+    rng = np.random.default_rng(1)
+    W = {name: rng.standard_normal((X.shape[-1], 4)) for name in ("W_Q", "W_K", "W_V")}
+    output = np.zeros((*X.shape[:2], 4))
+    for t in range(X.shape[1]):
+        q, k, v = (X[:, t] @ M for M in W.values())
+        output[:, t], _ = attend(2 * q, k, v, lambda i, j: False)
+    found = diagnose(X=X, **W, output=output)
+    assert [{m.name for m in e.mistakes} for e in found.explanations] == [
+        {"axes: tokens first", "scale: none"}
+    ]
+
+
 # ---- softmax and heads ---------------------------------------------------------------------------
 
 
