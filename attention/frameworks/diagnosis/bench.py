@@ -36,6 +36,7 @@ from attention.frameworks.diagnosis.options import (
     SPLIT,
     Numbers,
     Options,
+    gate,
     hidden_after,
     hiding,
     lost_to_cancelling,
@@ -86,8 +87,6 @@ SAID_BY: dict[
 }
 OF_ALL_HEADS = ("heads first", "items first")  # give one mask of all heads to each otherwise
 PROJECTIONS_KEPT = 12
-APART = 0.05  # of a factor or a direction, at least, where another is told from it
-TELLING = 8  # numbers, at least, that factors leave to be explained
 
 
 def _but_axes(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
@@ -944,30 +943,33 @@ class Bench:
         """Return the factor of each query and head that brings these outputs to the other code's.
 
         There is none to tell where more even weights would fit with such factors as well, as where
-        each query sees a single key, nor where the factors are the same for all queries.
+        each query sees a single key.
         """
-        heads = self.given.heads
-        if self.answer is None or self.given.W_O is not None or output.shape[-1] < 2:
+        heads, W_O = self.given.heads, self._W_O(chosen)
+        if self.answer is None or chosen["residual"] == "row":
             raise NoRoom("there is no answer to fit to")
-        theirs = split_heads(self.answer, heads) if heads > 1 else self.answer
-        if theirs.shape != output.shape or not np.isfinite(theirs).all():
-            raise NoRoom("there is no answer to fit to")
-        lengths = (output * output).sum(axis=-1, keepdims=True)
-        if not np.isfinite(lengths).all():
-            raise NoRoom("some outputs are not finite")
-        factor = (theirs * output).sum(axis=-1, keepdims=True) / np.where(lengths > 0, lengths, 1)
-        other = self._summed(stages | {"weights": np.sqrt(np.abs(stages["weights"]))}, chosen)[
-            "summed"
-        ]
-        along = (other * output).sum(axis=-1, keepdims=True) ** 2
-        tells = along < (1 - APART**2) * lengths * (other * other).sum(axis=-1, keepdims=True)
-        if tells.sum() * (output.shape[-1] - 1) < TELLING or tells.sum() < 3:
-            raise NoRoom("too few rows to tell")
-        least = np.where(tells, factor, np.inf).min(axis=-2)
-        most = np.where(tells, factor, -np.inf).max(axis=-2)
-        if not (most - least > APART * np.abs(most)).any():
-            raise NoRoom("the factor is one for all queries")
-        return factor
+        more_even = stages | {"weights": np.sqrt(np.abs(stages["weights"]))}
+        other, theirs = self._summed(more_even, chosen)["summed"], self.answer
+        if chosen["residual"] == "X":
+            theirs = theirs - self._rows(self._sources(chosen["positions"]))
+        if W_O is None:  # each head by itself
+            theirs = split_heads(theirs, heads) if heads > 1 else theirs
+            return gate(output[..., None, :], other[..., None, :], theirs)
+        if self.given.b_O is not None and not chosen["b_O"]:
+            theirs = theirs - self.given.b_O
+        by_head = W_O.reshape(*W_O.shape[:-2], heads, -1, W_O.shape[-1]) if heads > 1 else W_O
+        ours, others = (M @ by_head for M in (output, other))
+        if heads == 1:
+            return gate(ours[..., None, :], others[..., None, :], theirs)
+        factor = gate(np.moveaxis(ours, -3, -2), np.moveaxis(others, -3, -2), theirs)
+        return np.swapaxes(factor, -1, -2)[..., None]
+
+    def _W_O(self, chosen: Options) -> np.ndarray | None:
+        """Return the last projection under this option of it; None where there is none."""
+        W_O, option = self.given.W_O, chosen["W_O"]
+        if W_O is None or option == "missing":
+            return None
+        return np.swapaxes(W_O, -1, -2) if option else W_O
 
     def _projected(self, stages: Stages, chosen: Options) -> Stages:
         g, output, size = self.given, stages["joined"], stages["joined size"]
@@ -975,8 +977,7 @@ class Bench:
             raise NoRoom("there is no W_O")
         if g.b_O is None and chosen["b_O"] and not self._biased:
             raise NoRoom("there is no b_O")
-        if g.W_O is not None and chosen["W_O"] != "missing":
-            W_O = np.swapaxes(g.W_O, -1, -2) if chosen["W_O"] else g.W_O
+        if (W_O := self._W_O(chosen)) is not None:
             output, size = output @ W_O, size @ self._size_of_W_O(chosen["W_O"])
             if g.b_O is not None and not chosen["b_O"]:
                 output, size = output + g.b_O, size + np.abs(g.b_O)

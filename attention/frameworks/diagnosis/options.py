@@ -24,6 +24,8 @@ UNSEEN_ALONG: dict[str | None, tuple[int, ...]] = {  # what one softmax runs ove
     "both axes": (-2, -1),
     "heads": (-3,),
 }
+APART = 0.05  # of a factor or a direction, at least, where another is told from it
+TELLING = 8  # numbers, at least, that factors leave to be explained
 CANCELLED = 1e3  # times, at most: a sum nearer to 0 is not told from others
 
 
@@ -300,3 +302,27 @@ SOFTMAX: dict[str | None, Callable[..., np.ndarray]] = {
     "sigmoid": lambda masked, visible, sinks=None: sigmoid(masked, visible),
     "none": lambda masked, visible, sinks=None: masked,
 }
+
+
+def gate(parts: np.ndarray, others: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """Return the factors of these parts, (…, n, parts, columns), whose sum is nearest to theirs.
+
+    Refuse where the factors would explain any numbers, or other parts as well, and where they are
+    the same for all queries.
+    """
+    count, columns = parts.shape[-2:]
+    if theirs.shape != (*parts.shape[:-2], columns) or not np.isfinite(theirs).all():
+        raise NoRoom("there is no answer to fit to")
+    if columns < 2 * count or not (np.isfinite(parts).all() and np.isfinite(others).all()):
+        raise NoRoom("too few columns to tell, or some are not finite")
+    inverse = np.linalg.pinv(parts, rcond=1e-10)  # (…, n, columns, parts)
+    factor = (theirs[..., None, :] @ inverse)[..., 0, :]
+    across = others - others @ inverse @ parts
+    tells = (across**2).sum(axis=-1) > APART**2 * (others**2).sum(axis=-1)
+    if tells.any(axis=-1).sum() * (columns - count) < TELLING or tells.sum() < 3:
+        raise NoRoom("too few rows to tell")
+    least = np.where(tells, factor, np.inf).min(axis=-2)
+    most = np.where(tells, factor, -np.inf).max(axis=-2)
+    if not (most - least > APART * np.abs(most)).any():
+        raise NoRoom("the factor is one for all queries")
+    return factor

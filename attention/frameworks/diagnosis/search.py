@@ -675,11 +675,18 @@ class Search:
         return []
 
     def _gated(self) -> list[Set]:
-        """Try factors for each query and head: what comes near by such a fit alone is not near."""
-        gated = (BY_NAME["join: gated"],)
-        fitting = self._nearest(self.try_all([gated]))
-        if not fitting:
-            self.verdicts.pop(gated, None)
+        """Try factors for each query and head, alone and beside each of the commonest mistakes.
+
+        What comes near by such a fit alone is not near.
+        """
+        gated = BY_NAME["join: gated"]
+        common = [m for m in COMMONEST if m in self.applicable and not m.parts & gated.parts]
+        beside = [each for m in common for each in self._outcomes(_sorted((m, gated)))]
+        fitting: list[Set] = []
+        for sets in ([(gated,)], beside):
+            fitting = fitting or self._nearest(self.try_all(sets))
+            for each in set(sets) - set(fitting):
+                self.verdicts.pop(each, None)
         return fitting
 
     def _may_be(self, half: str) -> bool:
