@@ -263,6 +263,8 @@ class Bench:
 
     def _once(self, step: str, options: tuple, stages: Stages, chosen: Options) -> Stages:
         """Return what a step adds to the stages, taken from right attention or the last run."""
+        if step == "joined" and chosen["join"] == "gated":
+            options = tuple(chosen.values())  # it is fitted to what the parts after it leave
         for kept in (self._right, self._last):
             if step in kept and kept[step][0] == options:
                 return kept[step][1]
