@@ -398,7 +398,7 @@ class Bench:
         Q, K, V = stages["Q"], stages["K"], stages["V"]
         norm, added = self._norm(chosen["norm"]), stages | {}
         rotations = [self._rotary(option) for option in singly(chosen["rotary"])]
-        turned, rotary, _ = rotations[0]
+        rotary = rotations[0][1]
         after = norm is not None and norm.after_rotary
         last = "Q", "K"
         for step in sorted(("normed", "rotated"), reverse=after):
@@ -407,23 +407,7 @@ class Bench:
                     Q, K = self._centred(Q, norm), self._centred(K, norm)
                 Q, K = norm.of("Q", Q, self._split), norm.of("K", K, self._split)
             elif step == "rotated" and rotary is not None:
-                option, first = chosen["rotary"], rotary.offset
-                if option in ROTATED_OTHERWISE:
-                    Q, K = rotated(rotary, Q, option, first), rotated(rotary, K, option)
-                else:
-                    if "Q" in turned:
-                        ways = [(each, start) for _, each, start in rotations if each]
-                        Q = self._rotated(Q, ways)
-                    if "K" in turned:
-                        K = self._rotated(K, [(each, 0) for _, each, _ in rotations if each])
-                V = rotary.rotate(V) if "V" in turned else V
-                if option == "both twice":
-                    Q = rotary.rotate(Q, first)
-                if option in ("K twice", "both twice"):
-                    K = rotary.rotate(K)
-                elif option == "cache twice":
-                    again = rotary.rotate(K[..., :first, :])
-                    K = np.concatenate([again, K[..., first:, :]], axis=-2)
+                Q, K, V = self._turn(Q, K, V, rotations, chosen["rotary"])
             if (self.given.norm if step == "normed" else self.given.rotary) is not None:
                 last = f"Q_{step}", f"K_{step}"
                 added |= dict(zip(last, (Q, K), strict=True))
@@ -492,6 +476,34 @@ class Bench:
     def _centred(self, M: np.ndarray, norm: RMSNorm) -> np.ndarray:
         """Without the mean of what one norm takes together."""
         return M - M.mean(axis=(-3, -1) if norm.whole and self._split else -1, keepdims=True)
+
+    def _turn(
+        self,
+        Q: np.ndarray,
+        K: np.ndarray,
+        V: np.ndarray,
+        rotations: list[tuple[str, Rotary | None, int]],
+        option: str | None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return Q, K and V rotated under this option; by several numbers along a new axis."""
+        turned, rotary, _ = rotations[0]
+        assert rotary is not None
+        first = rotary.offset
+        if option in ROTATED_OTHERWISE:
+            return rotated(rotary, Q, option, first), rotated(rotary, K, option), V
+        if "Q" in turned:
+            Q = self._rotated(Q, [(each, start) for _, each, start in rotations if each])
+        if "K" in turned:
+            K = self._rotated(K, [(each, 0) for _, each, _ in rotations if each])
+        V = rotary.rotate(V) if "V" in turned else V
+        if option == "both twice":
+            Q = rotary.rotate(Q, first)
+        if option in ("K twice", "both twice"):
+            K = rotary.rotate(K)
+        elif option == "cache twice":
+            again = rotary.rotate(K[..., :first, :])
+            K = np.concatenate([again, K[..., first:, :]], axis=-2)
+        return Q, K, V
 
     def _rotated(self, M: np.ndarray, ways: list[tuple[Rotary, int]]) -> np.ndarray:
         """Return M rotated from a first position; in several ways along a new first axis."""
@@ -813,21 +825,7 @@ class Bench:
             masked, sinks = masked * by, None if sinks is None else sinks * by
         if "shifted" in (chosen["sinks"] or ""):
             sinks = not_shifted(sinks, masked, option)
-        if self.given.softmax == SIGMOID:
-            if option not in (None, "taken", "none") or chosen["hiding"] == "NaN":
-                raise NoRoom("there is no softmax")
-            option = {None: SIGMOID, "taken": None}.get(option, option)
-        elif option == "taken":
-            raise NoRoom("it is taken")
-        if option in ("heads", "divided"):
-            if sinks is not None:
-                raise NoRoom("there is no row's sum for a sink")
-            if option == "heads" and (masked.ndim < 3 or masked.shape[-3] == 1):
-                raise NoRoom("no axis is before the queries")
-        if sinks is not None and chosen["hiding"] == "NaN":
-            raise NoRoom("with sinks every row has a sum")
-        if option in ("queries", "both axes") and self.queries is not None:
-            raise NoRoom("it mixes queries")
+        option = self._softmax(option, masked, sinks, chosen)
         if option == "twice, masked":
             if self._visible(chosen) is None:
                 raise NoRoom("nothing is masked")
@@ -846,6 +844,24 @@ class Bench:
         if chosen["shares"]:
             return self._averaged(weights, visible, size, chosen)
         return {"weights": weights, "visible": visible, "weights size": size}
+
+    def _softmax(
+        self, option: str | None, masked: np.ndarray, sinks: np.ndarray | None, chosen: Options
+    ) -> str | None:
+        """Return what makes weights of the scores, or refuse it where it leaves no room."""
+        if self.given.softmax == SIGMOID:
+            if option not in (None, "taken", "none") or chosen["hiding"] == "NaN":
+                raise NoRoom("there is no softmax")
+            return {None: SIGMOID, "taken": None}.get(option, option)
+        if option == "taken":
+            raise NoRoom("it is taken")
+        if sinks is not None and (option in ("heads", "divided") or chosen["hiding"] == "NaN"):
+            raise NoRoom("with sinks every row has a sum, and it is theirs as well")
+        if option == "heads" and (masked.ndim < 3 or masked.shape[-3] == 1):
+            raise NoRoom("no axis is before the queries")
+        if option in ("queries", "both axes") and self.queries is not None:
+            raise NoRoom("it mixes queries")
+        return option
 
     def _kept(self, weights: np.ndarray, rate: str | None) -> np.ndarray:
         """Return the weights after dropout of this rate, of those that the other code set to 0."""
