@@ -20,7 +20,7 @@ import numpy as np
 from attention.arrays.checks import softmax_rows, weighted_sum
 from attention.arrays.distance import furthest, largest_finite
 from attention.arrays.layouts import join_heads, split_heads
-from attention.core.biases import alibi
+from attention.core.biases import alibi_slopes
 from attention.core.masks import lead
 from attention.core.norms import RMSNorm
 from attention.core.positions import sinusoidal
@@ -130,7 +130,6 @@ class Bench:
         self._projections: dict = like._projections if like else {}
         self._masks: dict[str | None, np.ndarray] = like._masks if like else {}
         self._sizes: list[tuple[np.ndarray, tuple[bool, np.ndarray]]] = []  # of the latest values
-        self._slopes: np.ndarray | None = like._slopes if like else None  # what ALiBi would add
         if like and "applicable" in vars(like) and (queries is None) == (like.queries is None):
             self.applicable = like.applicable  # which queries they are makes no difference
         self._right: dict[str, tuple[tuple, Stages]] = {}
@@ -712,12 +711,14 @@ class Bench:
         if chosen["bias"] == "ignored":
             return 0.0
         if chosen["bias"] == "added":
-            return self._rows(self._alibi())
+            return self._alibi
         finite = np.where(self.given.bias == -np.inf, 0.0, self.given.bias)
         if chosen["bias"] in ("signed", "without slopes", "one sequence", "one step off"):
             return self._rows(self._otherwise_far(finite, chosen["bias"]))
         bias = self._rows(finite)
-        by = {None: 1.0, "negated": -1.0, "scaled": self._factor(chosen["scale"])}
+        if not chosen["bias"]:
+            return bias
+        by = {"negated": -1.0, "scaled": self._factor(chosen["scale"])}
         option = chosen["bias"]
         return bias * (by[option] if option in by else numbers(option, self._axes))
 
@@ -758,15 +759,16 @@ class Bench:
             added = added[(self.head or 0) % len(added)]
         return factor * added
 
+    @cached_property
     def _alibi(self) -> np.ndarray:
-        """Return what ALiBi adds to the scores, of one head or all."""
+        """What ALiBi adds to the scores of these queries, of one head or all."""
         n_q, n_k = self.given.shape[-2:]
         if n_q != n_k or n_k < 2:
             raise NoRoom("the distances between queries and keys are not given")
-        if self._slopes is None:
-            self._slopes = alibi(n_q, n_k, self.whole.heads)
-        M = self._slopes
-        return M if self._split else M[self.head or 0]
+        slopes = alibi_slopes(self.whole.heads)[:, None, None]
+        if not self._split:
+            slopes = slopes[self.head or 0]
+        return -slopes * self._rows(np.abs(lead(n_q, n_k, 0)))
 
     def _otherwise_far(self, bias: np.ndarray, option: str | None) -> np.ndarray:
         """ALiBi's bias with the distance counted otherwise, where this one is ALiBi's."""
