@@ -166,11 +166,17 @@ def _check_fit(g: Given, most_scores: int | None) -> Given:
     return _masks(g, scores)
 
 
+def has_axis_of_heads(g: Given) -> bool:
+    """Check whether Q, K and V look like (batch, heads, n, d) beside several ``heads``."""
+    if g.X is not None or g.heads == 1 or any(M.ndim < 4 for M in (g.Q, g.K, g.V)):
+        return False
+    kv_heads = g.kv_heads or g.heads
+    return bool(g.Q.shape[-3] == g.heads and g.K.shape[-3] == g.V.shape[-3] == kv_heads)
+
+
 def _refuse_split(g: Given, Q: np.ndarray, K: np.ndarray, V: np.ndarray, kv_heads: int) -> None:
-    """Refuse Q, K and V whose heads are an axis already, (batch, heads, n, d)."""
-    if g.X is not None or any(M.ndim < 4 for M in (Q, K, V)):
-        return
-    if Q.shape[-3] == g.heads and K.shape[-3] == V.shape[-3] == kv_heads:
+    """Refuse Q, K and V whose heads are an axis already, where no more heads can be split off."""
+    if Q.shape[-1] % g.heads and K.shape[-1] % kv_heads and has_axis_of_heads(g):
         raise ValueError(
             f"Q has shape {Q.shape} and heads is {g.heads}; expected (…, n, heads · d). The heads"
             " seem to be split already: leave out heads=."

@@ -29,7 +29,7 @@ from attention.frameworks.diagnosis.result import Cause, Diagnosis, Explanation
 from attention.frameworks.diagnosis.search import BLOCK, Found, Plan, Search
 from attention.frameworks.diagnosis.stages import GivenStages, answer_of
 from attention.frameworks.diagnosis.words import Words, digits_of, titles_of
-from attention.frameworks.given import Given, checked
+from attention.frameworks.given import Given, checked, has_axis_of_heads
 from attention.frameworks.precision import Written, shows
 from attention.vocabulary.sentences import capital, in_words
 
@@ -277,6 +277,9 @@ def _explained(
             plan=search.plan,
         )
     found = search.run()
+    of_heads = all(m.parts <= {"split", "scale"} for each in found.explaining for m in each)
+    if () not in found.explaining and of_heads and _split_already(search):
+        return _right_without_heads(search, len(found.verdicts), stages)
     if not found.explaining and (masks := _forgotten(search)):
         return _right_with(masks, search, len(found.verdicts), stages)
     if not found.explaining and decimals is None:
@@ -435,6 +438,31 @@ def _forgotten(search: Search) -> list[Forgotten]:
     return found
 
 
+def _split_already(search: Search) -> bool:
+    """Check whether the numbers are right where the axis of Q, K and V before the tokens is heads.
+
+    Inputs of that shape may as well be items each of which has heads to split.
+    """
+    if not has_axis_of_heads(search.given):
+        return False
+    try:
+        given = checked(replace(search.given, heads=1, kv_heads=None, shape=()))
+        return Search(given, search.theirs, search.decimals).is_right()
+    except ValueError:  # another part is made for the heads, or an answer has their shape
+        return False
+
+
+def _right_without_heads(search: Search, tried: int, stages: GivenStages | None) -> Diagnosis:
+    """Say that the numbers are right without ``heads``."""
+    given = search.given
+    lines = (
+        f"Right where the heads are split already: Q has shape {given.Q.shape}.",
+        *([f"Split again, {stages}."] if stages else []),
+        f"Leave out heads={given.heads}.",
+    )
+    return _right_otherwise(lines, "heads: split already", "queries", search, tried, stages)
+
+
 def _right_with(
     masks: list[Forgotten], search: Search, tried: int, stages: GivenStages | None
 ) -> Diagnosis:
@@ -446,6 +474,20 @@ def _right_with(
         *([f"Without it, {stages}."] if stages else []),
         f"Pass {calls}.",
     )
+    said = f"No mask was given; right attention with {titles} explains these."
+    found = _right_otherwise(lines, "mask: not given", "masked", search, tried, stages)
+    return replace(found, details=(said,), mask=masks[0].name)
+
+
+def _right_otherwise(
+    lines: tuple[str, ...],
+    cause: str,
+    stage: str,
+    search: Search,
+    tried: int,
+    stages: GivenStages | None,
+) -> Diagnosis:
+    """Return what to say where the numbers are right for other arguments than those given."""
     return Diagnosis(
         explanations=(),
         closest=None,
@@ -453,12 +495,11 @@ def _right_with(
         answers=_answers(search),
         lines=lines,
         verdict=" ".join(lines),
-        details=(f"No mask was given; right attention with {titles} explains these.",),
+        details=lines[:1],
         correct=False,
         tried=tried,
         plan=search.plan,
-        mask=masks[0].name,
-        causes=(Cause("mask: not given", stage="masked", fix=lines[-1]),),
+        causes=(Cause(cause, stage=stage, fix=lines[-1]),),
         stages=stages.compared if stages else {},
         first=stages.first if stages else None,
     )

@@ -1639,8 +1639,17 @@ def test_shapes_that_fit_only_where_tokens_are_columns_are_refused_with_that_hin
         diagnose(X, X, X, output=output.T)
 
 
-def test_heads_that_are_split_already_are_not_split_again():
-    Q = np.random.default_rng(0).standard_normal((2, 3, 5, 6))
+def test_numbers_right_without_heads_that_are_split_already_are_called_so():
+    Q, K, V = np.random.default_rng(0).standard_normal((3, 2, 3, 5, 6))
+    found = diagnose(Q, K, V, heads=3, output=scaled_dot_product_attention(Q, K, V).output)
+    assert [cause.name for cause in found.causes] == ["heads: split already"]
+    assert "Leave out heads=3." in str(found) and not found.correct
+    split = multi_head_attention(Q, K, V, heads=3).output
+    assert diagnose(Q, K, V, heads=3, output=split).correct
+
+
+def test_heads_that_cannot_be_split_again_are_said_to_be_split_already():
+    Q = np.random.default_rng(0).standard_normal((2, 3, 5, 4))
     with pytest.raises(ValueError, match="split already: leave out heads=.$"):
         diagnose(Q, Q, Q, heads=3, output=Q)
 
