@@ -159,6 +159,12 @@ def seems_rounded(values: np.ndarray) -> Written | None:
     if _whole(values):
         return None
     finite = values[np.isfinite(values)]
+    if _seems_rounded(finite[:FIRST]) is None:  # as most do in a few numbers
+        return None
+    return _seems_rounded(finite)
+
+
+def _seems_rounded(finite: np.ndarray) -> Written | None:
     with np.errstate(all="ignore"):
         found = _rounded(lambda: iter([finite]))
         counts = {"decimals": found.decimals, "digits": found.digits}
@@ -169,7 +175,7 @@ def seems_rounded(values: np.ndarray) -> Written | None:
             exactly = np.abs(np.round(finite / coarse) * coarse - finite) > 1e-6 * coarse
             if 2 * exactly.sum() >= finite.size:
                 return Written(count) if name == "decimals" else Written(digits=count)
-    half = written(np.atleast_2d(values), None).half
+    half = written(finite[None], None).half
     return None if half is None else Written(half=half)
 
 

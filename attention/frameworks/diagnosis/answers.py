@@ -71,6 +71,10 @@ class Target:
             return self
         return self._cut((..., queries, slice(None)))
 
+    def columns(self, columns: slice) -> Target:
+        """Those of some columns."""
+        return self._cut((..., columns))
+
     def parts(self) -> Iterator[tuple[slice, Target]]:
         """Blocks of rows that take little memory, and which rows they are; a small one is whole."""
         for rows in blocks(self.values.shape):

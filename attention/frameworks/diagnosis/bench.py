@@ -122,12 +122,14 @@ class Bench:
         self.whole = whole or given  # of whose heads these inputs are one: their widths set scales
         self.head = head  # which of them it is
         self.queries = queries  # which are computed; None: all
+        self.columns = slice(None)  # of W_O, that are computed
         # the other code's joined output, and what rounding may have changed in it: to fit to
         self.answer: np.ndarray | None = None
         self.answer_unit: np.ndarray | float = 0.0
         # more than this a weight was dropped: where the other code's is 0, what is written as 0
         self.dropped: np.ndarray | None = None
         self._projections: dict = like._projections if like else {}
+        self._last_weights: dict = like._last_weights if like else {}  # W_O, as it is used
         self._masks: dict[str | None, np.ndarray] = like._masks if like else {}
         self._sizes: list[tuple[np.ndarray, tuple[bool, np.ndarray]]] = []  # of the latest values
         if like and "applicable" in vars(like) and (queries is None) == (like.queries is None):
@@ -993,18 +995,24 @@ class Bench:
 
     def _projected(self, stages: Stages, chosen: Options) -> Stages:
         g, output, size = self.given, stages["joined"], stages["joined size"]
+        width = output.shape[-1]
         if g.W_O is None and chosen["W_O"]:
             raise NoRoom("there is no W_O")
         if g.b_O is None and chosen["b_O"] and not self._biased:
             raise NoRoom("there is no b_O")
         if (W_O := self._W_O(chosen)) is not None:
-            output, size = output @ W_O, size @ self._size_of_W_O(chosen["W_O"])
+            width = W_O.shape[-1]
+            W_O, size_of_W_O = self._some_columns(W_O, chosen["W_O"])
+            output, size = output @ W_O, size @ size_of_W_O
             if g.b_O is not None and not chosen["b_O"]:
-                output, size = output + g.b_O, size + np.abs(g.b_O)
+                b_O = g.b_O[self.columns]
+                output, size = output + b_O, size + np.abs(b_O)
+        elif g.W_O is not None:
+            output, size = output[..., self.columns], size[..., self.columns]
         if chosen["residual"] == "X":
-            if g.X is None or g.X.shape[-1] != output.shape[-1]:
+            if g.X is None or g.X.shape[-1] != width:
                 raise NoRoom("X cannot be added")
-            X = self._rows(self._sources(chosen["positions"]))
+            X = self._rows(self._sources(chosen["positions"]))[..., self.columns]
             output, size = output + X, size + np.abs(X)
         elif chosen["residual"] == "row":
             row = self._fitted(output)  # known as well as the rows that it was fitted to
@@ -1016,11 +1024,14 @@ class Bench:
             output, size = (np.swapaxes(M, -1, -2) for M in (output, size))
         return {"output": output, "output size": size}
 
-    def _size_of_W_O(self, option: str | None) -> np.ndarray:
-        if "W_O" not in self._projections:
-            self._projections["W_O"] = np.abs(self.given.W_O)
-        size = self._projections["W_O"]
-        return np.swapaxes(size, -1, -2) if option else size
+    def _some_columns(self, W_O: np.ndarray, option: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return those columns of W_O that are computed, and their sizes; kept."""
+        key = option, self.columns.step
+        if key not in self._last_weights:
+            some = W_O[..., self.columns]
+            some = some if self.columns.step is None else np.ascontiguousarray(some)
+            self._last_weights[key] = some, np.abs(some)
+        return self._last_weights[key]
 
     def _fitted(self, output: np.ndarray) -> np.ndarray:
         """Return the row that brings these outputs to the other code's.

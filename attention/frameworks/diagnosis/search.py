@@ -58,7 +58,9 @@ from attention.frameworks.precision import Written, alike, seems_rounded, writte
 from attention.vocabulary.sentences import plural
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
-FEWEST = 4  # queries, however many scores each has
+FEWEST = 4  # queries, however many scores each has; and of a first look
+FEW_OF = 2**11  # scores, beyond which a set is looked at on a few queries first
+COLUMNS = 16  # of W_O, in a first look
 BLOCK = 2**21  # scores computed at a time
 WHOLE = 2**24  # scores, up to which what mixes queries is tried, head by head
 HEAD = 2**22  # scores of one head, up to which that is done: each takes some 100 bytes
@@ -130,6 +132,10 @@ class Search:
         self.draws = Draws(given, self.sample.scores) if given.rounded else None
         self.work_left = WORK
         self.whole: Bench | None = None
+        # a first look: some of the queries that are searched, and what sets that are no use leave
+        self.few: Bench | None = None
+        self.few_rows: list[Target] = []
+        self.far_off = math.inf
         self.largest_score = 0.0  # the largest of right attention's scaled scores
         self.verdicts: dict[Set, Verdict] = {}
         self.everywhere: set[Set] = {()}  # what was compared with all queries
@@ -298,6 +304,21 @@ class Search:
             self.sample = Bench(self.given, self._worst_sample(), like=self.sample)
         self._give_answer(self.sample)
         self.rows = [t.rows(self.sample.queries) for t in self.targets]
+        queries = np.arange(self.n_q) if self.sample.queries is None else self.sample.queries
+        if self.sample.scores > FEW_OF and len(queries) > 2 * FEWEST:
+            some = queries[np.linspace(0, len(queries) - 1, FEWEST).astype(int)]
+            self.few = Bench(self.given, some, like=self.sample)
+            self.few_rows = [t.rows(some) for t in self.targets]
+            if self.given.W_O is not None:  # which costs most: a few of its columns tell as well
+                step = max(1, self.given.W_O.shape[-1] // COLUMNS)
+                self.few.columns = slice(None, None, step)
+                self.few_rows = [
+                    t.columns(self.few.columns) if t.name == "output" else t for t in self.few_rows
+                ]
+            self._give_answer(self.few)
+            limits = [target.spread for target in self.targets]
+            limits += [] if verdict is None else [verdict.spread]
+            self.far_off = 1.5 * min([0.1, *(limit / 4 for limit in limits)])
         if verdict is not None:
             self.verdicts[()] = verdict
         return verdict
@@ -328,8 +349,8 @@ class Search:
         for target in self.targets:
             rows = target.rows(bench.queries)
             if target.name == "output":
-                bench.answer = self._joined(rows.values)
-                bench.answer_unit = self._joined(rows.half_unit)
+                bench.answer = self._joined(rows.values)[..., bench.columns]
+                bench.answer_unit = self._joined(rows.half_unit)[..., bench.columns]
             else:
                 bench.dropped = np.where(rows.values == 0, rows.half_unit, np.inf)
 
@@ -372,7 +393,7 @@ class Search:
             elif not self.small and mixing(each):
                 verdict = self._judge_mixing(each)
             else:
-                verdict = judge(self.sample, each, self.rows)
+                verdict = self._judged(each)
             if verdict is None:
                 continue
             self.verdicts[each] = verdict
@@ -380,6 +401,17 @@ class Search:
                 fitting.append(each)
         fitting.sort(key=lambda each: self.verdicts[each].far)
         return fitting if self.small else self._confirmed(fitting, half)
+
+    def _judged(self, each: Set) -> Verdict | None:
+        """Judge a set on the queries that are searched, or on a few of them where that is enough.
+
+        It is where they are far off: such a set explains nothing, nor is it the closest.
+        """
+        if self.few is not None and not mixing(each):
+            verdict = judge(self.few, each, self.few_rows)
+            if verdict is None or (not verdict.fits and verdict.spread > self.far_off):
+                return verdict
+        return judge(self.sample, each, self.rows)
 
     def _worth_a_fit(self, each: Set) -> bool:
         """Whether a fitted row brings the numbers far nearer: a little is what any fit does.
