@@ -461,6 +461,8 @@ CHECK_EXAMPLE = (
 CHECK_RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 NUMBERS_ARE_RIGHT = "Right: all numbers agree to {digits}."
 RIGHT_IN_TYPE = "Right: all numbers agree to {digits}, as near as {kind} comes."
+ALSO_WHAT = "This is also what "
+LIBRARY_RETURNS = "This is what {library} returns here, and no known mistake explains it."
 RIGHT_WHEN_ROUNDED = "Right, as far as {rounding} can tell: all numbers agree to {digits}."
 RIGHT_IN_HALF = (
     "Right if they were computed in half precision ({kind}), which numbers as short as these do"

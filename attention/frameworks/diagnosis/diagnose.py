@@ -12,13 +12,13 @@ import numpy as np
 from attention.arrays.blocks import one_blas_thread
 from attention.arrays.checks import check_count
 from attention.arrays.conversion import shown
-from attention.arrays.distance import difference, distance
+from attention.arrays.distance import difference, distance, largest_finite
 from attention.arrays.hints import hinting
 from attention.core.biases import RelativeBias
 from attention.core.masks import MASKS, padding, real_tokens
 from attention.core.norms import RMSNorm
 from attention.core.rotary import Rotary
-from attention.frameworks.diagnosis.answers import Set
+from attention.frameworks.diagnosis.answers import Set, judge_stages, worst
 from attention.frameworks.diagnosis.bench import Bench
 from attention.frameworks.diagnosis.causes import (
     damaged,
@@ -28,12 +28,16 @@ from attention.frameworks.diagnosis.causes import (
 from attention.frameworks.diagnosis.result import Cause, Diagnosis, Explanation
 from attention.frameworks.diagnosis.search import BLOCK, Found, Plan, Search
 from attention.frameworks.diagnosis.stages import GivenStages, answer_of
+from attention.frameworks.diagnosis.theirs import OwnWay, by_library, own_ways
 from attention.frameworks.diagnosis.words import Words, digits_of, titles_of
 from attention.frameworks.given import Given, checked, has_axis_of_heads
+from attention.frameworks.moves import between
 from attention.frameworks.precision import Written, shows
-from attention.vocabulary.sentences import capital, in_words
+from attention.frameworks.records import named
+from attention.vocabulary.sentences import amount, capital, in_words, plural
 
 PADDED, PADDED_SCORES = 64, 2**14  # keys and scores, up to which padding is looked for
+MOST_LIBRARIES = 3  # named in a sentence
 NEAR = 0.05  # of the size of the answer: a mask that leaves more in a few queries is none
 CORNERS = {  # names in MASKS
     "": "",
@@ -219,6 +223,84 @@ def _compared(given: Given) -> np.ndarray | None:
     return np.unique(np.linspace(0, n_q - 1, max(1, BLOCK * n_q // scores)).astype(int))
 
 
+def diagnose_library(
+    given: Given,
+    library: str,
+    *,
+    output: Any = None,
+    weights: Any = None,
+    decimals: Mapping[str, int] | None = None,
+) -> Diagnosis:
+    """Say whether these numbers are what a library answers, and how that differs from ours.
+
+    Parameters
+    ----------
+    given : Given
+        The inputs of both sides, checked.
+    library : str
+        A key of :data:`attention.frameworks.records.CONVENTIONS`. It is handed the mask in its own
+        polarity, and all parts that it takes.
+    output, weights, decimals :
+        As in :func:`attention.diagnose`.
+
+    Returns
+    -------
+    Diagnosis
+        ``answers`` compare with the library. Where its arithmetic does not explain the numbers, the
+        known mistakes are looked for, next to our attention.
+
+    Raises
+    ------
+    BadInput
+        Where the library cannot be handed these inputs.
+    """
+    record, theirs = named(library), {"output": output, "weights": weights}
+    with one_blas_thread(), np.errstate(all="ignore"):
+        search = Search(given, theirs, decimals)
+        handed, stages = by_library(search, library)
+        largest = largest_finite(stages["scaled"])
+        verdicts = [judge_stages(search.sample, stages, t, largest) for t in search.targets]
+        told = [verdict for verdict in verdicts if verdict is not None]
+        answers: dict[str, tuple[np.ndarray, ...]] = {}
+        for target in search.targets:
+            view = target.view(search.sample, stages)
+            if view is not None:
+                answers[target.name] = (target.values, view, difference(target.values, view))
+    fits = len(told) == len(verdicts) and worst(told).fits
+    if not fits:
+        found = diagnose_given(given, output=output, weights=weights, decimals=decimals)
+        off = max((verdict.error for verdict in told), default=np.inf)
+        by = f", off by up to {off:.3g}" if np.isfinite(off) else ""
+        before = f"These are not the numbers of {record.name}{by}. Next to this package's own:"
+        return replace(
+            found,
+            answers=answers or found.answers,
+            lines=(f"{before} {found.lines[0]}", *found.lines[1:]),
+            verdict=f"{before} {found.verdict}",
+        )
+    ours = replace(named("ours"), true_means=record.true_means)  # the mask is in its polarity
+    turned = ["It is handed the mask as it reads it: True means hide."] * (
+        handed["mask"] is not None and record.true_means == "hide"
+    )
+    verdict = (
+        f"These are the numbers of {record.name} ({record.version}), to"
+        f" {amount(digits_of(search.targets, worst(told)), 'digit')}."
+    )
+    changes = [change.sentence for change in between(ours, record, **handed).changes]
+    return Diagnosis(
+        explanations=(),
+        closest=None,
+        unseen=(),
+        answers=answers,
+        lines=(verdict,),
+        verdict=verdict,
+        details=(*turned, *(changes or ["With these inputs it answers as this package does."])),
+        correct=True,
+        tried=1,
+        plan=search.plan,
+    )
+
+
 def _rounded(
     given: Given, theirs: dict[str, Any], decimals: int | Mapping[str, int] | None
 ) -> tuple[Given, Mapping[str, int] | None]:
@@ -287,7 +369,35 @@ def _explained(
     if stages is not None:
         also = [each for each in found.explaining if stages.explained(each)]
         found = replace(found, explaining=also or found.explaining)
-    return _said(found, _answers(search), stages)
+    ways = [] if () in found.explaining else own_ways(search)
+    if ways and not found.explaining:
+        return _right_in(ways, search, len(found.verdicts), stages)
+    said = _said(found, _answers(search), stages)
+    return replace(said, details=(*said.details, *_ways_said(ways)))
+
+
+def _right_in(
+    ways: list[OwnWay], search: Search, tried: int, stages: GivenStages | None
+) -> Diagnosis:
+    """Say which library answers these inputs so."""
+    first, *others = ways
+    lines = (
+        f"This is what {first.library} returns here, and no known mistake explains it.",
+        " ".join(first.changes),
+        "Nothing is wrong in your code if this call is meant.",
+    )
+    found = _right_otherwise(lines, f"library: {first.library}", None, search, tried, stages)
+    return replace(found, details=(*lines[:2], *_ways_said(others)))
+
+
+def _ways_said(ways: list[OwnWay]) -> list[str]:
+    """Say which libraries return the same, in a sentence; none of none."""
+    named = [*dict.fromkeys(way.library for way in ways)]
+    more = len(named) - MOST_LIBRARIES
+    names = named if more < 2 else [*named[:MOST_LIBRARIES], f"{more} other libraries"]
+    return [f"This is also what {in_words(names)} {plural(len(names), 'returns', 'return')} here."][
+        : len(ways)
+    ]
 
 
 def _said(
@@ -482,12 +592,12 @@ def _right_with(
 def _right_otherwise(
     lines: tuple[str, ...],
     cause: str,
-    stage: str,
+    stage: str | None,
     search: Search,
     tried: int,
     stages: GivenStages | None,
 ) -> Diagnosis:
-    """Return what to say where the numbers are right for other arguments than those given."""
+    """Return what to say where the numbers are right otherwise than as they were given."""
     return Diagnosis(
         explanations=(),
         closest=None,

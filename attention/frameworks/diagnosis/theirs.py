@@ -1,108 +1,73 @@
-"""Whether numbers are those of a library, by its record, in the place of right attention."""
+"""What libraries answer, by their records, in the place of right attention."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from attention.arrays.blocks import one_blas_thread
-from attention.arrays.distance import difference, largest_finite
+from attention.arrays.distance import largest_finite
 from attention.frameworks.diagnosis.answers import judge_stages, worst
 from attention.frameworks.diagnosis.bench import Stages
-from attention.frameworks.diagnosis.diagnose import diagnose_given
-from attention.frameworks.diagnosis.result import Diagnosis
+from attention.frameworks.diagnosis.mask_options import halves
+from attention.frameworks.diagnosis.mistakes import NoRoom
 from attention.frameworks.diagnosis.search import Search
-from attention.frameworks.diagnosis.words import digits_of
-from attention.frameworks.given import Given
 from attention.frameworks.moves import between
-from attention.frameworks.records import answered, named
+from attention.frameworks.records import CONVENTIONS, answered, named
 from attention.limits import BadInput
-from attention.vocabulary.sentences import amount
 
 
-def diagnose_library(
-    given: Given,
-    library: str,
-    *,
-    output: Any = None,
-    weights: Any = None,
-    decimals: Mapping[str, int] | None = None,
-) -> Diagnosis:
-    """Say whether these numbers are what a library answers, and how that differs from ours.
+@dataclass(frozen=True)
+class OwnWay:
+    """A library that answers these inputs with the numbers, and what it does with them."""
 
-    Parameters
-    ----------
-    given : Given
-        The inputs of both sides, checked.
-    library : str
-        A key of :data:`attention.frameworks.records.CONVENTIONS`. It is handed the mask in its own
-        polarity, and all parts that it takes.
-    output, weights, decimals :
-        As in :func:`attention.diagnose`.
+    library: str  # its name and version
+    changes: tuple[str, ...]  # next to right attention, a sentence each
 
-    Returns
-    -------
-    Diagnosis
-        ``answers`` compare with the library. Where its arithmetic does not explain the numbers, the
-        known mistakes are looked for, next to our attention.
+
+def own_ways(search: Search) -> list[OwnWay]:
+    """Return the libraries whose answers are the numbers, where right attention's are not.
+
+    Each is handed the mask, and where that is look-ahead and padding also its own switch with the
+    padding. None is where only some queries are searched.
+    """
+    if search.sample.queries is not None:
+        return []
+    ours = named("ours")
+    found: list[OwnWay] = []
+    for name, record in CONVENTIONS.items():
+        if name == "ours":
+            continue
+        for switch in (False, True):
+            try:
+                handed, stages = by_library(search, name, switch)
+            except (BadInput, NoRoom, ValueError):  # it refuses these inputs, or has no room
+                continue
+            largest = largest_finite(stages["scaled"])
+            told = [judge_stages(search.sample, stages, t, largest) for t in search.targets]
+            verdicts = [verdict for verdict in told if verdict is not None]
+            if len(verdicts) < len(told) or not worst(verdicts).as_written:
+                continue
+            like = replace(ours, true_means=record.true_means)  # the mask is in its polarity
+            changes = between(like, record, **handed).changes
+            said = tuple(change.sentence for change in changes if not change.fine)
+            if said:
+                found.append(OwnWay(f"{record.name} ({record.version})", said))
+                break
+    return found
+
+
+def by_library(search: Search, library: str, switch: bool = False) -> tuple[dict[str, Any], Stages]:
+    """Return what the library is handed, and our stages with its weights and output.
+
+    With ``switch`` its own look-ahead is turned on, beside the padding of the mask.
 
     Raises
     ------
     BadInput
-        Where the library cannot be handed these inputs.
+        Where it cannot be handed these inputs.
     """
-    record, theirs = named(library), {"output": output, "weights": weights}
-    with one_blas_thread(), np.errstate(all="ignore"):
-        search = Search(given, theirs, decimals)
-        handed, stages = _handed(search, library)
-        largest = largest_finite(stages["scaled"])
-        verdicts = [judge_stages(search.sample, stages, t, largest) for t in search.targets]
-        told = [verdict for verdict in verdicts if verdict is not None]
-        answers: dict[str, tuple[np.ndarray, ...]] = {}
-        for target in search.targets:
-            view = target.view(search.sample, stages)
-            if view is not None:
-                answers[target.name] = (target.values, view, difference(target.values, view))
-    fits = len(told) == len(verdicts) and worst(told).fits
-    if not fits:
-        found = diagnose_given(given, output=output, weights=weights, decimals=decimals)
-        off = max((verdict.error for verdict in told), default=np.inf)
-        by = f", off by up to {off:.3g}" if np.isfinite(off) else ""
-        before = f"These are not the numbers of {record.name}{by}. Next to this package's own:"
-        return replace(
-            found,
-            answers=answers or found.answers,
-            lines=(f"{before} {found.lines[0]}", *found.lines[1:]),
-            verdict=f"{before} {found.verdict}",
-        )
-    ours = replace(named("ours"), true_means=record.true_means)  # the mask is in its polarity
-    turned = ["It is handed the mask as it reads it: True means hide."] * (
-        handed["mask"] is not None and record.true_means == "hide"
-    )
-    verdict = (
-        f"These are the numbers of {record.name} ({record.version}), to"
-        f" {amount(digits_of(search.targets, worst(told)), 'digit')}."
-    )
-    changes = [change.sentence for change in between(ours, record, **handed).changes]
-    return Diagnosis(
-        explanations=(),
-        closest=None,
-        unseen=(),
-        answers=answers,
-        lines=(verdict,),
-        verdict=verdict,
-        details=(*turned, *(changes or ["With these inputs it answers as this package does."])),
-        correct=True,
-        tried=1,
-        plan=search.plan,
-    )
-
-
-def _handed(search: Search, library: str) -> tuple[dict[str, Any], Stages]:
-    """Return what the library is handed, and our stages with its weights and output."""
     given, bench, record = search.given, search.sample, named(library)
     right = bench.right
     if bench.queries is not None:
@@ -126,8 +91,13 @@ def _handed(search: Search, library: str) -> tuple[dict[str, Any], Stages]:
         "sinks": given.sinks,
         "bias": bias,
     }
+    if switch:
+        if allowed is None:
+            raise NoRoom("there is no look-ahead")
+        _, keys = halves(allowed)
+        handed |= {"mask": np.broadcast_to(keys, given.shape), "causal": True}
     if allowed is not None and record.true_means == "hide":
-        handed["mask"] = ~allowed
+        handed["mask"] = ~handed["mask"]
     answer = answered(record, **handed)
     if answer.weights is None:
         raise BadInput(f"{record.name} cannot be handed these inputs: {answer.refused}")

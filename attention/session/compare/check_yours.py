@@ -10,11 +10,10 @@ import numpy as np
 
 from attention.core.masks import MASKS
 from attention.frameworks.diagnosis.bench import Bench
-from attention.frameworks.diagnosis.diagnose import diagnose_given
+from attention.frameworks.diagnosis.diagnose import diagnose_given, diagnose_library
 from attention.frameworks.diagnosis.mistakes import Mistake
 from attention.frameworks.diagnosis.result import Diagnosis
 from attention.frameworks.diagnosis.stages import answer_of, names_of
-from attention.frameworks.diagnosis.theirs import diagnose_library
 from attention.frameworks.given import Given, checked
 from attention.frameworks.precision import Written, printed
 from attention.limits import MAX_CHECKED, BadInput

@@ -4,7 +4,7 @@ import messages
 import numpy as np
 import pytest
 
-from attention.frameworks.diagnosis.theirs import diagnose_library
+from attention.frameworks.diagnosis.diagnose import diagnose, diagnose_library
 from attention.frameworks.given import Given, checked
 from attention.frameworks.records import CONVENTIONS, answer
 from attention.limits import BadInput
@@ -73,3 +73,35 @@ def test_heads_that_share_keys_are_handed_over_as_they_are():
     with pytest.raises(BadInput) as refused:
         diagnose_library(shared, "torch_mha", output=output)
     assert messages.NO_FEWER_HEADS in str(refused.value)
+
+
+PADDED = np.array([[[1, 1, 0, 1]], [[1, 1, 1, 0]]], bool)
+
+
+def called(name: str) -> str:
+    return f"{CONVENTIONS[name].name} ({CONVENTIONS[name].version})"
+
+
+def test_the_own_way_of_a_library_is_a_cause_after_all_mistakes():
+    theirs = asked("ort_mha").output  # a row without keys sees all of them
+    found = diagnose(Q, K, V, allowed=MASK, output=theirs)
+    assert str(found).startswith(messages.LIBRARY_RETURNS.format(library=called("ort_mha")))
+    assert [cause.name for cause in found.causes] == [f"library: {called('ort_mha')}"]
+    assert not found.correct
+    noise = np.random.default_rng(1).standard_normal(theirs.shape)
+    assert not diagnose(Q, K, V, allowed=MASK, output=theirs + noise).causes
+
+
+def test_a_mistake_that_is_a_librarys_own_way_as_well_is_said_first():
+    """Beside its look-ahead switch it ignores the mask: the padding is lost."""
+    theirs = answer("openvino", Q, K, V, mask=PADDED, causal=True).output
+    found = diagnose(Q, K, V, allowed=np.tri(4, dtype=bool) & PADDED, output=theirs)
+    assert [cause.name for cause in found.causes] == ["mask: padding lost"]
+    (also,) = (said for said in found.details if said.startswith(messages.ALSO_WHAT))
+    assert called("openvino") in also
+
+
+def test_libraries_that_answer_right_are_no_cause():
+    theirs = answer("torch_sdpa", Q, K, V, mask=MASK).output
+    found = diagnose(Q, K, V, allowed=MASK, output=theirs)
+    assert found.correct and not any(messages.ALSO_WHAT in said for said in found.details)
