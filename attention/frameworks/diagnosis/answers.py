@@ -23,6 +23,7 @@ from attention.frameworks.diagnosis.mistakes import Mistake
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF, Written
 
 Set = tuple[Mistake, ...]
+MOST_EXCUSED = 0.05  # of the size of a number, by any arithmetic
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,11 +218,15 @@ def compare(
     apart = blocks_apart if small is None else lambda: small
     tells = apart if telling is None else lambda: blocks_apart(telling)
     far = error = squares = 0.0
-    for distances, _, part in apart():
+    near = True
+    for distances, of_size, part in apart():
+        near = near and not (distances > part.half_unit + MOST_EXCUSED * of_size).any()
         relative = _relative(distances, part.size)
         squares += _squares(relative)
         far, error = max(far, float(relative.max())), max(error, float(distances.max()))
     spread = math.sqrt(squares / target.values.size)
+    if not near:
+        return Verdict(far, spread, error, None, False)
     shown = target.written.half
     if shown:
         return Verdict(far, spread, error, None, _within_half(apart, largest_score, shown))
@@ -247,7 +252,7 @@ def _within_single(apart: Callable[[], Iterable[Apart]], largest_score: float) -
 def _within_half(apart: Callable[[], Iterable[Apart]], largest_score: float, half: str) -> bool:
     """Half precision excuses much: its errors are bounded each, more tightly all together."""
     roundoff = UNIT_ROUNDOFF[half]
-    most = min(1.5 * (1 + largest_score) * roundoff, 0.05)
+    most = min(1.5 * (1 + largest_score) * roundoff, MOST_EXCUSED)
     together = min(0.6 + 0.15 * largest_score, 4) * roundoff
     squares = room = 0.0
     for distances, size, part in apart():
