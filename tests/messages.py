@@ -461,6 +461,9 @@ CHECK_EXAMPLE = (
 CHECK_RIGHT_EXAMPLE = "An example, until you enter your numbers: the output of correct code."
 NUMBERS_ARE_RIGHT = "Right: all numbers agree to {digits}."
 RIGHT_IN_TYPE = "Right: all numbers agree to {digits}, as near as {kind} comes."
+DECIMALS_OR_TYPE = (
+    "{name} is {given}; expected a number of decimals, or one of bfloat16, float16 and TF32."
+)
 ALSO_WHAT = "This is also what "
 LIBRARY_RETURNS = "This is what {library} returns here, and no known mistake explains it."
 RIGHT_WHEN_ROUNDED = "Right, as far as {rounding} can tell: all numbers agree to {digits}."

@@ -22,6 +22,9 @@ from attention.arrays.distance import blocks
 from attention.vocabulary.sentences import amount
 
 UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
+# of kernels that may be named; TF32 multiplies so, and its answers are float32
+KERNELS = UNIT_ROUNDOFF | {"TF32": 2.0**-11}
+Places = int | str  # decimals, or a key of KERNELS
 SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
 CHANCE = 1e-4  # what happens more rarely than that is no coincidence
@@ -42,7 +45,7 @@ class Written:
     decimals: int | None = None  # how many, where they were rounded to some, as 0.0012
     digits: int | None = None  # how many, where they were rounded to some, as 1.2e-03
     kept: float = 0.0  # what the float type may change in a decimal number, as a share of it
-    half: str | None = None  # "float16" or "bfloat16" where the numbers show it
+    half: str | None = None  # a key of KERNELS that is named, or that the numbers show
     may_be: tuple[str, ...] = ()  # of these, all that the numbers leave possible
 
     def __str__(self) -> str:
@@ -76,12 +79,15 @@ class Written:
                     places.append(np.where(size == 0, 0, _last_place(size, self.digits)))
                 unit = 0.5000001 * np.maximum(places[0], places[-1]) + unit
             if self.half:
-                unit = np.maximum(unit, size * UNIT_ROUNDOFF[self.half] + 2.0**-25)
+                unit = np.maximum(unit, size * KERNELS[self.half] + 2.0**-25)
         return unit
 
 
-def written(values: np.ndarray, given: Any, decimals: int | None = None) -> Written:
-    """How ``values`` were written: seen in the numbers, and in the type of what was ``given``."""
+def written(values: np.ndarray, given: Any, decimals: Places | None = None) -> Written:
+    """How ``values`` were written: seen in the numbers, and in the type of what was ``given``.
+
+    ``decimals`` says it instead, or of which kernels they are.
+    """
 
     def parts() -> Iterator[np.ndarray]:
         for rows in blocks(values.shape):
@@ -89,10 +95,20 @@ def written(values: np.ndarray, given: Any, decimals: int | None = None) -> Writ
             yield np.where(np.isfinite(part), part, 0)
 
     with np.errstate(all="ignore"):
-        found = _rounded(parts) if decimals is None else Written(decimals)
+        named = decimals if isinstance(decimals, str) else None
+        found = Written(decimals) if isinstance(decimals, int) else _rounded(parts)
         may_be = tuple(name for name in UNIT_ROUNDOFF if _holds(name, parts, found))
-        half = _declared(given) or next((n for n in may_be if _shows(n, parts, found)), None)
+        half = (
+            named or _declared(given) or next((n for n in may_be if _shows(n, parts, found)), None)
+        )
     return replace(found, half=half, may_be=may_be)
+
+
+def named_half(values: np.ndarray, name: str) -> Written | None:
+    """Return how an input of a kernel that is named was rounded; None: it is exact."""
+    with np.errstate(all="ignore"):
+        holds = name in NEAREST and (NEAREST[name](values) == values).all()
+    return None if not holds or _whole(values) else Written(half=name)
 
 
 def in_half(values: np.ndarray, given: Any) -> Written | None:

@@ -20,7 +20,7 @@ from attention.arrays.checks import as_floats
 from attention.arrays.distance import CELLS, blocks, distance, largest_finite
 from attention.frameworks.diagnosis.bench import Bench, Stages
 from attention.frameworks.diagnosis.mistakes import Mistake
-from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF, Written
+from attention.frameworks.precision import KERNELS, SINGLE, Written
 
 Set = tuple[Mistake, ...]
 MOST_EXCUSED = 0.05  # of the size of a number, by any arithmetic
@@ -251,7 +251,7 @@ def _within_single(apart: Callable[[], Iterable[Apart]], largest_score: float) -
 
 def _within_half(apart: Callable[[], Iterable[Apart]], largest_score: float, half: str) -> bool:
     """Half precision excuses much: its errors are bounded each, more tightly all together."""
-    roundoff = UNIT_ROUNDOFF[half]
+    roundoff = KERNELS[half]
     most = min(1.5 * (1 + largest_score) * roundoff, MOST_EXCUSED)
     together = min(0.6 + 0.15 * largest_score, 4) * roundoff
     squares = room = 0.0
@@ -271,7 +271,7 @@ def _even(apart: Callable[[], Iterable[Apart]], half: str) -> bool:
     relative, count = np.empty(sum(part.values.size for _, _, part in apart())), 0
     for distances, size, part in apart():
         tells = size > 0
-        room = size[tells] * UNIT_ROUNDOFF[half] + part.half_unit[tells]
+        room = size[tells] * KERNELS[half] + part.half_unit[tells]
         told = distances[tells] / room
         relative[count : count + len(told)] = told
         count += len(told)

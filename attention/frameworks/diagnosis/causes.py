@@ -10,7 +10,7 @@ from attention.arrays.distance import distance, largest_finite
 from attention.frameworks.diagnosis.answers import Target
 from attention.frameworks.diagnosis.bench import Bench
 from attention.frameworks.given import Given
-from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
+from attention.frameworks.precision import KERNELS, SINGLE
 from attention.vocabulary.sentences import plural
 
 LARGEST = {"float16": 65504.0, "float32": float(np.finfo(np.float32).max)}
@@ -232,7 +232,7 @@ def _wrong(target: Target, right: np.ndarray) -> Iterator[np.ndarray]:
 
 def _allowed(target: Target, size: np.ndarray) -> np.ndarray:
     """Return what rounding may do to these numbers; of a float type, a few of its last places."""
-    roundoff = UNIT_ROUNDOFF[target.written.half] if target.written.half else 8 * SINGLE
+    roundoff = KERNELS[target.written.half] if target.written.half else 8 * SINGLE
     return target.half_unit + 2 * roundoff * np.nan_to_num(size, posinf=0)
 
 

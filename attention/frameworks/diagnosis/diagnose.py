@@ -32,7 +32,7 @@ from attention.frameworks.diagnosis.theirs import OwnWay, by_library, own_ways
 from attention.frameworks.diagnosis.words import Words, digits_of, titles_of
 from attention.frameworks.given import Given, checked, has_axis_of_heads
 from attention.frameworks.moves import between
-from attention.frameworks.precision import Written, shows
+from attention.frameworks.precision import KERNELS, Places, Written, named_half, shows
 from attention.frameworks.records import named
 from attention.vocabulary.sentences import amount, capital, in_words, plural
 
@@ -77,7 +77,7 @@ def diagnose(
     softmax: bool | str = True,
     relative: RelativeBias | None = None,
     stages: Mapping[str, Any] | None = None,
-    decimals: int | Mapping[str, int] | None = None,
+    decimals: Places | Mapping[str, Places] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """Say which known mistake, or which two, turn right attention into these numbers.
@@ -112,12 +112,13 @@ def diagnose(
     stages : dict of array_like by stage, such as ``{"scores": S, "masked": M}``
         What the other code has on the way, under the names of a trace; with or without an answer.
         The answer says up to which stage all agrees.
-    decimals : int, or a dict of int by the name of an argument: ``{"X": 4, "output": 3}``
-        How many decimals the numbers were rounded to. One int is for the answer, and for those
-        inputs whose numbers have that many decimals; {} is for none. Default: of the answer seen
-        from the numbers, where there are enough of them. Inputs of type float16 or bfloat16 count
-        as rounded; of others those that seem to be, and only where nothing explains the answer to
-        the inputs as they are.
+    decimals : int or str, or a dict of them by the name of an argument: ``{"X": 4, "output": 3}``
+        How many decimals the numbers were rounded to, or the type that a kernel computed in:
+        "float16", "bfloat16" or "TF32". One for all is for the answer, and for those inputs whose
+        numbers have that many decimals, or are of that type; {} is for none. Default: of the
+        answer seen from the numbers, where there are enough of them. Inputs of type float16 or
+        bfloat16 count as rounded; of others those that seem to be, and only where nothing explains
+        the answer to the inputs as they are.
     announce : function of a sentence
         Is told, before the work begins, what is going to be tried and about how long that takes;
         ``print`` for example.
@@ -183,7 +184,7 @@ def diagnose_given(
     output: Any = None,
     weights: Any = None,
     stages: Mapping[str, Any] | None = None,
-    decimals: int | Mapping[str, int] | None = None,
+    decimals: Places | Mapping[str, Places] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """:func:`diagnose` for inputs that were checked already."""
@@ -229,7 +230,7 @@ def diagnose_library(
     *,
     output: Any = None,
     weights: Any = None,
-    decimals: Mapping[str, int] | None = None,
+    decimals: Mapping[str, Places] | None = None,
 ) -> Diagnosis:
     """Say whether these numbers are what a library answers, and how that differs from ours.
 
@@ -302,8 +303,8 @@ def diagnose_library(
 
 
 def _rounded(
-    given: Given, theirs: dict[str, Any], decimals: int | Mapping[str, int] | None
-) -> tuple[Given, Mapping[str, int] | None]:
+    given: Given, theirs: dict[str, Any], decimals: Places | Mapping[str, Places] | None
+) -> tuple[Given, Mapping[str, Places] | None]:
     """Return the inputs with their rounding, and to how many decimals the answers are rounded.
 
     None: nothing was said of either, so both are seen from the numbers.
@@ -317,19 +318,42 @@ def _rounded(
                 raise ValueError(
                     f"decimals names {shown(name)}; it may name {in_words(there)}, which are given."
                 )
-        each = {name: check_count(f"decimals[{name!r}]", n, 0) for name, n in decimals.items()}
+        each = {name: _places(f"decimals[{name!r}]", n) for name, n in decimals.items()}
+        rounded = {
+            name: Written(half=how) if isinstance(how, str) else Written(how)
+            for name, how in each.items()
+            if name in given.arrays and how != "TF32"  # no input is rounded to it
+        }
     else:
-        count = check_count("decimals", decimals, 0)
+        count = _places("decimals", decimals)
         each = dict.fromkeys(theirs, count)
-        each |= {name: count for name, M in given.arrays.items() if shows(M, count)}
-    rounded = {name: Written(each[name]) for name in given.arrays if name in each}
+        rounded = {}
+        for name, M in given.arrays.items():
+            if isinstance(count, str):
+                how = named_half(M, count)
+            else:
+                how = Written(count) if shows(M, count) else None
+            if how is not None:
+                rounded[name] = how
     return replace(given, rounded={**given.rounded, **rounded}), each
+
+
+def _places(name: str, given: object) -> Places:
+    """Check a number of decimals, or the name of a type."""
+    if not isinstance(given, str):
+        return check_count(name, given, 0)
+    if given not in KERNELS:
+        raise ValueError(
+            f"{name} is {shown(given)}; expected a number of decimals, or one of"
+            f" {in_words([*KERNELS])}."
+        )
+    return given
 
 
 def _explained(
     given: Given,
     theirs: dict[str, Any],
-    decimals: Mapping[str, int] | None,
+    decimals: Mapping[str, Places] | None,
     announce: Callable[[str], object] | None,
     stages: GivenStages | None = None,
 ) -> Diagnosis:
@@ -619,7 +643,7 @@ def _without(
     search: Search,
     lost: dict[str, str],
     theirs: dict[str, Any],
-    decimals: Mapping[str, int] | None,
+    decimals: Mapping[str, Places] | None,
     announce: Callable[[str], object] | None,
     stages: GivenStages | None,
 ) -> Diagnosis:

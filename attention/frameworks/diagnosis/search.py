@@ -54,7 +54,7 @@ from attention.frameworks.diagnosis.mistakes import (
 )
 from attention.frameworks.diagnosis.rounding import DRAWS, Draws
 from attention.frameworks.given import Given
-from attention.frameworks.precision import Written, alike, seems_rounded, written
+from attention.frameworks.precision import Places, Written, alike, seems_rounded, written
 from attention.vocabulary.sentences import plural
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
@@ -118,7 +118,7 @@ class Search:
     """One search: the benches it works on, what it has tried, and the work that is left."""
 
     def __init__(
-        self, given: Given, answers: dict[str, Any], decimals: Mapping[str, int] | None = None
+        self, given: Given, answers: dict[str, Any], decimals: Mapping[str, Places] | None = None
     ) -> None:
         self.given, self.theirs, self.decimals = given, answers, decimals
         *_, n_q, n_k = given.shape

@@ -16,7 +16,7 @@ from attention.frameworks.diagnosis.answers import Set, Target, Verdict, compare
 from attention.frameworks.diagnosis.bench import Bench, Stages
 from attention.frameworks.diagnosis.rounding import Draws
 from attention.frameworks.given import Given, grouped
-from attention.frameworks.precision import alike, written
+from attention.frameworks.precision import Places, alike, written
 from attention.vocabulary.sentences import in_words
 from attention.vocabulary.stages import PREPARED, STAGES
 
@@ -86,7 +86,7 @@ class GivenStages:
     """The stages of another code, compared with right attention as its answers are."""
 
     def __init__(
-        self, bench: Bench, stages: Mapping[str, Any], decimals: Mapping[str, int] | None = None
+        self, bench: Bench, stages: Mapping[str, Any], decimals: Mapping[str, Places] | None = None
     ) -> None:
         self.bench, self.names = bench, names_of(bench)
         self.largest_score = largest_finite(bench.right["scaled"])

@@ -241,6 +241,16 @@ def test_rounded_inputs_with_lost_numbers_warn_of_nothing(dtype, decimals, lost)
             ValueError,
             messages.INTEGER_EXPECTED.format(name="decimals['Q']", given="-1", least=0),
         ),
+        (
+            "half",
+            ValueError,
+            messages.DECIMALS_OR_TYPE.format(name="decimals", given="'half'"),
+        ),
+        (
+            {"output": "fp16"},
+            ValueError,
+            messages.DECIMALS_OR_TYPE.format(name="decimals['output']", given="'fp16'"),
+        ),
         (2.5, ValueError, messages.INTEGER_EXPECTED.format(name="decimals", given="2.5", least=0)),
     ],
 )
@@ -264,3 +274,33 @@ def test_half_precision_is_possible_where_inputs_and_answer_may_be_printed_numbe
     weights = (np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)).astype("f2")
     output = (weights.astype(float) @ exact[2]).astype("f2").astype(float).round(4)
     assert diagnose(*exact.round(4), output=output, decimals=all_to(4)).correct
+
+
+def in_tf32(M):
+    """The nearest numbers with ten bits after the first, as tensor cores take them."""
+    bits = M.astype(np.float32).view(np.uint32).astype(np.uint64) + (1 << 12)
+    return (bits & 0xFFFFE000).astype(np.uint32).view(np.float32)
+
+
+def by_kernel(Q, K, V, kind):
+    """Attention whose products take rounded numbers and are summed in float32."""
+    rounded = in_tf32 if kind == "TF32" else lambda M: M.astype("f2").astype("f4")
+    scores = rounded(Q) @ rounded(K).T / np.float32(np.sqrt(Q.shape[1]))
+    grown = np.exp(scores - scores.max(axis=1, keepdims=True))
+    output = rounded(grown / grown.sum(axis=1, keepdims=True)) @ rounded(V)
+    return output if kind == "TF32" else rounded(output)
+
+
+@pytest.mark.parametrize("kind", ["TF32", "float16"])
+def test_a_kernel_that_is_named_rounds_as_it_does(kind):
+    refused = []
+    for seed in range(amount(40, 400)):
+        Q, K, V = drawn(seed, 12, 16).astype("f4")
+        found = diagnose(Q, K, V, output=by_kernel(Q, K, V, kind), decimals={"output": kind})
+        if not found.correct:
+            refused.append(seed)
+        unscaled = by_kernel(4 * Q, K, V, kind)
+        named = diagnose(Q, K, V, output=unscaled, decimals={"output": kind})
+        assert [c.name for c in named.causes] == ["scale: none"], str(named)
+    assert not refused
+    assert not diagnose(Q, K, V, output=by_kernel(Q, K, V, "TF32"), decimals={}).correct
