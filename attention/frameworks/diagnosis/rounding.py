@@ -14,7 +14,7 @@ from attention.frameworks.given import Given
 
 DRAWS = 32
 DEVIATIONS = 7  # of an answer's change that are accepted
-AT_ONCE = 2**22  # numbers of inputs and scores that are drawn together
+AT_ONCE = 2**20  # numbers of inputs and scores that are drawn together
 
 
 class Draws:
