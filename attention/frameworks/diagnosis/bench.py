@@ -19,7 +19,7 @@ import numpy as np
 
 from attention.arrays.checks import softmax_rows, weighted_sum
 from attention.arrays.distance import furthest, largest_finite
-from attention.arrays.layouts import join_heads, split_heads
+from attention.arrays.layouts import join_heads, repeat_heads, split_heads
 from attention.core.biases import alibi_slopes
 from attention.core.masks import lead
 from attention.core.norms import RMSNorm
@@ -87,6 +87,7 @@ SAID_BY: dict[
 }
 OF_ALL_HEADS = ("heads first", "items first")  # give one mask of all heads to each otherwise
 PROJECTIONS_KEPT = 12
+CANCELS = 4  # times smaller than its terms: a sum whose rounding is measured by them
 
 
 def _but_axes(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
@@ -939,9 +940,26 @@ class Bench:
             if kept is V:
                 return found
         finite = np.isfinite(V)
-        found = bool(finite.all()), np.abs(np.where(finite, V, 0))
+        size = np.abs(np.where(finite, V, 0))
+        if self._least_of_V is not None and self._least_of_V.shape == V.shape:
+            size = np.maximum(size, self._least_of_V)
+        found = bool(finite.all()), size
         self._sizes = [*self._sizes[-1:], (V, found)]
         return found
+
+    @cached_property
+    def _least_of_V(self) -> np.ndarray | None:
+        """Return a share of |X| |W_V| + |b_V|: a V that cancels is rounded as its terms are."""
+        g = self.given
+        if g.W_V is None:
+            return None
+        source = self._sources(None) if g.memory is None else g.memory
+        size = np.abs(source) @ np.abs(g.W_V) + (0 if g.b_V is None else np.abs(g.b_V))
+        size = np.where(np.isfinite(size), size / CANCELS, 0)
+        if g.heads == 1:
+            return size
+        kv_heads = g.kv_heads or g.heads
+        return np.asarray(repeat_heads(split_heads(size, kv_heads), g.heads))
 
     def _joined(self, stages: Stages, chosen: Options) -> Stages:
         output, size = stages["summed"], stages["summed size"]

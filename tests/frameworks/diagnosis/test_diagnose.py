@@ -1686,3 +1686,22 @@ def test_each_item_may_have_a_length_of_its_own_that_was_not_given(look, heads):
     (call,) = re.findall(r"allowed=(.*)\.$", found.verdict)
     allowed = eval(call, {"attention": attention})
     assert diagnose(Q, K, V, output=output, heads=heads, allowed=allowed).correct
+
+
+@pytest.mark.parametrize("heads, kv_heads", [(1, 1), (4, 2)])
+def test_float32_values_that_cancel_are_rounded_as_their_terms_are(heads, kv_heads):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((6, 8)).astype(np.float32)
+    W_Q = rng.standard_normal((8, 4 * heads)).astype(np.float32)
+    W_K, W_V = rng.standard_normal((2, 8, 4 * kv_heads)).astype(np.float32)
+    W_V[7] -= (X[0] @ W_V) / X[0, 7]  # the one value that is seen is about 1e-7
+    allowed = np.zeros((1, 6), bool)
+    allowed[0, 0] = True
+    V = X @ W_V  # in float32, as the other code has it
+    head = np.repeat(V[0].reshape(kv_heads, 4), heads // kv_heads, axis=0).reshape(-1)
+    output = np.repeat(head[None], 6, axis=0)
+    d = diagnose(
+        X=X, W_Q=W_Q, W_K=W_K, W_V=W_V, heads=heads, kv_heads=kv_heads, allowed=allowed,
+        output=output,
+    )  # fmt: skip
+    assert d.correct, d
