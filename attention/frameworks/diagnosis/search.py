@@ -70,6 +70,7 @@ SECONDS = 6e-8  # for a score
 OVERHEAD = 3e-4  # seconds for a set, however small
 NEAREST = 24  # sets that are tried with rounded inputs
 BEYOND_CHANCE = 100  # times as near as right attention: then no rounding of the inputs is needed
+NEARER = 0.8  # at most, of what right attention leaves: what leaves more is no explanation
 LEAST_TELLING = 1e-3  # of a weight, and of what it leaves, where its rounding is looked at
 
 
@@ -730,13 +731,25 @@ class Search:
 
     def _nearest(self, fitting: list[Set]) -> list[Set]:
         """Return the nearest first, and those about as near: others fit by the tolerance alone."""
-        fitting = sorted(fitting, key=lambda each: self.verdicts[each].far)
+        fitting = sorted(filter(self._comes_nearer, fitting), key=lambda s: self.verdicts[s].far)
         if not fitting:
             return []
         limit = max(10 * self.verdicts[fitting[0]].far, 1e-9)
         fitting = [each for each in fitting if self.verdicts[each].far <= limit]
         exact = [each for each in fitting if not any(mistake.fitted for mistake in each)]
         return exact or fitting
+
+    def _comes_nearer(self, each: Set) -> bool:
+        """Check whether a set comes nearer than right attention, where that is no explanation.
+
+        Larger scores grant more rounding: what leaves as much may fit by that alone.
+        """
+        right, verdict = self.verdicts.get(()), self.verdicts[each]
+        if not each or right is None:
+            return True
+        if right.fits and (right.half is None or self._may_be(right.half)):
+            return True
+        return verdict.far < NEARER * right.far or verdict.spread < NEARER * right.spread
 
     def _singled_out(self, each: Set) -> bool:
         """Check whether another number than the one that fills hidden scores would be seen."""

@@ -1705,3 +1705,14 @@ def test_float32_values_that_cancel_are_rounded_as_their_terms_are(heads, kv_hea
         output=output,
     )  # fmt: skip
     assert d.correct, d
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_mistake_is_named_that_larger_scores_alone_excuse(seed):
+    rng = np.random.default_rng(seed)
+    X, W_Q, W_K, W_V = rng.standard_normal((4, 12, 12))
+    allowed = np.arange(12) == 11  # one key is seen: no mistake before the values matters
+    output = np.repeat((X @ W_V)[11:], 12, axis=0)
+    X, W_Q, W_K, W_V = (M.round(4) for M in (X, W_Q, W_K, W_V))
+    d = diagnose(X=X, W_Q=W_Q, W_K=W_K, W_V=W_V, heads=3, allowed=allowed[None], output=output)
+    assert d.correct, d
