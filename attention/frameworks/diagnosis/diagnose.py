@@ -383,13 +383,14 @@ def _explained(
             plan=search.plan,
         )
     found = search.run()
-    of_heads = all(m.parts <= {"split", "scale"} for each in found.explaining for m in each)
-    if () not in found.explaining and of_heads and _split_already(search):
-        return _right_without_heads(search, len(found.verdicts), stages)
-    if not found.explaining and (masks := _forgotten(search)):
-        return _right_with(masks, search, len(found.verdicts), stages)
-    if not found.explaining and decimals is None:
+    otherwise = _right_for_others(search, found, stages)
+    if not (otherwise or found.explaining) and decimals is None:
+        as_given = search.given
         found = search.run_as_rounded() or found
+        if search.given is not as_given:
+            otherwise = _right_for_others(search, found, stages)
+    if otherwise is not None:
+        return otherwise
     if stages is not None:
         also = [each for each in found.explaining if stages.explained(each)]
         found = replace(found, explaining=also or found.explaining)
@@ -398,6 +399,16 @@ def _explained(
         return _right_in(ways, search, len(found.verdicts), stages)
     said = _said(found, _answers(search), stages)
     return replace(said, details=(*said.details, *_ways_said(ways)))
+
+
+def _right_for_others(search: Search, found: Found, stages: GivenStages | None) -> Diagnosis | None:
+    """Say that the numbers are right for other arguments; None where they are not."""
+    of_heads = all(m.parts <= {"split", "scale"} for each in found.explaining for m in each)
+    if () not in found.explaining and of_heads and _split_already(search):
+        return _right_without_heads(search, len(found.verdicts), stages)
+    if not found.explaining and (masks := _forgotten(search)):
+        return _right_with(masks, search, len(found.verdicts), stages)
+    return None
 
 
 def _right_in(

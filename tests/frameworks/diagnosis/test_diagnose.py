@@ -1716,3 +1716,19 @@ def test_no_mistake_is_named_that_larger_scores_alone_excuse(seed):
     X, W_Q, W_K, W_V = (M.round(4) for M in (X, W_Q, W_K, W_V))
     d = diagnose(X=X, W_Q=W_Q, W_K=W_K, W_V=W_V, heads=3, allowed=allowed[None], output=output)
     assert d.correct, d
+
+
+def test_inputs_that_seem_rounded_may_be_right_without_heads_or_with_a_mask():
+    rng = np.random.default_rng(5)
+    Q, K, V = rng.standard_normal((3, 2, 3, 6, 6))
+    printed = [M.round(4) for M in (Q, K, V)]
+    scores = np.einsum("bhid,bhjd->bhij", Q, K) / np.sqrt(6)
+    for heads, hidden, said in (
+        (3, np.zeros((6, 6), bool), "Leave out heads=3."),
+        (1, ~np.tri(6, dtype=bool), "Pass allowed=attention.causal(6, 6)."),
+        (1, np.arange(6) > 3, "Pass allowed=attention.padding(attention.real_tokens(4, 6))."),
+    ):
+        weights = np.exp(np.where(hidden, -inf, scores))
+        output = weights / weights.sum(axis=-1, keepdims=True) @ V
+        d = diagnose(*printed, heads=heads, output=output)
+        assert not d.correct and d.lines[-1] == said, d
