@@ -712,8 +712,9 @@ class Search:
 
         What comes near by such a fit alone is not near.
         """
-        gated = BY_NAME["join: gated"]
+        gated, factors = BY_NAME["join: gated"], BY_NAME["hiding: after softmax"]  # itself a gate
         common = [m for m in COMMONEST if m in self.applicable and not m.parts & gated.parts]
+        common = [m for m in common if m is not factors]
         beside = [each for m in common for each in self._outcomes(_sorted((m, gated)))]
         fitting: list[Set] = []
         for sets in ([(gated,)], beside):

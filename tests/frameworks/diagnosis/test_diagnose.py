@@ -1732,3 +1732,13 @@ def test_inputs_that_seem_rounded_may_be_right_without_heads_or_with_a_mask():
         output = weights / weights.sum(axis=-1, keepdims=True) @ V
         d = diagnose(*printed, heads=heads, output=output)
         assert not d.correct and d.lines[-1] == said, d
+
+
+@pytest.mark.parametrize("factor", [-1, 2])
+def test_one_factor_for_all_is_no_gate_beside_a_mask_after_the_softmax(factor):
+    rng = np.random.default_rng(8)
+    Q, K, V = rng.standard_normal((3, 6, 8))
+    weights = np.exp(Q @ K.T / np.sqrt(8)) * np.tri(6)
+    output = factor * weights / weights.sum(axis=1, keepdims=True) @ V
+    d = diagnose(Q, K, V, allowed=causal(6, 6), output=output)
+    assert not d.explanations, d
