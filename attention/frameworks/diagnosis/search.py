@@ -406,9 +406,10 @@ class Search:
     def _judged(self, each: Set) -> Verdict | None:
         """Judge a set on the queries that are searched, or on a few of them where that is enough.
 
-        It is where they are far off: such a set explains nothing, nor is it the closest.
+        It is where they are far off: such a set explains nothing, nor is it the closest. Factors
+        of a gate need all columns, and more rows, to be told.
         """
-        if self.few is not None and not mixing(each):
+        if self.few is not None and not mixing(each) and BY_NAME["join: gated"] not in each:
             verdict = judge(self.few, each, self.few_rows)
             if verdict is None or (not verdict.fits and verdict.spread > self.far_off):
                 return verdict

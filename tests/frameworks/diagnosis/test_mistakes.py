@@ -345,6 +345,17 @@ def test_a_gate_before_w_o_is_named_alone_and_beside_each_of_the_commonest(name,
     assert named > tried / 2, (named, tried)
 
 
+@pytest.mark.parametrize("n, width", [(40, 16), (40, 32), (48, 64)])
+def test_a_gate_before_w_o_is_named_where_a_few_queries_and_columns_are_looked_at_first(n, width):
+    rng = np.random.default_rng(n + width)
+    given = {x: rng.standard_normal((width, width)) / 4 for x in ("W_Q", "W_K", "W_V", "W_O")}
+    given |= {"X": rng.standard_normal((n, width)), "heads": 2, "b_O": rng.standard_normal(width)}
+    given |= {"allowed": np.tril(np.ones((n, n), bool))}
+    output, _ = theirs(given, frozenset({"join: gated"}))
+    found = diagnose(**given, output=output)
+    assert [cause.name for cause in found.causes] == ["join: gated"], str(found)
+
+
 @pytest.mark.parametrize("kind", ["f8", "f4", "f2"])
 def test_no_gate_is_named_where_the_weights_are_others(kind):
     """Random weights, or saturated ones with noise on them; values of one direction fit any."""
