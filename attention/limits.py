@@ -81,6 +81,7 @@ MAX_WHOLE_DIGITS = 12  # of a whole number in a link
 MAX_CHECKED = 8 * 128 * 128  # heads × queries × keys that Check yours searches within two seconds
 MAX_RELATED = 24  # printed arrays that are compared with each other
 MAX_TOGETHER = 64  # arrays of a text that are listed with what each of them is
+MAX_REORDERED = 2**26  # cells of the masks of all items and heads that are put in another order
 MAX_DRAWN_AGAIN = 2**18  # scores that are computed again to see what rounded inputs may change
 MAX_RELATED_NUMBERS = 2**18  # of one of them
 MAX_PRODUCTS = 2**29  # multiplications of products of them, after cheaper tests

@@ -79,8 +79,7 @@ SAID_BY: dict[
         *(None, *BEFORE_LOOK_AHEAD, "look-ahead added", "look-ahead added, lower right"),
         "look-ahead instead",
     ),
-    ("mask", "heads first"): (None,),
-    ("mask", "items first"): (None, "heads first"),
+    ("mask", "items first"): ("heads first",),
     ("mask", "of the first"): (None,),
     ("mask", "of the next"): (None,),
     ("mask", "of the one before"): (None, "of the next"),
@@ -816,8 +815,9 @@ class Bench:
     def _allowed(self, option: str | None) -> np.ndarray:
         """Return the mask of all queries under this option of it."""
         if option not in self._masks:
-            mask = self.given.allowed
-            shape = self.given.shape if option in OF_ALL_HEADS else self.given.shape[-2:]
+            mask, shape = self.given.allowed, self.given.shape[-2:]
+            if option in OF_ALL_HEADS:  # one row for all queries stays one
+                shape = (*self.given.shape[:-2], *mask.shape[-2:])
             full = np.broadcast_to(mask, np.broadcast_shapes(mask.shape, shape))
             self._masks[option] = MASKED[option](full)
         return self._masks[option]

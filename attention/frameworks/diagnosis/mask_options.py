@@ -9,6 +9,7 @@ import numpy as np
 
 from attention.core.masks import causal, causal_lower_right, lead, sliding_window, window
 from attention.frameworks.diagnosis.mistakes import NoRoom
+from attention.limits import MAX_REORDERED
 
 
 def _look_ahead(allowed: np.ndarray) -> tuple[Callable, np.ndarray]:
@@ -206,10 +207,16 @@ def _in_order(heads_first: bool) -> Callable[[np.ndarray], np.ndarray]:
     def ordered(allowed: np.ndarray) -> np.ndarray:
         if allowed.ndim != 4 or 1 in allowed.shape[:2]:
             raise NoRoom("there are no items of several heads")
+        if allowed.size > MAX_REORDERED:
+            raise NoRoom("there are too many cells")
         items, heads, n_q, n_k = allowed.shape
         if heads_first:
-            return allowed.swapaxes(0, 1).reshape(items, heads, n_q, n_k)
-        return allowed.reshape(heads, items, n_q, n_k).swapaxes(0, 1)
+            found = allowed.swapaxes(0, 1).reshape(items, heads, n_q, n_k)
+        else:
+            found = allowed.reshape(heads, items, n_q, n_k).swapaxes(0, 1)
+        if (found == allowed).all():
+            raise NoRoom("the order makes no difference")
+        return found
 
     return ordered
 

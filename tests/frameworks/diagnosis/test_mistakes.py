@@ -8,7 +8,10 @@ from amount import amount
 from frameworks.diagnosis.planting import theirs
 
 from attention import diagnose
-from attention.frameworks.diagnosis.mistakes import COMMONEST
+from attention.frameworks.diagnosis.bench import Bench
+from attention.frameworks.diagnosis.mask_options import MASKED
+from attention.frameworks.diagnosis.mistakes import COMMONEST, NoRoom
+from attention.frameworks.given import Given, checked
 
 SYSTEMS = amount(12, 200)  # of each mistake and float type
 
@@ -392,3 +395,13 @@ def test_masks_of_items_flattened_in_the_other_order_than_the_scores_are_named(h
         allowed = (np.arange(6) < np.array(lengths)[:, None])[:, None, None]
         found = diagnose(q, k, v, heads=3, allowed=allowed, output=np.array(outputs).astype(kind))
         assert {name} in [{m.name for m in e.mistakes} for e in found.explanations], str(found)
+
+
+def test_masks_in_another_order_take_no_more_room_than_one_row_for_all_queries_needs():
+    q = np.ones((2, 500, 6))
+    real = np.ones((2, 1, 1, 500), bool)
+    real[0, ..., -3:] = False
+    bench = Bench(checked(Given(Q=q, K=q, V=q, heads=3, allowed=real)))
+    assert bench._allowed("heads first").shape == (2, 3, 1, 500)
+    with pytest.raises(NoRoom):  # before a byte of so many is made
+        MASKED["heads first"](np.broadcast_to(True, (2**9, 2**9, 2**12, 2**12)))
