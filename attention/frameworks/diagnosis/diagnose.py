@@ -26,7 +26,7 @@ from attention.frameworks.diagnosis.causes import (
     nothing_to_compare,
 )
 from attention.frameworks.diagnosis.result import Cause, Diagnosis, Explanation
-from attention.frameworks.diagnosis.search import BLOCK, Found, Plan, Search
+from attention.frameworks.diagnosis.search import BLOCK, Found, Plan, Search, seeming_rounded
 from attention.frameworks.diagnosis.stages import GivenStages, answer_of
 from attention.frameworks.diagnosis.theirs import OwnWay, by_library, own_ways
 from attention.frameworks.diagnosis.words import Words, digits_of, titles_of
@@ -200,7 +200,12 @@ def diagnose_given(
         bench = Bench(given, _compared(given))
         compared = GivenStages(bench, rest, of_answers)
         if all(answer is None for answer in theirs.values()):
-            return _by_stages(compared)
+            found = _by_stages(compared)
+            seem = seeming_rounded(given) if decimals is None and compared.first else {}
+            if found.explanations or not seem:
+                return found
+            again = compared.with_inputs(replace(given, rounded={**given.rounded, **seem}))
+            return found if again.first == compared.first else _by_stages(again)
         return _explained(given, theirs, of_answers, announce, compared)
 
 
@@ -391,6 +396,8 @@ def _explained(
             otherwise = _right_for_others(search, found, stages)
     if otherwise is not None:
         return otherwise
+    if stages is not None and search.given is not given:
+        stages = stages.with_inputs(search.given)
     if stages is not None:
         also = [each for each in found.explaining if stages.explained(each)]
         found = replace(found, explaining=also or found.explaining)

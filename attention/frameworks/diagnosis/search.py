@@ -605,11 +605,7 @@ class Search:
 
         Return None where none seems to be, or rounding them explains the numbers neither.
         """
-        seem = {
-            name: how
-            for name, M in self.given.arrays.items()
-            if name not in self.given.rounded and (how := seems_rounded(M))
-        }
+        seem = seeming_rounded(self.given)
         if not seem:
             return None
         self.given = replace(self.given, rounded={**self.given.rounded, **seem})
@@ -790,6 +786,15 @@ class Search:
         else:
             fitting = self.try_all(also, half=self.verdicts[found].half is not None)
         return sorted((also[each] for each in fitting), key=MISTAKES.index)
+
+
+def seeming_rounded(given: Given) -> dict[str, Written]:
+    """Return which inputs seem to be rounded, of those that count as exact, and how."""
+    return {
+        name: how
+        for name, M in given.arrays.items()
+        if name not in given.rounded and (how := seems_rounded(M))
+    }
 
 
 def _sorted(mistakes: Iterable[Mistake]) -> Set:

@@ -89,6 +89,7 @@ class GivenStages:
         self, bench: Bench, stages: Mapping[str, Any], decimals: Mapping[str, Places] | None = None
     ) -> None:
         self.bench, self.names = bench, names_of(bench)
+        self.given, self.decimals = stages, decimals  # as they came
         self.largest_score = largest_finite(bench.right["scaled"])
         check_names(stages, self.names)
         arrays = {name: self._checked(name, stages[name]) for name in self.names if name in stages}
@@ -98,6 +99,10 @@ class GivenStages:
             size = self._sized(name, values.shape)
             self.targets[name] = _OfStage(name, values, how, size, self._turn)
         self._grant_rounding()
+
+    def with_inputs(self, given: Given) -> GivenStages:
+        """Compare the same stages with what these inputs give, where they count as rounded."""
+        return GivenStages(Bench(given, self.bench.queries), self.given, self.decimals)
 
     @property
     def _turn(self) -> float:
