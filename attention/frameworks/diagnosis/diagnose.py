@@ -29,7 +29,7 @@ from attention.frameworks.diagnosis.result import Cause, Diagnosis, Explanation
 from attention.frameworks.diagnosis.search import BLOCK, Found, Plan, Search, seeming_rounded
 from attention.frameworks.diagnosis.stages import GivenStages, answer_of
 from attention.frameworks.diagnosis.theirs import OwnWay, by_library, own_ways
-from attention.frameworks.diagnosis.words import Words, digits_of, titles_of
+from attention.frameworks.diagnosis.words import Words, digits_of, rounding_of, titles_of
 from attention.frameworks.given import Given, checked, has_axis_of_heads
 from attention.frameworks.moves import between
 from attention.frameworks.precision import KERNELS, Places, Written, named_half, shows
@@ -388,16 +388,16 @@ def _explained(
             plan=search.plan,
         )
     found = search.run()
-    otherwise = _right_for_others(search, found, stages)
-    if not (otherwise or found.explaining) and decimals is None:
-        as_given = search.given
-        found = search.run_as_rounded() or found
-        if search.given is not as_given:
-            otherwise = _right_for_others(search, found, stages)
-    if otherwise is not None:
+    if otherwise := _right_for_others(search, found, stages):
         return otherwise
-    if stages is not None and search.given is not given:
-        stages = stages.with_inputs(search.given)
+    if not found.explaining and decimals is None:
+        exact = search.given
+        found = search.run_as_rounded() or found
+        if search.given is not exact:
+            stages = stages and stages.with_inputs(search.given)
+            far = f", as far as {rounding_of(search.given.rounded)} can tell"
+            if otherwise := _right_for_others(search, found, stages, far):
+                return otherwise
     if stages is not None:
         also = [each for each in found.explaining if stages.explained(each)]
         found = replace(found, explaining=also or found.explaining)
@@ -408,13 +408,17 @@ def _explained(
     return replace(said, details=(*said.details, *_ways_said(ways)))
 
 
-def _right_for_others(search: Search, found: Found, stages: GivenStages | None) -> Diagnosis | None:
-    """Say that the numbers are right for other arguments; None where they are not."""
+def _right_for_others(
+    search: Search, found: Found, stages: GivenStages | None, far: str = ""
+) -> Diagnosis | None:
+    """Say that the numbers are right without ``heads``, or with a mask; None: they are not."""
+    tried = len(found.verdicts)
+    # where nothing explains them as well: then no mistake is another than these
     of_heads = all(m.parts <= {"split", "scale"} for each in found.explaining for m in each)
     if () not in found.explaining and of_heads and _split_already(search):
-        return _right_without_heads(search, len(found.verdicts), stages)
+        return _right_without_heads(search, tried, stages, far)
     if not found.explaining and (masks := _forgotten(search)):
-        return _right_with(masks, search, len(found.verdicts), stages)
+        return _right_with(masks, search, tried, stages, far)
     return None
 
 
@@ -604,11 +608,13 @@ def _split_already(search: Search) -> bool:
         return False
 
 
-def _right_without_heads(search: Search, tried: int, stages: GivenStages | None) -> Diagnosis:
+def _right_without_heads(
+    search: Search, tried: int, stages: GivenStages | None, far: str
+) -> Diagnosis:
     """Say that the numbers are right without ``heads``."""
     given = search.given
     lines = (
-        f"Right where the heads are split already: Q has shape {given.Q.shape}.",
+        f"Right where the heads are split already{far}: Q has shape {given.Q.shape}.",
         *([f"Split again, {stages}."] if stages else []),
         f"Leave out heads={given.heads}.",
     )
@@ -616,13 +622,13 @@ def _right_without_heads(search: Search, tried: int, stages: GivenStages | None)
 
 
 def _right_with(
-    masks: list[Forgotten], search: Search, tried: int, stages: GivenStages | None
+    masks: list[Forgotten], search: Search, tried: int, stages: GivenStages | None, far: str
 ) -> Diagnosis:
     """Say with which mask, which was not given, the numbers are right."""
     titles = " or with ".join(mask.title for mask in masks)
     calls = " or ".join(f"allowed={mask.call}" for mask in masks)
     lines = (
-        f"Right with {titles}, which was not given.",
+        f"Right with {titles}, which was not given{far}.",
         *([f"Without it, {stages}."] if stages else []),
         f"Pass {calls}.",
     )

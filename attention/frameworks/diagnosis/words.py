@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from attention.arrays.distance import furthest
@@ -13,7 +13,7 @@ from attention.frameworks.diagnosis.mistakes import FILLED, NO_SOFTMAX, fill, ti
 from attention.frameworks.diagnosis.result import Explanation
 from attention.frameworks.diagnosis.search import Found
 from attention.frameworks.diagnosis.stages import GivenStages
-from attention.frameworks.precision import FEWEST, shows
+from attention.frameworks.precision import FEWEST, Written, shows
 from attention.vocabulary.sentences import amount, capital, in_words
 
 UNKNOWN = "None of the known mistakes explains these numbers, nor do two of them together"
@@ -41,6 +41,15 @@ def digits_of(targets: Sequence[Target], verdict: Verdict) -> int:
     units = [target.unit for target in targets if target.unit > 1e-12]
     uncertain = max(verdict.far, *units, 1e-16)
     return max(0, round(-math.log10(uncertain))) if uncertain < math.inf else 0
+
+
+def rounding_of(rounded: Mapping[str, Written]) -> str:
+    """Name the inputs that count as rounded, with what they were rounded to."""
+    ways: dict[str, list[str]] = {}
+    for name, written in rounded.items():
+        what = f"{written} numbers" if written.half else str(written)
+        ways.setdefault(what, []).append(name)
+    return in_words([f"the {what} of {in_words(names)}" for what, names in ways.items()])
 
 
 class Words:
@@ -128,7 +137,7 @@ class Words:
         agree = f"all numbers agree to {amount(first.digits, 'digit')}"
         if first.half is None:
             if self.found.verdicts[()].by_inputs:
-                return f"Right, as far as {self._rounding()} can tell: {agree}."
+                return f"Right, as far as {rounding_of(self.found.rounded)} can tell: {agree}."
             shown = next((t.written.half for t in self.found.targets if t.written.half), None)
             near = f", as near as {shown} comes" if shown else ""
             return f"Right: {agree}{near}."
@@ -140,14 +149,6 @@ class Words:
             return text
         others = _listed([str(explanation) for explanation in self.explanations[1:]])
         return f"{text} Or there is a mistake, and the numbers cannot tell: {others}."
-
-    def _rounding(self) -> str:
-        """Name the inputs that count as rounded, with what they were rounded to."""
-        ways: dict[str, list[str]] = {}
-        for name, written in self.found.rounded.items():
-            what = f"{written} numbers" if written.half else str(written)
-            ways.setdefault(what, []).append(name)
-        return in_words([f"the {what} of {in_words(names)}" for what, names in ways.items()])
 
     @cached_property
     def _place(self) -> str | None:

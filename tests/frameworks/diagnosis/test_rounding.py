@@ -304,3 +304,24 @@ def test_a_kernel_that_is_named_rounds_as_it_does(kind):
         assert [c.name for c in named.causes] == ["scale: none"], str(named)
     assert not refused
     assert not diagnose(Q, K, V, output=by_kernel(Q, K, V, "TF32"), decimals={}).correct
+
+
+@pytest.mark.parametrize("decimals", [3, 4])
+@pytest.mark.parametrize("hides", ["look-ahead", "padding"])
+def test_a_forgotten_mask_is_found_where_inputs_seem_to_be_rounded(hides, decimals):
+    for seed in range(EACH):
+        Q, K, V = drawn(seed, 6, 8)
+        allowed = np.tril(np.ones((6, 6), bool)) if hides == "look-ahead" else np.arange(6) < 4
+        powers = np.exp(Q @ K.T / 8**0.5) * allowed
+        output = powers / powers.sum(axis=1, keepdims=True) @ V
+        found = diagnose(*(M.round(decimals) for M in (Q, K, V)), output=output)
+        assert [cause.name for cause in found.causes] == ["mask: not given"], (seed, str(found))
+        assert f"as far as the {decimals} decimals of Q, K and V can tell" in found.lines[0]
+
+
+def test_heads_that_are_split_already_are_found_where_inputs_seem_to_be_rounded():
+    Q, K, V = np.random.default_rng(0).normal(size=(3, 2, 4, 6, 8))
+    powers = np.exp(Q @ K.swapaxes(-1, -2) / 8**0.5)
+    output = powers / powers.sum(axis=-1, keepdims=True) @ V
+    found = diagnose(*(M.round(4) for M in (Q, K, V)), heads=4, output=output)
+    assert [cause.name for cause in found.causes] == ["heads: split already"], str(found)
