@@ -23,7 +23,7 @@ from attention.frameworks.diagnosis.mistakes import (
     FILL,
     NORM,
     OFFSET,
-    ROOT,
+    SCALE,
     Mistake,
     mixing,
 )
@@ -167,7 +167,7 @@ def _scale(bench: Bench, own: float, value: float, spread: float) -> tuple[str, 
     if math.isclose(own, d_k**-0.5) and ours != f"1/√{d_k}":
         ours = f"{ours} = 1/√{d_k}"
     said = f"the scores are multiplied by {known}, not by {ours}"
-    return said + _give_or_take(value, spread), ROOT if g.scale is None else PASSED
+    return said + _give_or_take(value, spread), SCALE if g.scale is None else PASSED
 
 
 PASSED = "Pass the scale on, and check that it is used."

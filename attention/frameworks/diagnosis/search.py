@@ -69,6 +69,7 @@ WORK = 2**26  # scores computed beyond them: some seconds
 SECONDS = 6e-8  # for a score
 OVERHEAD = 3e-4  # seconds for a set, however small
 NEAREST = 24  # sets that are tried with rounded inputs
+AMPLIFIED = 30  # times, at most: how much further than right attention rounding moves a mistake
 BEYOND_CHANCE = 100  # times as near as right attention: then no rounding of the inputs is needed
 NEARER = 0.8  # at most, of what right attention leaves: what leaves more is no explanation
 LEAST_TELLING = 1e-3  # of a weight, and of what it leaves, where its rounding is looked at
@@ -457,12 +458,24 @@ class Search:
                 self.left_out.append(sentence)
         fitting = []
         for each in tried[:NEAREST] if self.draws else []:
+            if each and self.verdicts[each].spread > self._far_beyond_rounding:
+                break  # as are all that follow
             verdict = judge(self.sample, each, self._roomy(each))
             if verdict is not None and verdict.as_written:
                 self.verdicts[each] = replace(verdict, by_inputs=True)
                 if self._worth_a_fit(each):
                     fitting.append(each)
         return self._nearest(fitting)
+
+    @cached_property
+    def _far_beyond_rounding(self) -> float:
+        """The spread beyond which no set is tried: rounding moves right attention far less."""
+        spreads = [
+            replace(rows, values=rows.room).spread
+            for rows in self._roomy(())
+            if rows.room is not None
+        ]
+        return AMPLIFIED * max(spreads, default=math.inf)
 
     def _roomy(self, each: Set) -> list[Target]:
         """Return the numbers searched, with how far rounding the inputs moves those of this set."""
@@ -610,6 +623,7 @@ class Search:
             return None
         self.given = replace(self.given, rounded={**self.given.rounded, **seem})
         self.draws = Draws(self.given, self.sample.scores)
+        vars(self).pop("_far_beyond_rounding", None)  # of the rounding so far
         explaining = (
             self.try_rounded([()])
             or self.try_rounded(each for each in self.verdicts if len(each) == 1)

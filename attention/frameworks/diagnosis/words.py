@@ -196,8 +196,12 @@ class Words:
         wanted = [f"your {name}" for name in ("weights", "output") if name not in there]
         if self.found.bench.given.X is None:
             wanted.insert(0, "X with W_Q, W_K and W_V")
-        before = f"{', '.join(wanted)}, or " if wanted else ""
-        return f"To learn more, give {before}a stage such as the scores."
+        if self.stages is None:
+            wanted.append("a stage such as the scores")
+        elif not wanted:
+            wanted.append("more of the stages")
+        *rest, last = wanted
+        return f"To learn more, give {', '.join(rest)}{', or ' if rest else ''}{last}."
 
     def details(self) -> list[str]:
         """Return what else there is to say."""
@@ -296,9 +300,7 @@ class Words:
                 f"{amount(digits, 'digit')} cannot tell them from numbers with one of these"
                 f" mistakes: {unseen}."
             )
-        return (
-            f"These numbers cannot show whether one of these mistakes was made as well: {unseen}."
-        )
+        return f"Each of these mistakes would give the same numbers here: {unseen}."
 
     def _titles_of_unseen(self) -> list[str]:
         """Return their titles beside the mistakes found; all that fill hidden scores share one."""
