@@ -1,6 +1,7 @@
 """Mistakes of many random systems, each made here by plain loops, in float64 and in float32."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -405,3 +406,68 @@ def test_masks_in_another_order_take_no_more_room_than_one_row_for_all_queries_n
     assert bench._allowed("heads first").shape == (2, 3, 1, 500)
     with pytest.raises(NoRoom):  # before a byte of so many is made
         MASKED["heads first"](np.broadcast_to(True, (2**9, 2**9, 2**12, 2**12)))
+
+
+@dataclass
+class Masked:
+    """What a mask of random size is made of."""
+
+    n: int
+    length: int  # of the tokens that are no padding
+    reach: int  # of a window of both sides
+    document: list[int]
+
+    def look(self, i, j):
+        return j <= i
+
+    def near(self, i, j):
+        return abs(i - j) <= self.reach
+
+    def real(self, i, j):
+        return j < self.length
+
+    def own(self, i, j):
+        return self.document[i] == self.document[j]
+
+
+MASKED_BOTH = {  # the mask that is given, and what the other code makes of it
+    "mask: sides wider": (Masked.near, lambda m, i, j: abs(i - j) <= m.reach + 1),
+    "mask: sides narrower": (Masked.near, lambda m, i, j: abs(i - j) < m.reach),
+    "mask: last key short": (Masked.near, lambda m, i, j: -m.reach <= j - i < m.reach),
+    "mask: nothing after": (Masked.near, lambda m, i, j: 0 <= i - j <= m.reach),
+    "mask: nothing before": (Masked.near, lambda m, i, j: 0 <= j - i <= m.reach),
+    "mask: window alone": (lambda m, i, j: m.near(i, j) and m.real(i, j), Masked.near),
+    "mask: padding alone": (lambda m, i, j: m.near(i, j) and m.real(i, j), Masked.real),
+    "mask: padding lost": (lambda m, i, j: m.look(i, j) and m.real(i, j), Masked.look),
+    "mask: look-ahead lost": (lambda m, i, j: m.look(i, j) and m.real(i, j), Masked.real),
+    "mask: documents lost": (lambda m, i, j: m.look(i, j) and m.own(i, j), Masked.look),
+    "mask: documents alone": (lambda m, i, j: m.look(i, j) and m.own(i, j), Masked.own),
+    "mask: look-ahead added": (Masked.real, lambda m, i, j: m.look(i, j) and m.real(i, j)),
+    "mask: look-ahead instead": (Masked.real, Masked.look),
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+@pytest.mark.parametrize("name", MASKED_BOTH)
+def test_what_becomes_of_a_mask_of_two_parts_is_named_in_many_systems(name, kind):
+    """With what it is the same as there: a mask lost and another in its place may be one."""
+    given, made = MASKED_BOTH[name]
+    for seed in range(SYSTEMS):
+        q, k, v, rng = drawn(seed, kind)
+        n = len(q)
+        parts = Masked(n, int(rng.integers(2, n - 1)), int(rng.integers(1, 3)), [])
+        cuts = sorted(rng.choice(np.arange(1, n), 2, replace=False))
+        parts.document = [int(i >= cuts[0]) + int(i >= cuts[1]) for i in range(n)]
+        allowed = np.array([[given(parts, i, j) for j in range(n)] for i in range(n)])
+        theirs_sees = np.array([[made(parts, i, j) for j in range(n)] for i in range(n)])
+        if (allowed == theirs_sees).all():
+            continue
+        output, _ = attend(q, k, v, lambda i, j, seen=theirs_sees: not seen[i, j])
+        found = diagnose(q, k, v, allowed=allowed, output=output.astype(kind))
+        assert found.explanations and not found.correct, (seed, str(found))
+        bench = Bench(checked(Given(Q=q, K=k, V=v, allowed=allowed)))
+        for each in found.explanations:  # each is that mask, by whatever name
+            (mistake,) = each.mistakes
+            seen = bench.run((mistake,))["weights"] > 0
+            where = theirs_sees.any(axis=1)
+            assert (seen == theirs_sees)[where].all(), (seed, mistake.name)
