@@ -13,6 +13,7 @@ from attention.limits import MAX_FILE
 from attention.pages.components import typed
 from attention.pages.frame.state import Visit
 from attention.session.state.examples import EXAMPLES, FIRST
+from attention.vocabulary.stages import COMPUTED
 
 FIELDS = {f"check_{name}": typed.text() for name in ("Q", "K", "output")}
 FIELDS |= {"check_heads": typed.count(1, 64, 1), "check_kv_heads": typed.count(1, 64, None)}
@@ -20,8 +21,10 @@ FIELDS |= {"check_softcap": typed.count(1e-6, 1e6, None)}
 
 
 NAMES = ["check_source", *(f"check_{name}" for name in ("Q", "K", "V", "X", "W_Q", "W_K", "W_V"))]
-NAMES += ["check_mask", "check_output", "check_weights", "check_library", "check_mask_kind"]
-NAMES += ["check_true", "check_heads", "check_kv_heads", "check_scale", "check_softcap"]
+NAMES += ["check_mask", "check_output", "check_weights", "check_stages"]
+NAMES += [f"check_stage_{name}" for name in COMPUTED]  # a box for each stage
+NAMES += ["check_library", "check_mask_kind", "check_true"]
+NAMES += ["check_heads", "check_kv_heads", "check_scale", "check_softcap"]
 
 
 def told(at, key: str) -> dict:
