@@ -129,7 +129,8 @@ class Bench:
         # more than this a weight was dropped: where the other code's is 0, what is written as 0
         self.dropped: np.ndarray | None = None
         self._projections: dict = like._projections if like else {}
-        self._last_weights: dict = like._last_weights if like else {}  # W_O, as it is used
+        # W_O, as it is used, and what V is rounded by; other queries have the same
+        self._last_weights: dict = like._last_weights if like else {}
         self._masks: dict[str | None, np.ndarray] = like._masks if like else {}
         self._sizes: list[tuple[np.ndarray, tuple[bool, np.ndarray]]] = []  # of the latest values
         if like and "applicable" in vars(like) and (queries is None) == (like.queries is None):
@@ -941,13 +942,15 @@ class Bench:
                 return found
         finite = np.isfinite(V)
         size = np.abs(np.where(finite, V, 0))
-        if self._least_of_V is not None and self._least_of_V.shape == V.shape:
-            size = np.maximum(size, self._least_of_V)
+        if "V" not in self._last_weights:
+            self._last_weights["V"] = self._least_of_V()
+        least = self._last_weights["V"]
+        if least is not None and least.shape == V.shape:
+            size = np.maximum(size, least)
         found = bool(finite.all()), size
         self._sizes = [*self._sizes[-1:], (V, found)]
         return found
 
-    @cached_property
     def _least_of_V(self) -> np.ndarray | None:
         """Return a share of |X| |W_V| + |b_V|: a V that cancels is rounded as its terms are."""
         g = self.given
