@@ -169,8 +169,11 @@ def floored(size: np.ndarray) -> np.ndarray:
 def judge(bench: Bench, mistakes: Set, given: Iterable[Target]) -> Verdict | None:
     """Whether rounding alone parts these mistakes from the numbers; None: there is no room."""
     stages = bench.run(mistakes)
-    if stages is None:
-        return None
+    return None if stages is None else judge_answers(bench, stages, given)
+
+
+def judge_answers(bench: Bench, stages: Stages, given: Iterable[Target]) -> Verdict | None:
+    """Return the verdict on all answers; None where these stages give none of the shape of one."""
     largest_score = largest_finite(stages["scaled"])
     verdicts = [judge_stages(bench, stages, target, largest_score) for target in given]
     told = [verdict for verdict in verdicts if verdict is not None]

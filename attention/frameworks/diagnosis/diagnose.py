@@ -413,7 +413,7 @@ def _right_for_others(
 ) -> Diagnosis | None:
     """Say that the numbers are right without ``heads``, or with a mask; None: they are not."""
     tried = len(found.verdicts)
-    # where nothing explains them as well: then no mistake is another than these
+    # true where nothing explains them, too
     of_heads = all(m.parts <= {"split", "scale"} for each in found.explaining for m in each)
     if () not in found.explaining and of_heads and _split_already(search):
         return _right_without_heads(search, tried, stages, far)
@@ -438,12 +438,14 @@ def _right_in(
 
 def _ways_said(ways: list[OwnWay]) -> list[str]:
     """Say which libraries return the same, in a sentence; none of none."""
-    named = [*dict.fromkeys(way.library for way in ways)]
-    more = len(named) - MOST_LIBRARIES
-    names = named if more < 2 else [*named[:MOST_LIBRARIES], f"{more} other libraries"]
-    return [f"This is also what {in_words(names)} {plural(len(names), 'returns', 'return')} here."][
-        : len(ways)
-    ]
+    if not ways:
+        return []
+    libraries = [*dict.fromkeys(way.library for way in ways)]
+    more = len(libraries) - MOST_LIBRARIES
+    if more > 1:
+        libraries = [*libraries[:MOST_LIBRARIES], f"{more} other libraries"]
+    returns = plural(len(libraries), "returns", "return")
+    return [f"This is also what {in_words(libraries)} {returns} here."]
 
 
 def _said(
@@ -520,8 +522,8 @@ def _causes(found: Found, explanation: Explanation) -> tuple[Cause, ...]:
         causes.append(
             Cause(
                 name=mistake.name,
-                number=getattr(mistake, "number", None),
-                spread=getattr(mistake, "spread", None),
+                number=mistake.number,
+                spread=mistake.spread,
                 stage=stage,
                 fix=mistake.fix,
             )

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.arrays.distance import largest_finite
-from attention.frameworks.diagnosis.answers import judge_stages, worst
+from attention.frameworks.diagnosis.answers import judge_answers
 from attention.frameworks.diagnosis.bench import Stages
 from attention.frameworks.diagnosis.mask_options import halves
 from attention.frameworks.diagnosis.mistakes import NoRoom
@@ -34,20 +33,22 @@ def own_ways(search: Search) -> list[OwnWay]:
     """
     if search.sample.queries is not None:
         return []
-    ours = named("ours")
+    ours, switches = named("ours"), [False, True]
+    try:
+        halves(search.sample.right["allowed"])
+    except NoRoom:  # there is no look-ahead beside padding, for which a switch would stand
+        switches.pop()
     found: list[OwnWay] = []
     for name, record in CONVENTIONS.items():
         if name == "ours":
             continue
-        for switch in (False, True):
+        for switch in switches:
             try:
                 handed, stages = by_library(search, name, switch)
-            except (BadInput, NoRoom, ValueError):  # it refuses these inputs, or has no room
+            except ValueError:  # it cannot be handed these inputs
                 continue
-            largest = largest_finite(stages["scaled"])
-            told = [judge_stages(search.sample, stages, t, largest) for t in search.targets]
-            verdicts = [verdict for verdict in told if verdict is not None]
-            if len(verdicts) < len(told) or not worst(verdicts).as_written:
+            verdict = judge_answers(search.sample, stages, search.targets)
+            if verdict is None or not verdict.as_written:
                 continue
             like = replace(ours, true_means=record.true_means)  # the mask is in its polarity
             changes = between(like, record, **handed).changes
@@ -61,7 +62,7 @@ def own_ways(search: Search) -> list[OwnWay]:
 def by_library(search: Search, library: str, switch: bool = False) -> tuple[dict[str, Any], Stages]:
     """Return what the library is handed, and our stages with its weights and output.
 
-    With ``switch`` its own look-ahead is turned on, beside the padding of the mask.
+    With ``switch`` its own look-ahead is turned on, beside the padding of a mask that is both.
 
     Raises
     ------
@@ -92,9 +93,7 @@ def by_library(search: Search, library: str, switch: bool = False) -> tuple[dict
         "bias": bias,
     }
     if switch:
-        if allowed is None:
-            raise NoRoom("there is no look-ahead")
-        _, keys = halves(allowed)
+        _, keys = halves(right["allowed"])
         handed |= {"mask": np.broadcast_to(keys, given.shape), "causal": True}
     if allowed is not None and record.true_means == "hide":
         handed["mask"] = ~handed["mask"]

@@ -412,7 +412,6 @@ def test_masks_in_another_order_take_no_more_room_than_one_row_for_all_queries_n
 class Masked:
     """What a mask of random size is made of."""
 
-    n: int
     length: int  # of the tokens that are no padding
     reach: int  # of a window of both sides
     document: list[int]
@@ -455,7 +454,7 @@ def test_what_becomes_of_a_mask_of_two_parts_is_named_in_many_systems(name, kind
     for seed in range(SYSTEMS):
         q, k, v, rng = drawn(seed, kind)
         n = len(q)
-        parts = Masked(n, int(rng.integers(2, n - 1)), int(rng.integers(1, 3)), [])
+        parts = Masked(int(rng.integers(2, n - 1)), int(rng.integers(1, 3)), [])
         cuts = sorted(rng.choice(np.arange(1, n), 2, replace=False))
         parts.document = [int(i >= cuts[0]) + int(i >= cuts[1]) for i in range(n)]
         allowed = np.array([[given(parts, i, j) for j in range(n)] for i in range(n)])
