@@ -190,10 +190,11 @@ def visit(browser, address, profiles):
         at=address,
         permissions=(),
         motion="reduce",  # what moves is drawn anew sixty times a second
+        fresh=False,  # a browser that has nothing in memory: what it has may not be asked for again
     ) -> Dashboard:
         if len(opened) == len(profiles):
             profiles.append(Profile(browser, address))
-        if profiles[len(opened)].visits >= VISITS:
+        if profiles[len(opened)].visits >= (1 if fresh else VISITS):
             profiles[len(opened)].context.close()
             profiles[len(opened)] = Profile(browser, address)
         page = profiles[len(opened)].open(width, height, scheme, permissions, motion)

@@ -524,7 +524,7 @@ def test_a_flat_drag_shows_columns_and_a_double_click_all_again(look):
 
 
 def test_scripts_are_fetched_once_also_at_the_second_try(visit):
-    dashboard = visit()
+    dashboard = visit(fresh=True)
     page, fetched, received = dashboard.page, [], []
     page.route("**/board/board.js", lambda route: route.abort())
     said = messages.PART_NOT_FETCHED.format(path=f"/{scripts.address('board/board.js')}")

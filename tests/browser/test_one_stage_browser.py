@@ -100,7 +100,7 @@ def test_the_tables_own_download_runs_no_formula_and_has_all_digits(visit):
 
 
 def test_without_the_boards_scripts_plotly_draws_the_stages_and_controls_still_work(visit):
-    dashboard = visit()
+    dashboard = visit(fresh=True)
     dashboard.page.route("**/scripts/**", lambda route: route.abort())
     dashboard.open(ready=".stPlotlyChart .nsewdrag", mask="causal")
     until(dashboard.page.get_by_text("The board’s scripts could not be loaded"))
