@@ -102,6 +102,7 @@ MAX_IMAGE = 8 * 2**20  # bytes of its file
 MAX_CAPTION = 2000  # characters, and of each other word of a figure
 MAX_SAMPLES = 10_000  # scores that Why √d_k draws
 MAX_SAMPLE_D_K = 1024
+MAX_CARDS = 16  # of cells of a row that a board is sent at a time
 MAX_DIGITS = 10  # behind the point
 MAX_FIGURE_DIGITS = 12  # of a figure made from Python
 MAX_CAPTURED_CELLS = 2**23  # weights of all heads of a capture: 32 heads of 512 tokens

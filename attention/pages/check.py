@@ -376,7 +376,7 @@ def the_diagnosis(s: Settings, source: str, bench: Bench) -> None:
         panes = [
             replace(pane, symbol=pane.symbol.replace(", ours", f", {there}")) for pane in panes
         ]
-    board.show("check_board", panes, about=what_it_is(s))
+    board.show("check_board", board.Contents(panes, about=what_it_is(s)))
     if panes:
         paper.offer(s, panes, "attention_check")
 

@@ -237,9 +237,11 @@ def the_board(shown: Comparison, panes: list[Pane]) -> None:
     sides = weighed(shown.a, mistake), weighed(shown.b, mistake)
     board.show(
         "compare_board",
-        panes,
-        about=what_it_is(s),
-        strip=strip_of_pair(*sides, s.query, s.digits),
+        board.Contents(
+            panes,
+            about=what_it_is(s),
+            strip=strip_of_pair(*sides, s.query, s.digits),
+        ),
         on_picked=picks(cells.shapes(shown.a), cells.shapes(shown.b)),
         on_asked=cells.ask,
         on_edited=cells.edit,

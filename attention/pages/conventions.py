@@ -193,7 +193,7 @@ def the_results(s: Settings) -> None:
         )
     the_changes(s, move)
     panes = panes_of(s, move)
-    board.show("conventions_board", panes, about=what_it_is(s))
+    board.show("conventions_board", board.Contents(panes, about=what_it_is(s)))
     if panes:
         paper.offer(s, panes, "attention_conventions")
     what_else_differs(s, move)

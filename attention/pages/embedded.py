@@ -49,17 +49,21 @@ def page(s: Settings) -> None:
         )
     board.show(
         "board",
-        panes,
-        formula=None if only else formula(shown),
-        remark=" · ".join(filter(None, [all_stages.title(s), which_of("item", [s.item], s.batch)])),
-        only=only,
-        about=what_it_is(s),
-        query=s.query,
-        cell=cell,
-        planned=True,
-        card=card_of(shown, cell, s.digits, chained=not only),
-        strip=cells.strip(s, shown),
-        play=() if only else cells.play(s, shown),
+        board.Contents(
+            panes,
+            formula=None if only else formula(shown),
+            remark=" · ".join(
+                filter(None, [all_stages.title(s), which_of("item", [s.item], s.batch)])
+            ),
+            only=only,
+            about=what_it_is(s),
+            query=s.query,
+            cell=cell,
+            planned=True,
+            card=card_of(shown, cell, s.digits, chained=not only),
+            strip=cells.strip(s, shown),
+            play=() if only else cells.play(s, shown),
+        ),
         on_picked=all_stages.chooses(there),
         on_asked=cells.ask,
     )

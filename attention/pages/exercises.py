@@ -312,17 +312,20 @@ def the_board(s: Settings, done: Exercise, cell: Cell | None) -> None:
 
     board.show(
         "board",
-        panes,
-        formula=formula(done.shown),
-        spoken_of=[*made_of, first] if first else (),
-        about=what_it_is(done.settings),
+        board.Contents(
+            panes,
+            formula=formula(done.shown),
+            spoken_of=[*made_of, first] if first else (),
+            about=what_it_is(done.settings),
+            query=query,
+            cell=cell,
+            strip=strip(done, query),
+            planned=True,
+            # Present picks a cell where there is a card; while blanks are chosen that would
+            # empty it
+            card=how_it_is_made(done, cell) if cell and not chooses else None,
+        ),
         edited=name,
-        query=query,
-        cell=cell,
-        strip=strip(done, query),
-        planned=True,
-        # Present picks a cell where there is a card; while blanks are chosen that would empty it
-        card=how_it_is_made(done, cell) if cell and not chooses else None,
         on_picked=clicked,
         on_asked=asks(name, done.settings),
         on_edited=filled,
@@ -393,14 +396,16 @@ def find(s: Settings) -> None:
     ]
     board.show(
         "board",
-        panes,
-        formula=formula(found.right),
-        about=what_it_is(found.settings),
-        query=query,
-        cell=cell,
-        strip=strip_of(as_computed(found.wrong), query, found.settings.digits),
-        planned=True,
-        card=how_it_should_be(found) if is_shown else None,
+        board.Contents(
+            panes,
+            formula=formula(found.right),
+            about=what_it_is(found.settings),
+            query=query,
+            cell=cell,
+            strip=strip_of(as_computed(found.wrong), query, found.settings.digits),
+            planned=True,
+            card=how_it_should_be(found) if is_shown else None,
+        ),
         on_asked=asks(name, found.settings),
     )
 

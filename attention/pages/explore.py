@@ -7,13 +7,13 @@ import streamlit as st
 
 from attention.core.trace import AttentionTrace
 from attention.explain import spread
-from attention.explain.captions import formula
 from attention.explain.view import View
 from attention.exports import citation, code
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
 from attention.figures.panes.panes import Cell
 from attention.html import looks
+from attention.pages import asked
 from attention.pages.components import board, picture, tables
 from attention.pages.frame import pieces, state
 from attention.pages.panels import (
@@ -29,13 +29,13 @@ from attention.pages.panels import (
 )
 from attention.session.bring import captured
 from attention.session.edit.changes import name_of
-from attention.session.state.about import behind, what_it_is
+from attention.session.state.about import behind
 from attention.session.state.examples import EXAMPLES, OWN, as_made
 from attention.session.state.run import run, view
 from attention.session.state.settings import Settings
 from attention.vocabulary.notation import in_html
 from attention.vocabulary.numbers import number
-from attention.vocabulary.sentences import amount, capital, which_of
+from attention.vocabulary.sentences import capital
 from attention.vocabulary.stages import STAGES
 
 FORGET = (
@@ -60,30 +60,11 @@ def notice(s: Settings) -> str:
     return "You changed this example. Reset restores it."
 
 
-def sizes(s: Settings) -> str:
-    """Return the numbers of tokens, dimensions and heads, and which item is shown."""
-    counts = [amount(len(s.tokens), "token")]
-    counts += [] if s.d_model is None else [f"d_model {s.d_model}"]
-    counts += [] if s.weights_alone else [f"d_k {s.d_k}", f"d_v {s.d_v}"]
-    counts += [amount(s.heads, "head")]
-    counts += [f"{s.kv_heads} of keys and values"] if s.kv_heads < s.heads else []
-    counts += [which_of("item", [s.item], s.batch)]
-    return " · ".join(filter(None, counts))
-
-
 def the_board(s: Settings, shown: View, cell: Cell) -> None:
     board.show(
         "board",
-        [cells.let_edit(pane, s) for pane in all_stages.panes(s, shown, cell)],
-        formula=formula(shown),
-        remark=sizes(s),
-        about=what_it_is(s),
-        query=s.query,
-        cell=cell,
-        planned=True,
-        card=cells.card(s, shown, cell),
-        strip=cells.strip(s, shown),
-        play=cells.play(s, shown),
+        all_stages.contents(s, shown, cell),
+        asks=asked.address(state.ticket()),
         # the session keeps it until the next run: it must not hold the stages, which take 16 MB
         # for eight heads of 512 tokens
         on_picked=all_stages.chooses(cells.shapes(shown)),

@@ -595,7 +595,7 @@ def the_layers(s: Settings, found: Survey) -> None:
         pieces.note(f"The first {len(kept)} of {len(heads)} layers and calls.")
     calls = [(found.taken.calls[head.place], head.head) for head in kept]
     panes, about = panes_of(found.taken, item, calls)
-    board.show("model_board", panes, about=about)
+    board.show("model_board", board.Contents(panes, about=about))
     if panes:
         suffix = f"_head{wanted}_item{item}" if found.items > 1 else f"_head{wanted}"
         paper.offer(s, panes, ACROSS_FILE, about, suffix, MAPS_FILE)

@@ -24,6 +24,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.limits import MAX_LONG_FILE, MAX_LONG_HELD, MAX_QR
+from attention.pages import asked
 from attention.pages.components.board import BOARD
 from attention.pages.frame import internals, scripts
 from attention.pages.frame.navigation import PAGES
@@ -210,6 +211,8 @@ def _routes(base: str) -> list[Route]:
     answers = {
         "scripts/{digest}/{file:path}": component_js,
         QR_URL: qr_svg,
+        asked.address("{name}/{turn}/cards"): asked.cards,
+        asked.address("{name}/{turn}/preview"): asked.preview,
         **dict.fromkeys(PAGES if _index() else (), index_html),
     }
     return [Route(f"{base}/{path}", answer) for path, answer in answers.items()]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import local
 from typing import Any
+from weakref import WeakValueDictionary
 
 import streamlit as st
 
@@ -51,6 +52,7 @@ GO = "go_to"  # a value of the page: the path of the one that the next run turns
 CARRIED = "carried"  # another: settings whose attention Long context is to show
 HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
+_VISITS: WeakValueDictionary[str, Visit] = WeakValueDictionary()  # by their tickets
 _thread = local()  # .asked: the pages of its runs that were overtaken before they knew their visit
 # of the settings, beside another example
 KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG + OPENED + MOVE
@@ -120,6 +122,11 @@ class Visit:
     offered: dict[str, tuple[int, Hashable]] = field(default_factory=dict)
     pressed: dict[str, int] = field(default_factory=dict)  # with what was heard by then
     moved: bool = False  # a control, since the last run that reached its end
+
+    # asked between two runs: the name that lets one ask, and what the last board was of
+    ticket: str = field(default_factory=partial(secrets.token_urlsafe, 16))
+    turn: int = 0  # the number of these settings
+    shown: Settings | None = None  # but for the cell whose arithmetic is shown
 
 
 def _visit() -> Visit:
@@ -436,12 +443,8 @@ def change(act: Change, goes_on: bool = False) -> None:
 def _apply(visit: Visit, act: Change) -> None:
     remarks = list(visit.remarks)
     try:
-        settings, said = fitted(visit.settings, act(visit.settings))
+        settings, said = changed(visit.settings, act, visit.finish)
         visit.remarks += said
-        settings = visit.finish(visit.settings, settings)
-        settings = check(answers_kept(visit.settings, settings))
-        if settings.cell:
-            settings = replace(settings, cell=links.existing_cell(settings))
         if not seen_alike(visit.settings, settings):
             visit.beside, visit.arrived = None, False
         visit.settings = settings
@@ -449,6 +452,22 @@ def _apply(visit: Visit, act: Change) -> None:
         visit.notices.append(capital(str(problem)))
         visit.remarks = remarks
         visit.too_long = problem.settings if isinstance(problem, TooManyTokens) else None
+
+
+def changed(
+    before: Settings, act: Change, finish: Finish = lambda before, after: after
+) -> tuple[Settings, list[str]]:
+    """Return what ``act`` makes of settings, checked, and how it was understood.
+
+    Raises
+    ------
+    BadInput
+        Where that would be none.
+    """
+    after, said = fitted(before, act(before))
+    after = finish(before, after)
+    after = check(answers_kept(before, after))
+    return replace(after, cell=links.existing_cell(after)) if after.cell else after, said
 
 
 def changes_wait() -> bool:
@@ -802,6 +821,29 @@ def stands(key: str) -> bool:
 def typed(key: str) -> str:
     """What stands in a text box."""
     return st.session_state[key]
+
+
+# ---- between two runs -------------------------------------------------------
+#
+# What a board asks for while no run goes on, such as how another cell is made, is answered from the
+# settings that it shows: by a request of its own, which begins no run and changes nothing.
+
+
+def ticket() -> str:
+    """Return the name of the settings of this run, under which more can be asked of them."""
+    visit = _visit()
+    shown = replace(visit.settings, cell=None)
+    if shown != visit.shown:
+        visit.shown, visit.turn = shown, visit.turn + 1
+    _VISITS[visit.ticket] = visit
+    return f"{visit.ticket}/{visit.turn}"
+
+
+def named(ticket: str) -> Settings | None:
+    """Return the settings of a ticket; None where the page shows others, or is gone."""
+    name, _, turn = ticket.partition("/")
+    visit = _VISITS.get(name)
+    return visit.shown if visit is not None and turn == str(visit.turn) else None
 
 
 # ---- the address ------------------------------------------------------------

@@ -8,16 +8,19 @@ from typing import Any
 
 from attention.core.finite import listed, troubles
 from attention.core.trace import AttentionTrace
+from attention.explain.captions import formula
 from attention.explain.view import View
 from attention.figures.panes import panes as figures
 from attention.figures.panes.pane import Pane
 from attention.figures.panes.panes import Cell
+from attention.pages.components import board
 from attention.pages.frame import state
 from attention.pages.panels import cells
 from attention.session.edit.changes import name_of
+from attention.session.state.about import what_it_is
 from attention.session.state.run import no_key_sentences, one, run, view
 from attention.session.state.settings import PUSHED, TRUE_MASK, Settings
-from attention.vocabulary.sentences import capital
+from attention.vocabulary.sentences import amount, capital, which_of
 from attention.vocabulary.stages import STAGES
 
 
@@ -48,6 +51,33 @@ def panes(s: Settings, shown: View, cell: Cell) -> list[Pane]:
         )
         for pane in drawn(s, shown, cell, in_colours=True)
     ]
+
+
+def contents(s: Settings, shown: View, cell: Cell) -> board.Contents:
+    """Return what the board of all stages shows, on which inputs can be typed."""
+    return board.Contents(
+        [cells.let_edit(pane, s) for pane in panes(s, shown, cell)],
+        formula=formula(shown),
+        remark=sizes(s),
+        about=what_it_is(s),
+        query=s.query,
+        cell=cell,
+        planned=True,
+        card=cells.card(s, shown, cell),
+        strip=cells.strip(s, shown),
+        play=cells.play(s, shown),
+    )
+
+
+def sizes(s: Settings) -> str:
+    """Return the numbers of tokens, dimensions and heads, and which item is shown."""
+    counts = [amount(len(s.tokens), "token")]
+    counts += [] if s.d_model is None else [f"d_model {s.d_model}"]
+    counts += [] if s.weights_alone else [f"d_k {s.d_k}", f"d_v {s.d_v}"]
+    counts += [amount(s.heads, "head")]
+    counts += [f"{s.kv_heads} of keys and values"] if s.kv_heads < s.heads else []
+    counts += [which_of("item", [s.item], s.batch)]
+    return " · ".join(filter(None, counts))
 
 
 def chooses(there: cells.Shapes) -> Callable[[object], None]:

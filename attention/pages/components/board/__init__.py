@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,9 @@ _HERE = Path(__file__).parent
 TRUE = "_inf"  # ends the name of a stage under a true mask, next to one that adds −1e9
 BOARD = "board/board.js"
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
+_ENCODER = json.JSONEncoder(
+    separators=(",", ":"), ensure_ascii=False, check_circular=False, default=vars
+)
 _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
@@ -41,44 +43,87 @@ _COMPONENT = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True)
+class Contents:
+    """What a board shows: panes, which it draws in place, and what it says beside them.
+
+    Stages that are not ``spoken_of`` are dimmed, where some are; of those that share a place, the
+    last one is in front. A ``steady`` board has the same places with a mask and without, and its
+    inputs are open, unless it has no room for them and they are not spoken of. With ``only`` a
+    stage, that and what it is made of are drawn as a product.
+
+    A word of the ``strip`` is the query; ``play`` are its steps. Each pane carries a digest of what
+    is drawn, and only those that changed are drawn anew. When all are painted, the board's
+    ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it say what they are by
+    ``about``.
+    """
+
+    panes: Sequence[Pane]
+    formula: Sequence[tuple[str, str | None]] | None = None
+    remark: str = ""
+    spoken_of: Collection[str] = ()
+    tag: str = ""
+    about: About | None = None
+    query: int | None = None
+    cell: tuple[str, int, int] | None = None
+    planned: bool = False
+    steady: bool = False
+    only: str = ""
+    card: Card | None = None
+    strip: Strip | None = None
+    play: Sequence[PlayStep] = ()
+
+    def written(self, **more: object) -> bytes:
+        """Return it as the board reads it, with what else it is to know."""
+        sent = [_sent(pane) for pane in self.panes]
+        digests = [_digest(drawn.encode() + raw) for _, drawn, raw in sent]
+        head = {
+            "palettes": PALETTES,
+            "formula": self.formula,
+            "remark": self.remark,
+            "query": self.query,
+            "cell": self.cell,
+            "planned": self.planned,
+            "steady": self.steady,
+            "only": self.only,
+            "order": LOWER,
+            "card": self.card,
+            "strip": self.strip,
+            "play": self.play,
+            "spokenOf": list(self.spoken_of),
+            "about": "; ".join(self.about.lines()) if self.about else "",
+            "tag": self.tag or _digest("".join(digests).encode()),
+        }
+        written = [
+            f"{as_json(words | {'digest': digest})[:-1]},{drawn[1:]}"
+            for (words, drawn, _), digest in zip(sent, digests, strict=True)
+        ]
+        data = f'{as_json(head | more)[:-1]},"panes":[{",".join(written)}]}}'.encode()
+        # the bytes of the heatmaps follow, behind one that no JSON has
+        return b"\0".join([data, b"".join(raw for *_, raw in sent)])
+
+
 def show(
     key: str,
-    panes: Sequence[Pane],
+    contents: Contents,
     *,
-    formula: Sequence[tuple[str, str | None]] | None = None,
-    remark: str = "",
-    spoken_of: Collection[str] = (),
-    tag: str = "",
-    about: About | None = None,
     edited: str = "",
-    query: int | None = None,
-    cell: tuple[str, int, int] | None = None,
-    planned: bool = False,
-    steady: bool = False,
-    only: str = "",
-    card: Card | None = None,
-    strip: Strip | None = None,
-    play: Sequence[PlayStep] = (),
+    asks: str = "",
     on_picked: Callable[[object], None] | None = None,
     on_asked: Callable[[object], None] | None = None,
     on_opened: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
     on_lost: Callable[[object], None] | None = None,
 ) -> None:
-    """Draw the panes in place. Stages that are not ``spoken_of`` are dimmed, where some are; of
-    those that share a place, the last one is in front. A ``steady`` board has the same places with
-    a mask and without, and its inputs are open, unless it has no room for them and they are not
-    spoken of. With ``only`` a stage, that and what it is made of are drawn as a product.
+    """Draw a board.
 
     ``on_picked`` gets what the browser sent, unchecked; so does ``on_asked``, of the word of the
-    ``strip`` that is to be the query; ``play`` are the steps of that which is. ``on_opened`` gets
-    the name of a stage whose heatmap is asked for. ``on_edited`` gets
-    the operations that were not counted yet, and whether a stroke goes on that will be one step of
-    Back; it returns what it refuses; each operation says what was ``edited`` when it was made. Each
-    pane carries a digest of what is drawn, and only those that changed are drawn anew. When all are
-    painted, the board's ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it
-    say what they are by ``about``. ``on_lost`` is called where the browser cannot fetch the scripts
-    of the board, so that nothing is drawn.
+    strip that is to be the query. ``on_opened`` gets the name of a stage whose heatmap is asked
+    for. ``on_edited`` gets the operations that were not counted yet, and whether a stroke goes on
+    that will be one step of Back; it returns what it refuses; each operation says what was
+    ``edited`` when it was made. ``on_lost`` is called where the browser cannot fetch the scripts of
+    the board, so that nothing is drawn. ``asks`` is the address under which it asks between two
+    answers, of :mod:`attention.pages.asked`.
     """
     moves: dict[str, Any] = {}
     if on_picked:
@@ -91,35 +136,12 @@ def show(
         moves["lost"] = partial(state.heard, key, "lost", on_lost)
     if on_edited:
         moves["edited"] = partial(_edited, key, on_edited)
-    sent = [_sent(pane) for pane in panes]
-    digests = [_digest(drawn.encode() + raw) for _, drawn, raw in sent]
-    head = {
-        "palettes": PALETTES,
-        "formula": formula,
-        "remark": remark,
-        "query": query,
-        "cell": cell,
-        "planned": planned,
-        "steady": steady,
-        "only": only,
-        "order": LOWER,
-        "opens": bool(on_opened),
-        "card": asdict(card) if card else None,
-        "strip": asdict(strip) if strip else None,
-        "play": [asdict(step) for step in play],
-        "spokenOf": list(spoken_of),
-        "about": "; ".join(about.lines()) if about else "",
-        "edits": _answer(key) | {"edited": edited} if on_edited else None,
-        "code": share.code(),
-        "tag": tag or _digest("".join(digests).encode()),
-    }
-    written = [
-        f"{_json(words | {'digest': digest})[:-1]},{drawn[1:]}"
-        for (words, drawn, _), digest in zip(sent, digests, strict=True)
-    ]
-    data = f'{_json(head)[:-1]},"panes":[{",".join(written)}]}}'.encode()
-    # the bytes of the heatmaps follow, behind one that no JSON has
-    data = b"\0".join([data, b"".join(raw for *_, raw in sent)])
+    data = contents.written(
+        opens=bool(on_opened),
+        edits=_answer(key) | {"edited": edited} if on_edited else None,
+        code=share.code(),
+        asks=asks,
+    )
     _COMPONENT(key=key, data=data, **{f"on_{name}_change": move for name, move in moves.items()})
     state.catch_up(key, moves)
 
@@ -128,12 +150,13 @@ def _sent(pane: Pane) -> tuple[dict[str, Any], str, bytes]:
     """The words around a pane, what is drawn as JSON, and the bytes of its cells."""
     words, drawn, raw = to_board(pane)
     if of := STAGES.get(pane.name.removesuffix(TRUE)):
-        place = {name: value for name, value in asdict(of.place).items() if value not in ("", None)}
+        place = {name: value for name, value in vars(of.place).items() if value not in ("", None)}
         words |= {"place": place, "rowKind": of.rows, "columnKind": of.columns}
-    return words, _json(drawn), raw
+    return words, as_json(drawn), raw
 
 
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
+    """Return what the board reads: of a dataclass its fields."""
     return _ENCODER.encode(value)
 
 

@@ -7,6 +7,7 @@ import {
   childrenOf,
   connected,
   make,
+  measured,
   modeAround,
   moved,
   pageAround,
@@ -17,6 +18,7 @@ import { flowed, flowedInRoom, isMaskless, measureIn, placed, planned, roomOf } 
 import { Editor } from './edit/editor.js'
 import { Edits, PATIENCE } from './edit/edits.js'
 import { Files } from './files.js'
+import { Asked } from './card/asked.js'
 import { Strip } from './card/draw_strip.js'
 import { ALL, Around } from './card/formula.js'
 import { Linking } from './edit/linking.js'
@@ -57,8 +59,12 @@ class Board {
     this.edits = new Edits(
       message => this.send('edited', message),
       stage => this.touched(stage),
-      sentence => this.say(sentence)
+      sentence => this.say(sentence),
+      message => this.preview(message)
     )
+    this.asked = new Asked(() => this.head.asks ?? '', () => this.came())
+    /** @type {{ cell: import('./card/asked.js').Place, asks: string } | null} */
+    this.picked = null // the cell that was picked, until an answer says it
     this.presenter = new Presenter(this)
     this.player = new Player(this)
     this.width = 0
@@ -153,13 +159,71 @@ class Board {
     const other = head.tag !== this.head?.tag
     if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
     this.player.heard(head)
-    this.head = head
+    this.told = { cell: head.cell, card: head.card }
+    this.head = this.asPicked(head)
     this.send = emit
     this.edits.heard(head.edits)
     this.around.writeFormula(head)
     this.arrange()
     this.draw(false, true)
     this.player.arrived()
+  }
+
+  // ---- between two answers --------------------------------------------------------------------
+
+  // What an answer says, with the cell that was picked since, as long as the numbers are the same.
+  asPicked(head) {
+    const { cell, asks } = this.picked ?? {}
+    if (String(head.cell) === String(cell) || head.asks !== asks) this.picked = null
+    const card = this.picked && this.asked.card(this.picked.cell)
+    return card ? { ...head, cell, card } : head
+  }
+
+  // A cell of which Python was told: its arithmetic is shown at once where it is here, or as soon
+  // as it comes; where Python does not say so in time, what it said last.
+  choosePlace(stage, i, j) {
+    if (!this.emit('picked', { stage, i, j }) || !this.head.asks) return
+    this.picked = { cell: [stage, i, j], asks: this.head.asks }
+    clearTimeout(this.patience)
+    this.patience = setTimeout(() => {
+      if (!this.picked) return
+      this.picked = null
+      Object.assign(this.head, this.told)
+      this.draw(false, true)
+    }, PATIENCE)
+    this.showPicked()
+  }
+
+  showPicked() {
+    const card = this.picked && this.asked.card(this.picked.cell)
+    if (!card || card === this.head.card) return
+    Object.assign(this.head, { cell: this.picked.cell, card })
+    this.around.pointed = null
+    this.around.showCard()
+    this.linking.remark() // what else is lit comes with the answer
+  }
+
+  // Cards have come.
+  came() {
+    this.showPicked()
+    this.around.showCard()
+  }
+
+  // What a number makes that is dragged; false where it has to be sent.
+  preview(message) {
+    const { asks, cell } = this.head
+    const show = bytes => {
+      if (!this.edits.stroke) return
+      if (bytes && this.head.asks === asks) measured(REPAINT, () => {
+        Object.assign(this.head, received(bytes))
+        this.edits.seen = message.operations.at(-1)[0]
+        this.around.writeFormula(this.head)
+        this.arrange()
+        this.draw(false, true)
+      })
+      this.edits.pump()
+    }
+    return this.asked.preview(message, cell, show)
   }
 
   // Tell Python, and whether it could be. Streamlit drops what a component sends while the
@@ -315,6 +379,11 @@ class Board {
     const [stage, i, j] = this.head.cell ?? []
     const chosen = this.panes.get(stage)?.spec
     return chosen ? keyOf(chosen, i, j) : -1
+  }
+
+  // Whether a row of a stage, as Python has it, is that of the query.
+  isLit({ spec }, row) {
+    return spec.rowKind === 'queries' && row === this.query && !!spec.picks
   }
 
   // The chosen cell, where it is one of this pane.
@@ -602,7 +671,7 @@ class Board {
 
   pick(pane, i, j) {
     const [row, column] = pane.swap([i, j])
-    if (pane.spec.picks) this.emit('picked', { stage: pane.spec.name, i: row, j: column })
+    if (pane.spec.picks) this.choosePlace(pane.spec.name, row, column)
   }
 
   // The next blank, or the one before, of all panes, of those without an answer on its way.
@@ -692,12 +761,10 @@ const received = bytes => {
 const REPAINT = 'attention: repaint' // what the browser's tools and benchmarks call it
 
 export default function (component) {
-  const start = performance.now()
   const { data, parentElement, setTriggerValue } = component
   const root = parentElement.querySelector('.board')
   const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
-  const end = callOn(root, Board, board => board.show(received(bytes), setTriggerValue))
-  performance.clearMeasures(REPAINT) // the browser keeps them all
-  performance.measure(REPAINT, { start })
-  return end
+  return measured(REPAINT, () =>
+    callOn(root, Board, board => board.show(received(bytes), setTriggerValue))
+  )
 }

@@ -166,14 +166,29 @@ export class Around {
     formula.style.fontSize = `${smaller ?? sizeFor(`${least} ${PRESENT}`) ?? LETTERS.at(-1)}px`
   }
 
-  // The arithmetic of the chosen cell; on a phone a sheet at the foot.
+  // Show how a cell of the lit row is made while it is pointed at, if not by a finger; null: the
+  // chosen one.
+  point(cell) {
+    if (String(cell) === String(this.pointed)) return
+    this.pointed = cell
+    this.showCard()
+  }
+
+  showCard() {
+    const { plan, player } = this.board
+    if (plan && !player.on) this.placeCard(plan.card, plan)
+  }
+
+  // The arithmetic of the cell that is pointed at, or of the chosen one; on a phone a sheet at the
+  // foot.
   placeCard(rect, { phone }) {
     const isSheet = phone && !rect
-    const { head, measure, presenter, player } = this.board
-    const given = player.card ?? head.card
+    const { head, measure, presenter, player, asked } = this.board
+    const isAway = isSheet && !player.on && this.away === String(head.cell)
+    const pointed = this.pointed && !isAway && asked.card(this.pointed)
+    const given = player.card ?? (pointed || head.card)
     const { stage, row, column } = given ?? {}
     const cell = [stage, row, column].join()
-    const isAway = this.away === cell && !player.on
     this.card.classList.toggle('sheet', isSheet)
     if (isSheet) for (const name of ['transform', 'width', 'height']) this.card.style[name] = ''
     else at(this.card, rect)
@@ -192,12 +207,12 @@ export class Around {
     const focused = links().indexOf(/** @type {any} */ (document.activeElement))
     const setting = setCard(given, { w, h }, { measure, sizes, steps: player.on })
     drawCard(this.card, setting, place => {
-      this.board.emit('picked', { stage: place.stage, i: place.row, j: place.column })
+      this.board.choosePlace(place.stage, place.row, place.column)
     })
     if (player.on) drawSteps(this.card, player, { px: setting.px, w, measure })
     links()[focused]?.focus({ preventScroll: true })
-    if (isSheet) this.addClose(cell)
-    if (player.on) return
+    if (isSheet) this.addClose()
+    if (player.on || pointed) return
     const isOther = this.shown !== undefined && this.shown !== cell
     this.shown = cell
     if (isOther) this.announce()
@@ -205,14 +220,14 @@ export class Around {
   }
 
   // A sheet can be put away until another cell is chosen; that of Play ends it.
-  addClose(cell) {
-    const { player } = this.board
+  addClose() {
+    const { player, head } = this.board
     const label = player.on ? 'Leave Play' : 'Put the arithmetic away'
     const close = make('button', 'board-away', this.card.querySelector('header'), '×')
     Object.assign(close, { type: 'button', ariaLabel: label })
     close.onclick = () => {
       if (player.on) return player.leave()
-      this.away = cell
+      this.away = String(head.cell)
       this.card.hidden = true
     }
   }

@@ -11,16 +11,20 @@ export class Edits {
    * @param {(message: { client: string, operations: any[][], more: boolean }) => void} send
    * @param {(stage: string) => void} changed
    * @param {(sentence: string) => void} say
+   * @param {(message: { client: string, operations: any[][], more: boolean }) => boolean} preview
+   *   whether it will be seen what they make, so that they need not be sent before the hand lets go
    */
-  constructor(send, changed, say) {
+  constructor(send, changed, say, preview) {
     this.send = send
     this.changed = changed
     this.say = say
+    this.preview = preview
     this.client = Math.random().toString(36).slice(2)
     this.number = 0
     /** @type {Operation[]} */
     this.queue = [] // not acknowledged yet
     this.flying = 0 // the last number of the message in the air
+    this.seen = 0 // the last number whose effect is on the board, though Python has not counted it
     this.most = Infinity // operations of one message
     this.edited = '' // what is edited
     this.stroke = false // a scrub goes on: one step of Back together
@@ -51,7 +55,8 @@ export class Edits {
     this.pump()
   }
 
-  // A scrub is sent as it goes; the address, and with it Back, moves on when it has ended.
+  // A scrub is seen as it goes, or is sent so; the address, and with it Back, moves on when it has
+  // ended.
   begin() {
     this.stroke = true
   }
@@ -64,6 +69,10 @@ export class Edits {
 
   pump() {
     if (this.held || this.flying || !this.queue.length) return
+    const sent = this.queue.slice(0, this.most)
+    const more = this.stroke || sent.length < this.queue.length
+    const message = { client: this.client, operations: sent.map(written), more }
+    if (this.stroke && (this.seen >= message.operations.at(-1)[0] || this.preview(message))) return
     clearTimeout(this.watch)
     this.watch = setTimeout(() => {
       this.flying = 0
@@ -74,19 +83,15 @@ export class Edits {
       this.say('The server cannot be reached just now; what you typed is sent when it is back.')
       return
     }
-    const sent = this.queue.slice(0, this.most)
-    this.flying = sent.at(-1).number
-    const operations = sent.map(({ number, kind, stage, row, column, text, of }) => {
-      return [number, kind, stage, row, column, text, of]
-    })
-    const more = this.stroke || sent.length < this.queue.length
-    this.send({ client: this.client, operations, more })
+    this.flying = message.operations.at(-1)[0]
+    this.send(message)
   }
 
   // Python's answer: what it has counted is on the board now, or was refused.
   heard(/** @type {Answer | null} */ answer) {
     this.most = answer?.most ?? this.most
     this.edited = answer?.edited ?? this.edited
+    this.seen = 0
     if (answer?.client !== this.client) return
     const told = answer.refused.filter(([number]) => this.queue.some(op => op.number === number))
     this.queue = this.queue.filter(({ number }) => number > answer.last)
@@ -102,7 +107,7 @@ export class Edits {
 
   // The operations whose effect is drawn over a pane until Python has answered; the newest counts.
   of(stage) {
-    return this.queue.filter(operation => operation.stage === stage)
+    return this.queue.filter(({ number, stage: of }) => of === stage && number > this.seen)
   }
 
   get idle() {
@@ -113,3 +118,13 @@ export class Edits {
     clearTimeout(this.watch)
   }
 }
+
+const written = ({ number, kind, stage, row, column, text, of }) => [
+  number,
+  kind,
+  stage,
+  row,
+  column,
+  text,
+  of
+]

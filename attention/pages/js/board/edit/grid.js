@@ -1,7 +1,7 @@
 // A pane as a grid: the chosen cell, keys, clicks, and numbers typed, pasted, dragged or turned in
 // place. Column -1 is the label of a row, where it is a token that can be renamed.
 
-import { make, px } from '../../elements.js'
+import { make, measured, px } from '../../elements.js'
 import { calledOf, exactOf, textOf } from '../text/cells.js'
 import { waitingOn } from '../text/pane.js'
 import { CLICK, areaOf, axesOf, dragged, isSeen, line, partOf, same } from '../paint/part.js'
@@ -20,6 +20,7 @@ export const MOVES = {
 const TYPED = /^[\d.,+\u2212-]$/ // begins a number
 const TWICE = 400 // ms between the clicks of a double click
 const STRIDE = 4 // px of a scrub for each step
+const POINTED = 'attention: pointed' // what the browser's tools and benchmarks call it
 let grids = 0
 
 export class Grid {
@@ -369,9 +370,11 @@ export class Grid {
 
   hover(event) {
     if (event.buttons || event.pointerType === 'touch' || this.board.editor.open) return
-    const cell = this.under(event)
-    if (cell && cell[1] >= 0) this.board.linking.mark(this.pane, ...cell)
-    else this.board.linking.rest()
+    measured(POINTED, () => {
+      const cell = this.under(event)
+      if (cell && cell[1] >= 0) this.board.linking.mark(this.pane, ...cell)
+      else this.board.linking.rest()
+    })
   }
 
   down(event) {

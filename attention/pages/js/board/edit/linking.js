@@ -16,12 +16,13 @@ export class Linking {
 
   mark(pane, i, j, named = true) {
     const { board, tip } = this
-    this.unmark()
+    this.clear()
     this.marked = [pane, i, j, named]
     this.box(pane, pane.cursor, i, i, j, j)
     const [row, column] = pane.swap([i, j])
     this.follow(pane, row, column, new Map())
-    if (!named || board.edits.stroke) return // a number that is dragged is read in its cell
+    if (!named || board.edits.stroke) return board.around.point(null) // it is read in its cell
+    board.around.point(board.isLit(pane, row) ? [pane.spec.name, row, column] : null)
     tip.textContent = `${calledOf(pane, i, j)}   ${textOf(pane, i, j)}`
     const area = board.root.getBoundingClientRect()
     const box = pane.cursor.getBoundingClientRect()
@@ -86,6 +87,11 @@ export class Linking {
   }
 
   unmark() {
+    this.clear()
+    this.board.around.point(null)
+  }
+
+  clear() {
     this.marked = null
     this.tip.style.display = 'none'
     for (const pane of this.board.panes.values()) {

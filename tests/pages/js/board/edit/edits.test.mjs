@@ -19,6 +19,7 @@ const wait = ms => {
 
 // What is sent, said and touched; Python's part is played by `answer`.
 let [edits, sent, said, touched] = [null, [], [], []]
+let seen = null // the messages whose effect is seen before they are sent; null: nobody shows any
 const numbers = message => message.operations.map(([number]) => number)
 const answer = (last, more = {}) => {
   edits.heard({ client: edits.client, last, most: 100, edited: 'now', refused: [], ...more })
@@ -28,11 +29,12 @@ const type = (column, text = '1') => edits.add('cell', 'X', 0, column, text)
 beforeEach(() => {
   edits?.close()
   connection = 'CONNECTED'
-  ;[sent, said, touched] = [[], [], []]
+  ;[sent, said, touched, seen] = [[], [], [], null]
   edits = new Edits(
     message => sent.push(message),
     stage => touched.push(stage),
-    sentence => said.push(sentence)
+    sentence => said.push(sentence),
+    message => !!seen?.push(message)
   )
 })
 
@@ -130,6 +132,25 @@ test('a number that is dragged says that more comes until it is let go', () => {
   assert.deepEqual(sent.map(({ more }) => more), [true, true, false])
   assert.equal(sent[2].operations[0][1], 'end')
   edits.end() // nothing is dragged
+  assert.ok(edits.idle)
+})
+
+test('a number whose effect is seen while it is dragged is sent once it is let go', () => {
+  seen = []
+  edits.begin()
+  type(0, '1')
+  type(0, '2')
+  assert.deepEqual([sent, seen.map(numbers)], [[], [[1], [2]]])
+  assert.deepEqual(edits.of('X').map(({ text }) => text), ['2'])
+  edits.seen = 2 // it is on the board
+  edits.pump()
+  assert.deepEqual([edits.of('X'), seen.length], [[], 2])
+  type(0, '3')
+  assert.deepEqual(edits.of('X').map(({ text }) => text), ['3'])
+  answer(0) // of something else: the board shows what Python has counted
+  edits.end()
+  assert.deepEqual(sent.map(numbers), [[3, 4]])
+  answer(4)
   assert.ok(edits.idle)
 })
 

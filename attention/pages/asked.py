@@ -1,0 +1,93 @@
+"""What a board asks for between two answers of its page: cards of cells, and what a number that is
+dragged makes of the stages. Nothing is changed by it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from attention.figures.panes.panes import Cell
+from attention.limits import MAX_CARDS, BadInput
+from attention.pages.components.board import as_json
+from attention.pages.frame import state
+from attention.pages.frame.turns import turn
+from attention.pages.panels import all_stages, cells
+from attention.session.edit import board_edits
+from attention.session.state.run import run, view
+from attention.session.state.settings import Settings
+
+_WHOLE = re.compile(r"[0-9]{1,6}")
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+NOT_SHOWN = 409  # the page shows other settings by now
+
+
+def address(ticket: str) -> str:
+    """Return where a board asks about the settings of a ticket, relative to the page."""
+    return f"asked/{ticket}"
+
+
+def cards(request: Request) -> Response:
+    """Answer with the cards of a cell and others of its row, as JSON; 400 where there is none."""
+    with turn():
+        if (s := _shown(request)) is None:
+            return Response(status_code=NOT_SHOWN)
+        shown = view(s, run(s))
+        cell = _cell(request.query_params, cells.shapes(shown))
+        if cell is None:
+            return Response(status_code=400)
+        stage, i, j = cell
+        first = j - j % MAX_CARDS
+        columns = range(first, min(first + MAX_CARDS, shown.stages[stage].shape[1]))
+        written = as_json([cells.card(s, shown, (stage, i, k)) for k in columns])
+    return Response(written, media_type="application/json", headers=_HEADERS)
+
+
+def preview(request: Request) -> Response:
+    """Answer with the board as it would be after edits, as the component reads it; 400 where these
+    are none, or are refused.
+    """
+    with turn():
+        if (s := _shown(request)) is None:
+            return Response(status_code=NOT_SHOWN)
+        message = board_edits.read(_read(request.query_params.get("edits", "")))
+        if message is None:
+            return Response(status_code=400)
+        try:
+            s, _ = state.changed(s, partial(_edited, operations=message.operations))
+        except BadInput:
+            return Response(status_code=400)
+        shown = view(s, run(s))
+        s = replace(s, cell=_cell(request.query_params, cells.shapes(shown)))
+        written = all_stages.contents(s, shown, cells.chosen(s, shown)).written()
+    return Response(written, media_type="application/octet-stream", headers=_HEADERS)
+
+
+def _shown(request: Request) -> Settings | None:
+    return state.named("{name}/{turn}".format(**request.path_params))
+
+
+def _cell(asked: Mapping[str, str], there: cells.Shapes) -> Cell | None:
+    """Return the cell that a request names, where there is such a one."""
+    place: dict[str, object] = {"stage": asked.get("stage")}
+    for name in ("i", "j"):
+        text = asked.get(name, "")
+        place[name] = int(text) if _WHOLE.fullmatch(text) else None
+    return cells.existing(place, there)
+
+
+def _read(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _edited(s: Settings, operations: tuple[board_edits.Operation, ...]) -> Settings:
+    return board_edits.apply(s, operations)[0]

@@ -1,0 +1,97 @@
+// What the board asks the server for between two answers of Python's: cards, and what a number that
+// is dragged makes. attention/pages/asked.py answers; nothing is changed by it.
+
+/**
+ * @typedef {import('./card.js').Card} Card
+ * @typedef {[stage: string, row: number, column: number]} Place
+ * @typedef {{ client: string, operations: any[][], more: boolean }} Message
+ */
+
+export class Asked {
+  /**
+   * @param {() => string} address where to ask about what the board shows; '' for nowhere
+   * @param {() => void} came called when cards have come
+   */
+  constructor(address, came) {
+    this.address = address
+    this.came = came
+    this.about = '' // the address that the cards are from
+    this.failed = '' // one that did not answer, and is not asked again
+    /** @type {Map<string, Card>} */
+    this.cards = new Map()
+    this.fetching = false
+    /** @type {{ about: object, show: (bytes: Uint8Array | null) => void } | null} */
+    this.next = null // what is to be seen next, of a number that is dragged
+    this.looking = false
+  }
+
+  /**
+   * The card of a cell, where it is here; else it is asked for, with others of its row.
+   * @param {Place} place
+   * @returns {Card | null}
+   */
+  card(place) {
+    const about = this.address()
+    if (about !== this.about) {
+      this.about = about
+      this.cards = new Map()
+    }
+    const found = this.cards.get(place.join())
+    if (!found && !this.fetching) this.fetch(place)
+    return found ?? null
+  }
+
+  /** @param {Place} place */
+  async fetch([stage, i, j]) {
+    const { about } = this
+    this.fetching = true
+    const answer = await this.ask('cards', { stage, i, j })
+    const found = await answer?.json().catch(() => null)
+    this.fetching = false
+    if (!found) return
+    if (about === this.about) {
+      for (const card of found) this.cards.set([card.stage, card.row, card.column].join(), card)
+    }
+    this.came()
+  }
+
+  /**
+   * What the stages would be after edits, to be seen while more of them come; of those that wait,
+   * the newest. False where nobody answers, so that they have to be sent.
+   * @param {Message} message
+   * @param {Place | null} cell whose card comes with them
+   * @param {(bytes: Uint8Array | null) => void} show called with the board, or null
+   */
+  preview(message, cell, show) {
+    const about = this.address()
+    if (!about || about === this.failed) return false
+    const [stage, i, j] = cell ?? []
+    this.next = { about: { edits: JSON.stringify(message), stage, i, j }, show }
+    if (!this.looking) this.look()
+    return true
+  }
+
+  async look() {
+    this.looking = true
+    while (this.next) {
+      const { about, show } = this.next
+      this.next = null
+      const answer = await this.ask('preview', about)
+      const bytes = await answer?.arrayBuffer().catch(() => null)
+      show(bytes ? new Uint8Array(bytes) : null)
+    }
+    this.looking = false
+  }
+
+  /** @returns {Promise<Response | null>} */
+  async ask(what, about) {
+    const address = this.address()
+    if (!address || address === this.failed) return null
+    const url = new URL(`${address}/${what}`, document.baseURI)
+    for (const [name, value] of Object.entries(about)) url.searchParams.set(name, value ?? '')
+    const answer = await fetch(url).catch(() => null)
+    if (answer?.ok) return answer
+    this.failed = address // until there is another
+    return null
+  }
+}
