@@ -1,8 +1,11 @@
-"""How long a move takes on the board and as nine charts: ``python benchmarks/board.py``.
+"""How long a move takes on Explore: ``python benchmarks/board.py``.
 
-Three servers and one Chromium are started; the three ways to draw take turns, move by move. A move
-is timed in the page: from the key press until all nine graphs hold the new values and their cells
-are painted, and one more frame. Prints Markdown tables and saves nothing.
+A server and one Chromium are started. A move is timed in the page: from the key press or click
+until what it changes is painted, and one more frame. Prints Markdown tables and saves nothing: where
+the time of a move goes, numbers that are dragged, the pointer along the lit row, layout shifts.
+
+With ``--beside CHECKOUT`` another checkout takes turns with this one, move by move. Only such
+ratios tell: the same machine takes up to twice as long in some hours.
 """
 
 from __future__ import annotations
@@ -20,19 +23,17 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
-from typing import Any
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from attention.session.state.links import write  # noqa: E402
-from benchmarks.charts import FITS  # noqa: E402
 from benchmarks.chromium import CHROMIUM  # noqa: E402
-from benchmarks.states import D, rolled  # noqa: E402
+from benchmarks.states import rolled  # noqa: E402
 
 WARM_UP = 3
 WINDOW = {"width": 1440, "height": 900}
@@ -44,7 +45,11 @@ CLOCK = """
 window.clock = ready => {
   let began = 0
   window.took = null
-  const start = () => { began = performance.now() }
+  const start = () => {
+    window.began = began = performance.now()
+    window.messages.length = 0
+    for (const found of Object.values(window.script)) found.length = 0
+  }
   for (const kind of ['keydown', 'pointerdown'])
     addEventListener(kind, start, { capture: true, once: true })
   const look = () => {
@@ -71,15 +76,24 @@ new PerformanceObserver(list => {
     if (!hadRecentInput) window.late += value
   }
 }).observe({ type: 'layout-shift', buffered: true })
-window.repaints = [] // ms of script for each answer that is painted
+// ms of script, by what the board calls it: for each answer that is painted, for each move of the
+// pointer; and when what was sent and received, from the key press or click
+window.script = { 'attention: repaint': [], 'attention: pointed': [] }
 new PerformanceObserver(list => {
-  for (const { name, duration } of list.getEntries())
-    if (name === 'attention: repaint') window.repaints.push(duration)
+  for (const { name, duration } of list.getEntries()) window.script[name]?.push(duration)
 }).observe({ type: 'measure' })
-window.graphs = () => [...document.querySelectorAll('.js-plotly-plot')]
-window.painted = gd => gd._fullLayout && gd.querySelector('.hm image')
-window.nine = tag => graphs().length === 9 &&
-  graphs().every(gd => painted(gd) && (tag === undefined || gd._fullLayout.meta === tag))
+window.messages = []
+const Plain = WebSocket
+window.WebSocket = class extends Plain {
+  constructor (...asked) {
+    super(...asked)
+    this.addEventListener('message', () => messages.push(['received', performance.now()]))
+  }
+  send (message) {
+    messages.push(['sent', performance.now()])
+    super.send(message)
+  }
+}
 window.middle = (stage, i, j) => {
   const canvas = document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)
   if (canvas.closest('.board-pane').hidden) document.querySelector('.board-fold').click()
@@ -88,19 +102,27 @@ window.middle = (stage, i, j) => {
   return [left + x(j), top + y(i)]
 }
 """
-READY = {
-    "board": "() => document.querySelector('.board')?.dataset.tag === '{tag}'",
-    "charts": "() => nine('{tag}')",
-    "nothing": "() => document.querySelector('#seed')?.textContent === '{tag}'",
-}
 EXPLORE = "() => document.querySelector('.board')?.dataset.tag"
-EXPLORE_D_K = """() => document.querySelector('[data-stage=Q] .board-canvas')
-    .painted.z[0].length === {d_k}"""
 CHANGED = "() => ![undefined, '{tag}'].includes(document.querySelector('.board').dataset.tag)"
+# When the first message left, the first answer began and the last ended, and the board's own script.
+TIMES = """() => {
+  const at = kind => messages.filter(([name]) => name === kind).map(([, when]) => when - began)
+  const repaints = script['attention: repaint']
+  return {
+    sent: at('sent')[0] ?? 0, first: at('received')[0] ?? 0, last: at('received').at(-1) ?? 0,
+    board: repaints.reduce((all, each) => all + each, 0)
+  }
+}"""
 ARITHMETIC = "() => document.querySelector('.board-card')?.dataset.cell === '{cell}'"
 RESTS = "() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'"
+TAG = "document.querySelector('.board').dataset.tag"
+SCRUBS = 6  # drags
+FRAMES = "frames", "answers", "script"
 SCRUB = 120  # mouse moves, one for each frame of two seconds
 STEP = 4  # px of each, as a hand drags: a new number each frame
+
+
+Moves = dict[str, list[dict[str, float]]]  # what was measured of each, by the names of moves
 
 
 @contextmanager
@@ -150,14 +172,30 @@ def moved(page: Page, address: str, act: Callable[[], None], ready: str) -> dict
     asked(f"{address}/clock/runs")
     before = page.evaluate("shifted")
     page.evaluate(f"clock({ready})")
+    work = worked(page)
     act()
     page.wait_for_function("took !== null")
     time.sleep(0.5)  # so that what comes after is neither lost nor in the next move's way
     server = json.loads(asked(f"{address}/clock/runs"))
-    shift = page.evaluate("shifted") - before
+    found = {"painted": page.evaluate("took"), "shift": page.evaluate("shifted") - before}
+    found |= {name: 1000 * (after - work[name]) for name, after in worked(page).items()}
     run, own = (sum(times) for times in zip(*server["runs"], strict=True))
-    found = {"painted": page.evaluate("took"), "run": run, "own": own, "shift": shift}
-    return found | {"count": len(server["runs"])} | server
+    found |= {"run": run, "own": own, "count": len(server["runs"])}
+    found |= page.evaluate(TIMES)
+    return found | server
+
+
+_CLIENTS: dict[Page, CDPSession] = {}
+
+
+def worked(page: Page) -> dict[str, float]:
+    """Seconds that the page's main thread has worked so far, by what it did."""
+    if page not in _CLIENTS:  # each counts from when it begins
+        _CLIENTS[page] = page.context.new_cdp_session(page)
+        _CLIENTS[page].send("Performance.enable")
+    found = _CLIENTS[page].send("Performance.getMetrics")["metrics"]
+    names = "TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration"
+    return {one["name"]: one["value"] for one in found if one["name"] in names}
 
 
 def opened(page: Page, address: str, ready: str) -> float:
@@ -173,65 +211,10 @@ def focused(page: Page, widget: str) -> None:
     page.locator(f".st-key-{widget}").get_by_role("slider").focus()
 
 
-def typed(page: Page, draw: str, text: str) -> None:
-    """Type into the first cell of X, or into the field that stands for it; Enter comes later."""
-    page.bring_to_front()
-    if draw == "board":
-        page.evaluate("middle('X', 0, 0)")  # which opens the inputs
-        page.locator(".board-pane[data-stage=X] .board-plot").focus()
-        page.keyboard.press("ArrowUp")
-    else:
-        page.locator(".st-key-typed input").focus()
-        page.keyboard.press("Control+a")
-    page.keyboard.type(text)
-
-
 def new_page(browser) -> Page:
     page = browser.new_context(viewport=WINDOW).new_page()
     page.add_init_script(CLOCK)
     return page
-
-
-def compare(
-    browser, address: str, tokens: int, runs: int, opens: int
-) -> tuple[dict[str, dict[str, list[dict]]], dict[str, tuple[float, float]], list[dict]]:
-    """Slider moves, numbers entered and first paints of the three ways to draw, taking turns; and
-    numbers dragged on the board.
-    """
-    found: dict[str, dict[str, list[dict]]] = {"slider": {}, "Enter": {}}
-    pages, links = {}, {}
-    for draw, ready in READY.items():
-        pages[draw] = new_page(browser)
-        links[draw] = f"{address}/?{urlencode({'draw': draw, 'tokens': tokens})}"
-        opened(pages[draw], links[draw], ready.format(tag="0 0"))
-        for moves in found.values():
-            moves[draw] = []
-    number = 0.0
-    for seed in range(1, WARM_UP + runs + 1):
-        for draw, page in pages.items():
-            focused(page, "seed")
-            ready = READY[draw].format(tag=f"{seed} {number:g}")
-            found["slider"][draw].append(
-                moved(page, address, lambda page=page: page.keyboard.press("ArrowRight"), ready)
-            )
-        number = seed % 8 + 0.5
-        for draw, page in pages.items():
-            typed(page, draw, f"{number:g}")
-            ready = READY[draw].format(tag=f"{seed} {number:g}")
-            found["Enter"][draw].append(
-                moved(page, address, lambda page=page: page.keyboard.press("Enter"), ready)
-            )
-    scrubs = [scrubbed(pages["board"], "X", turn) for turn in range(3)]
-    for page in pages.values():
-        page.context.close()
-    paints = {
-        draw: first_paint(browser, link, READY[draw].format(tag="0 0"), opens)
-        for draw, link in links.items()
-    }
-    for moves in found.values():
-        for draw in moves:
-            moves[draw] = moves[draw][WARM_UP:]
-    return found, paints, scrubs
 
 
 def slid(key: str, press: str) -> Callable[[Page], None]:
@@ -344,62 +327,77 @@ def shifts(browser, address: str) -> list[str]:
     return lines
 
 
-def explore(browser, address: str, tokens: int, runs: int) -> dict[str, Any]:
-    """The real page: the slider of d_k changes a matrix, that of the digits all texts; a click."""
-    page = new_page(browser)
-    opened(page, f"{address}/?{urlencode(write(rolled(tokens)))}", EXPLORE)
-    page.wait_for_timeout(2000)
-    loading = page.evaluate("shifted")
-    found: dict[str, list[dict]] = {"slider of d_k": [], "slider of digits": [], "click": []}
-    for turn in range(WARM_UP + runs):
-        key, d_k = ("ArrowRight", D + 1) if turn % 2 == 0 else ("ArrowLeft", D)
-
-        def press(key=key) -> None:
-            page.keyboard.press(key)
-
-        focused(page, "set_d_k")
-        found["slider of d_k"].append(moved(page, address, press, EXPLORE_D_K.format(d_k=d_k)))
-        focused(page, "set_digits")
-        tag = page.evaluate("document.querySelector('.board').dataset.tag")
-        found["slider of digits"].append(moved(page, address, press, CHANGED.format(tag=tag)))
-        j = 1 + turn % 2
-        x, y = page.evaluate(f"middle('scores', 1, {j})")
-        ready = ARITHMETIC.format(cell=f"scores,1,{j}")
-        found["click"].append(moved(page, address, lambda x=x, y=y: page.mouse.click(x, y), ready))
-    scrubs = [scrubbed(page, "W_Q", turn) for turn in range(3)]
-    page.context.close()
-    moves = {name: moves[WARM_UP:] for name, moves in found.items()}
-    return {"moves": moves, "scrubs": scrubs, "loading": loading}
+Prepared = tuple[Callable[[], None], str]  # what to do, and when it is there
 
 
-def beside(browser, addresses: dict[str, str], tokens: int, runs: int) -> list[str]:
-    """Moves on Explore of this checkout and of another, in turns."""
+def pressed_on(slider: str) -> Callable[[Page, int], Prepared]:
+    """A key press on a slider: one up, the next down."""
+
+    def prepare(page: Page, turn: int) -> Prepared:
+        focused(page, f"set_{slider}")
+        key = "ArrowLeft" if turn % 2 else "ArrowRight"
+        return lambda: page.keyboard.press(key), CHANGED.format(tag=page.evaluate(TAG))
+
+    return prepare
+
+
+def clicked_on(column: int) -> Callable[[Page, int], Prepared]:
+    """A click on a cell of the scores, in another row than in the turn before."""
+
+    def prepare(page: Page, turn: int) -> Prepared:
+        page.bring_to_front()
+        i = 1 + turn % 3
+        x, y = page.evaluate(f"middle('scores', {i}, {column})")
+        return lambda: page.mouse.click(x, y), ARITHMETIC.format(cell=f"scores,{i},{column}")
+
+    return prepare
+
+
+MOVES = {
+    "slider of d_k": pressed_on("d_k"),
+    "slider of digits": pressed_on("digits"),
+    "click in another row": clicked_on(0),
+    "click in the lit row": clicked_on(2),  # of the click before
+}
+
+
+def explore(browser, addresses: dict[str, str], tokens: int, runs: int) -> dict[str, Moves]:
+    """Moves on Explore of each checkout, in turns."""
     pages = {name: new_page(browser) for name in addresses}
     link = urlencode(write(rolled(tokens)))
+    found: dict[str, Moves] = {}
     for name, page in pages.items():
         opened(page, f"{addresses[name]}/?{link}", EXPLORE)
         page.wait_for_timeout(2000)
-    found: dict[str, dict[str, list[float]]] = {}
+        found[name] = {words: [] for words in MOVES} | {"dragged": [], "pointed": []}
     for turn in range(WARM_UP + runs):
-        for slider in ("digits", "d_k"):
+        for words, prepare in MOVES.items():
             for name, page in pages.items():
-                focused(page, f"set_{slider}")
-                ready = CHANGED.format(tag=page.evaluate(EXPLORE))
-                key = "ArrowLeft" if turn % 2 else "ArrowRight"
-                took = moved(
-                    page, addresses[name], lambda p=page, k=key: p.keyboard.press(k), ready
-                )
-                found.setdefault(slider, {}).setdefault(name, []).append(took["painted"])
-    for page in pages.values():
+                act, ready = prepare(page, turn)
+                found[name][words].append(moved(page, addresses[name], act, ready))
+    for turn in range(SCRUBS):
+        for name, page in pages.items():
+            found[name]["dragged"].append(scrubbed(page, "W_Q", turn))
+    for name, page in pages.items():
+        found[name]["pointed"] = [{"script": ms} for ms in pointed(page, tokens)]
         page.context.close()
-    lines = [
-        f"\n**Explore beside the other checkout, {tokens} tokens** (medians of {runs}, in ms)\n"
-    ]
-    lines += [row("", *addresses, "ratio"), "|---|---:|---:|---:|"]
-    for slider, times in found.items():
-        here, there = (median(times[name][WARM_UP:]) for name in addresses)
-        lines.append(row(f"slider of {slider} → repainted", here, there, f"{here / there:.2f}"))
-    return lines
+    return {
+        name: {words: m[WARM_UP:] if words in MOVES else m for words, m in moves.items()}
+        for name, moves in found.items()
+    }
+
+
+def pointed(page: Page, tokens: int) -> list[float]:
+    """Milliseconds of script for each move of the pointer along the lit row of the scores."""
+    page.bring_to_front()
+    cell = page.evaluate("document.querySelector('.board-card').dataset.cell")
+    i = int(cell.split(",")[1])
+    for turn in range(2):  # the first time the cards are asked for
+        page.evaluate("script['attention: pointed'].length = 0")
+        for j in range(min(tokens, 16)):
+            page.mouse.move(*page.evaluate(f"middle('scores', {i}, {j})"))
+            page.wait_for_timeout(100 if turn else 300)
+    return page.evaluate("script['attention: pointed']")
 
 
 def scrubbed(page: Page, stage: str, turn: int) -> dict[str, float]:
@@ -411,16 +409,16 @@ def scrubbed(page: Page, stage: str, turn: int) -> dict[str, float]:
     x, y = page.evaluate(f"middle('{stage}', 0, 0)")
     page.mouse.move(x, y)
     page.mouse.down()
-    page.evaluate("count(), repaints = []")
+    page.evaluate("count(), script['attention: repaint'].length = 0")
     began = time.perf_counter()
     for k in range(SCRUB):
         page.mouse.move(x + STEP * (k if turn % 2 else -k), y)
         time.sleep(max(0.0, began + (k + 1) / 60 - time.perf_counter()))
     counted, seconds = page.evaluate("counted"), time.perf_counter() - began
-    script = median(page.evaluate("repaints"))
+    took = median(page.evaluate("script['attention: repaint']"))
     page.mouse.up()
     page.wait_for_timeout(1000)
-    return {name: count / seconds for name, count in counted.items()} | {"script": script}
+    return {name: count / seconds for name, count in counted.items()} | {"script": took}
 
 
 def first_paint(browser, link: str, ready: str, times: int) -> tuple[float, float]:
@@ -444,74 +442,56 @@ def row(words: str, *cells) -> str:
     )
 
 
-SERVER = (
+PARTS = (
+    ("key press or click → the first message is sent", "sent"),
+    ("→ the first answer of the server comes", "first"),
+    ("→ the last one comes", "last"),
+    ("→ what changed is painted", "painted"),
+    ("script of the board, all repaints of the move", "board"),
+    ("main thread of the page, all of the move", "TaskDuration"),
+    ("of it script, Streamlit’s and ours", "ScriptDuration"),
+    ("of it style", "RecalcStyleDuration"),
+    ("of it layout", "LayoutDuration"),
     ("server: the script's processor time", "own"),
     ("server: the script by the clock, beside a busy browser", "run"),
     ("server: processor time of all threads, sending included", "processor"),
 )
 
 
-def rates(scrubs: list[dict[str, float]]) -> str:
-    frames, answers, script = (
-        median(scrub[name] for scrub in scrubs) for name in ("frames", "answers", "script")
-    )
-    return (
-        f"A number that is dragged is painted in {frames:.0f} frames a second, with"
-        f" {answers:.0f} answers a second; to repaint for one takes {script:.1f} ms of script."
-    )
-
-
-def comparison(
-    found: dict[str, dict[str, list[dict]]],
-    paints: dict[str, tuple[float, float]],
-    scrubs: list[dict[str, float]],
-    tokens: int,
-) -> list[str]:
-    moves = found["slider"]
-    turns = len(moves["board"])
-    lines = [f"\n**The nine panes, {tokens} tokens** (medians of {turns} moves each, in ms)\n"]
-    head = ("the board", "nine `st.plotly_chart`", "ratio", "nothing drawn", "board ÷ nothing")
-    lines += [row("", *head), "|---|" + "---:|" * len(head)]
-    for words, kind, what in (
-        ("key press on a slider → all nine repainted", "slider", "painted"),
-        ("Enter in a cell → all nine repainted", "Enter", "painted"),
-        *((words, "slider", what) for words, what in SERVER),
-    ):
-        a, b, c = (middle(found[kind][draw], what) for draw in READY)
-        lines.append(row(words, a, b, f"{b / a:.1f}", c, f"{a / c:.1f}"))
-    for words, k in (("opening the page, empty cache", 0), ("opening the page, full cache", 1)):
-        a, b, c = (paints[draw][k] for draw in READY)
-        lines.append(row(words, a, b, f"{b / a:.1f}", c, f"{a / c:.1f}"))
-    return [*lines, f"\n{rates(scrubs)}"]
-
-
-def real_page(
-    found: dict[str, Any], paints: dict[str, tuple[float, float]], tokens: int
-) -> list[str]:
-    moves = found["moves"]
-    turns = len(moves["click"])
-    lines = [
-        f"\n**Explore itself, {tokens} tokens, all its panes**"
-        f" (medians of {turns} moves each, in ms)\n"
-    ]
-    lines += [row("", *moves), "|---|" + "---:|" * len(moves)]
-    lines += [row(words, *(middle(m, what) for m in moves.values())) for words, what in SERVER]
-    lines.append(row("key press or click → shown", *(middle(m, "painted") for m in moves.values())))
-    slider, click = (middle(moves[name], "painted") for name in ("slider of d_k", "click"))
-    counts = (f"{middle(m, 'count'):.0f}" for m in moves.values())
-    lines.append(row("script runs for one move", *counts))
-    shifts = (f"{max(move['shift'] for move in m):.3f}" for m in moves.values())
-    lines.append(row("layout shift, the most of a move", *shifts))
-    (cold, warm), (cold_charts, warm_charts) = paints["board"], paints["charts"]
+def where(moves: Moves, tokens: int) -> list[str]:
+    """The table of where the time of each move goes."""
+    runs = len(moves["slider of d_k"])
+    lines = [f"\n**Where the time goes, {tokens} tokens** (medians of {runs} moves each, in ms)\n"]
+    lines += [row("", *MOVES), "|---|" + "---:|" * len(MOVES)]
+    lines += [row(words, *(middle(moves[m], what) for m in MOVES)) for words, what in PARTS]
+    counts = (f"{middle(moves[m], 'count'):.0f}" for m in MOVES)
+    shifts = (f"{max(move['shift'] for move in moves[m]):.3f}" for m in MOVES)
+    lines += [row("script runs for one move", *counts)]
+    lines += [row("layout shift, the most of a move", *shifts)]
+    frames, answers, took = (middle(moves["dragged"], what) for what in FRAMES)
     return [
         *lines,
-        f"\nA click shows its arithmetic in {click / slider:.2f} × a slider move."
-        f" {rates(found['scrubs'])}"
-        f" Opening Explore takes {cold:.0f} ms with an empty cache and {warm:.0f} ms with a full"
-        f" one; with nine `st.plotly_chart` in place of its board {cold_charts:.0f} and"
-        f" {warm_charts:.0f} ms (ratios {cold / cold_charts:.2f} and {warm / warm_charts:.2f})."
-        f" Layout shift while it opens: {found['loading']:.3f}.",
+        f"\nA number that is dragged is painted in {frames:.0f} frames a second, with"
+        f" {answers:.0f} answers a second; to repaint for one takes {took:.1f} ms of script. A move"
+        f" of the pointer along the lit row takes {middle(moves['pointed'], 'script'):.1f} ms.",
     ]
+
+
+def side_by_side(found: dict[str, Moves], tokens: int) -> list[str]:
+    """The table of two checkouts: medians, and the median of the ratios turn by turn."""
+    before, now = found["before"], found["now"]
+    runs = len(now["slider of d_k"])
+    lines = [f"\n**Before and now, {tokens} tokens** (medians of {runs}, in turns)\n"]
+    lines += [row("", "before", "now", "ratio"), "|---|---:|---:|---:|"]
+    rows = [(f"{words} → painted, ms", words, "painted") for words in MOVES]
+    rows += [(f"{words}: processor time of the server, ms", words, "processor") for words in MOVES]
+    rows += [("answers a second, a number dragged", "dragged", "answers")]
+    rows += [("frames a second, a number dragged", "dragged", "frames")]
+    rows += [("script of one repaint, dragged, ms", "dragged", "script")]
+    for label, words, what in rows:
+        turns = [(a[what], b[what]) for a, b in zip(before[words], now[words], strict=True)]
+        lines.append(compared(label, turns))
+    return lines
 
 
 def versions(browser) -> str:
@@ -543,57 +523,39 @@ def compared(words: str, turns: Sequence[Sequence[float]]) -> str:
     return row(words, before, now, f"{ratio:.2f}")
 
 
-def only_beside(options: argparse.Namespace) -> None:
-    with both(options.beside, options.port) as (browser, there, here):
-        addresses = {"this checkout": here, "the other": there}
-        print(versions(browser))
-        for tokens in options.tokens:
-            print("\n".join(beside(browser, addresses, tokens, options.runs)), flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
+    parser.add_argument("--runs", type=int, default=30, help="moves of each kind")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[16])
+    parser.add_argument("--opens", type=int, default=5, help="how often the page is opened")
+    parser.add_argument("--port", type=int, default=8620, help="this port and the next are used")
+    parser.add_argument("--shifts", action="store_true", help="measure the layout shifts, too")
     parser.add_argument(
-        "--tokens", type=int, nargs="+", default=[16], choices=sorted(map(int, FITS))
+        "--profile", action="store_true", help="profile the server too; its times mislead then"
     )
-    parser.add_argument(
-        "--opens", type=int, default=5, help="how often each page is opened for the first paint"
-    )
-    parser.add_argument(
-        "--port", type=int, default=8620, help="this port and the next two are used"
-    )
-    parser.add_argument(
-        "--profile", action="store_true", help="profile Explore too; its times mislead then"
-    )
-    parser.add_argument(
-        "--beside", type=Path, help="another checkout, whose Explore takes turns with this one's"
-    )
+    parser.add_argument("--beside", type=Path, help="another checkout, which takes turns with this")
     options = parser.parse_args()
     if options.beside:
-        return only_beside(options)
+        with both(options.beside, options.port) as (browser, there, here):
+            print(versions(browser))
+            for tokens in options.tokens:
+                found = explore(browser, {"before": there, "now": here}, tokens, options.runs)
+                lines = side_by_side(found, tokens) + where(found["now"], tokens)
+                print("\n".join(lines), flush=True)
+        return
     more = ["--profile"] if options.profile else []
-    with (
-        serving("benchmarks/page.py", options.port) as bench,
-        serving("app.py", options.port + 1, *more) as app,
-        serving("benchmarks/charts.py", options.port + 2) as charts,
-        sync_playwright() as playwright,
-    ):
-        for address in (bench, app, charts):
-            answering(address)
+    with serving("app.py", options.port, *more) as app, sync_playwright() as playwright:
+        answering(app)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         print(versions(browser))
-        print("\n".join(shifts(browser, app)), flush=True)
         for tokens in options.tokens:
-            compared = compare(browser, bench, tokens, options.runs, options.opens)
-            print("\n".join(comparison(*compared, tokens)), flush=True)
-            real = explore(browser, app, tokens, options.runs)
+            found = explore(browser, {"now": app}, tokens, options.runs)
+            print("\n".join(where(found["now"], tokens)), flush=True)
             link = urlencode(write(rolled(tokens)))
-            paints = {
-                "board": first_paint(browser, f"{app}/?{link}", EXPLORE, options.opens),
-                "charts": first_paint(browser, f"{charts}/?{link}", "() => nine()", options.opens),
-            }
-            print("\n".join(real_page(real, paints, tokens)), flush=True)
+            cold, warm = first_paint(browser, f"{app}/?{link}", EXPLORE, options.opens)
+            print(f"\nOpening Explore: {cold:.0f} ms, with a full cache {warm:.0f} ms.")
+        if options.shifts:
+            print("\n".join(shifts(browser, app)), flush=True)
         if options.profile:
             print(asked(f"{app}/clock/profile").decode())
         browser.close()

@@ -1,7 +1,6 @@
 """How long a move takes with hundreds of tokens: ``python benchmarks/many.py``.
 
-Explore, one head, d_model = d_k = d_v = 64, a look-ahead mask, beside the same page with nine
-``st.plotly_chart`` in place of its board, which take turns. Randomize changes every stage but X.
+Explore, one head, d_model = d_k = d_v = 64, a look-ahead mask. Randomize changes every stage but X.
 The slider of d_k is moved on pages of few and of many tokens, in turns (d_model is 32), so that
 their ratio holds on a busy machine. A move is timed as in benchmarks/board.py, until all that
 changed is painted. Prints Markdown tables.
@@ -41,12 +40,10 @@ from benchmarks.states import rolled  # noqa: E402
 WIDTH = 64
 WARM_UP = 2
 HEADS = (
-    *("tokens", "Randomize, the board", "nine `st.plotly_chart`", "ratio"),
-    *("click → its arithmetic", "server, script", "server, all threads"),
+    *("tokens", "Randomize", "click → its arithmetic"),
+    *("server, script", "server, all threads"),
 )
 SLID = "tokens", "slider of d_k", "of the fewest", "server, script", "server, all threads"
-ANEW = "() => nine() && graphs().slice(1).every((gd, k) => gd._fullLayout.meta !== {before}[k])"
-METAS = "JSON.stringify(graphs().slice(1).map(gd => gd._fullLayout.meta))"
 TAG = "document.querySelector('.board').dataset.tag"
 
 
@@ -57,32 +54,23 @@ def pressed(page: Page, address: str, ready: str) -> dict:
     return moved(page, address, lambda: page.keyboard.press("Enter"), ready)
 
 
-def measured(browser, board: str, charts: str, tokens: int, runs: int) -> str:
+def measured(browser, board: str, tokens: int, runs: int) -> str:
     """The line of the table for so many tokens."""
-    link = urlencode(write(rolled(tokens, width=WIDTH)))
-    pages = new_page(browser), new_page(browser)
-    for page in pages:
-        page.set_default_timeout(120_000)
-    opened(pages[0], f"{board}/?{link}", EXPLORE)
-    opened(pages[1], f"{charts}/?{link}", "() => nine()")
-    for page in pages:
-        page.wait_for_timeout(3000)
-    moves: dict[str, list[dict]] = {"board": [], "charts": [], "click": []}
+    page = new_page(browser)
+    page.set_default_timeout(120_000)
+    opened(page, f"{board}/?{urlencode(write(rolled(tokens, width=WIDTH)))}", EXPLORE)
+    page.wait_for_timeout(3000)
+    moves: dict[str, list[dict]] = {"board": [], "click": []}
     for turn in range(WARM_UP + runs):
-        ready = CHANGED.format(tag=pages[0].evaluate(TAG))
-        moves["board"].append(pressed(pages[0], board, ready))
-        ready = ANEW.format(before=pages[1].evaluate(METAS))
-        moves["charts"].append(pressed(pages[1], charts, ready))
+        ready = CHANGED.format(tag=page.evaluate(TAG))
+        moves["board"].append(pressed(page, board, ready))
         i = tokens // 2 + turn % 2
-        x, y = pages[0].evaluate(f"middle('scores', {i}, 5)")
-        moves["click"].append(clicked(pages[0], board, x, y))
-    for page in pages:
-        page.context.close()
+        x, y = page.evaluate(f"middle('scores', {i}, 5)")
+        moves["click"].append(clicked(page, board, x, y))
+    page.context.close()
     last = {name: found[WARM_UP:] for name, found in moves.items()}
-    ours, theirs = (middle(last[name], "painted") for name in ("board", "charts"))
     server = [middle(last["board"], what) for what in ("own", "processor")]
-    click = middle(last["click"], "painted")
-    return row(str(tokens), ours, theirs, f"{theirs / ours:.1f}", click, *server)
+    return row(str(tokens), *(middle(last[name], "painted") for name in last), *server)
 
 
 def clicked(page: Page, address: str, x: float, y: float) -> dict:
@@ -123,15 +111,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=12, help="moves of each kind")
     parser.add_argument("--tokens", type=int, nargs="*", default=[128, 256, 512])
     parser.add_argument("--slider", type=int, nargs="*", default=[16, 512])
-    parser.add_argument("--port", type=int, default=8640, help="this port and the next are used")
+    parser.add_argument("--port", type=int, default=8640, help="of the server")
     options = parser.parse_args()
-    with (
-        serving("app.py", options.port) as board,
-        serving("benchmarks/charts.py", options.port + 1) as charts,
-        sync_playwright() as playwright,
-    ):
-        for address in (board, charts):
-            answering(address)
+    with serving("app.py", options.port) as board, sync_playwright() as playwright:
+        answering(board)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         print(versions(browser))
         if options.slider:
@@ -139,7 +122,7 @@ def main() -> None:
             print(*slid(browser, board, options.slider, options.runs), "", sep="\n", flush=True)
         print(row(*HEADS), "|" + "---:|" * len(HEADS), sep="\n")
         for tokens in options.tokens:
-            print(measured(browser, board, charts, tokens, options.runs), flush=True)
+            print(measured(browser, board, tokens, options.runs), flush=True)
         browser.close()
 
 

@@ -1,12 +1,12 @@
 """What a board asks for between two answers of its page: cards of cells, and what a number that is
-dragged makes of the stages. Nothing is changed by it.
+dragged, or a slider, makes of the stages. Nothing is changed by it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -36,7 +36,7 @@ def address(ticket: str) -> str:
 def cards(request: Request) -> Response:
     """Answer with the cards of a cell and others of its row, as JSON; 400 where there is none."""
     with turn():
-        if (s := _shown(request)) is None:
+        if (s := state.named(**request.path_params)) is None:
             return Response(status_code=NOT_SHOWN)
         shown = view(s, run(s))
         cell = _cell(request.query_params, cells.shapes(shown))
@@ -50,27 +50,36 @@ def cards(request: Request) -> Response:
 
 
 def preview(request: Request) -> Response:
-    """Answer with the board as it would be after edits, as the component reads it; 400 where these
-    are none, or are refused.
+    """Answer with the board as it would be after edits, or moves of sliders, as the component reads
+    it; 400 where these are none, or are refused.
     """
+    name, asked = request.path_params["name"], request.query_params
     with turn():
-        if (s := _shown(request)) is None:
+        if (s := state.named(name)) is None:
             return Response(status_code=NOT_SHOWN)
-        message = board_edits.read(_read(request.query_params.get("edits", "")))
-        if message is None:
-            return Response(status_code=400)
         try:
-            s, _ = state.changed(s, partial(_edited, operations=message.operations))
+            for act in _acts(name, asked):
+                s, _ = state.changed(s, act)
         except BadInput:
             return Response(status_code=400)
         shown = view(s, run(s))
-        s = replace(s, cell=_cell(request.query_params, cells.shapes(shown)))
+        s = replace(s, cell=_cell(asked, cells.shapes(shown)))
         written = all_stages.contents(s, shown, cells.chosen(s, shown)).written()
     return Response(written, media_type="application/octet-stream", headers=_HEADERS)
 
 
-def _shown(request: Request) -> Settings | None:
-    return state.named("{name}/{turn}".format(**request.path_params))
+def _acts(name: str, asked: Mapping[str, str]) -> Iterator[state.Change]:
+    """Yield the changes that a request names."""
+    if "moves" in asked:
+        moves = _read(asked["moves"])
+        if not isinstance(moves, dict):
+            raise BadInput("expected the values of sliders by their names")
+        yield state.slid(name, moves)
+    if "edits" in asked:
+        message = board_edits.read(_read(asked["edits"]))
+        if message is None:
+            raise BadInput("expected edits of the board")
+        yield partial(_edited, operations=message.operations)
 
 
 def _cell(asked: Mapping[str, str], there: cells.Shapes) -> Cell | None:

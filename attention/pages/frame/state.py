@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import streamlit as st
@@ -63,6 +63,14 @@ Finish = Callable[[Settings, Settings], Settings]  # of settings before and afte
 Widget = Callable[..., Any]  # a control of Streamlit
 Move = Callable[[Any], object]  # takes what a control was moved to
 Told = list[tuple[int, Any]]  # what the browser was told, each with the number of the run
+
+
+class Slider(NamedTuple):
+    """A slider as a run has drawn it."""
+
+    least: int
+    most: int
+    apply: Callable[[Settings, Any], Settings]
 
 
 @dataclass
@@ -127,6 +135,7 @@ class Visit:
     ticket: str = field(default_factory=partial(secrets.token_urlsafe, 16))
     turn: int = 0  # the number of these settings
     shown: Settings | None = None  # but for the cell whose arithmetic is shown
+    sliders: dict[str, Slider] = field(default_factory=dict)  # by the names of their settings
 
 
 def _visit() -> Visit:
@@ -561,6 +570,10 @@ def setting_control(
         if options.get(bound) is not None and value is not None:
             options[bound] = outer(options[bound], value)
 
+    if widget is st.slider:
+        bounds = options["min_value"], options["max_value"]
+        _visit().sliders[name] = Slider(*bounds, apply)
+
     def move(moved_to: Any) -> None:
         change(lambda settings: apply(settings, moved_to))
 
@@ -839,11 +852,35 @@ def ticket() -> str:
     return f"{visit.ticket}/{visit.turn}"
 
 
-def named(ticket: str) -> Settings | None:
-    """Return the settings of a ticket; None where the page shows others, or is gone."""
-    name, _, turn = ticket.partition("/")
+def named(name: str, turn: str = "") -> Settings | None:
+    """Return the settings that the board of a ticket shows; None where it shows others than those
+    of its ``turn``, or is gone.
+    """
     visit = _VISITS.get(name)
-    return visit.shown if visit is not None and turn == str(visit.turn) else None
+    return visit.shown if visit is not None and turn in ("", str(visit.turn)) else None
+
+
+def slid(name: str, moves: Mapping[str, object]) -> Change:
+    """Return what the sliders beside the board of a ticket do where they are moved.
+
+    Raises
+    ------
+    BadInput
+        Where there is no such slider, or it does not go so far.
+    """
+    visit, acts = _VISITS.get(name), []
+    for setting, value in moves.items():
+        slider = visit.sliders.get(setting) if visit is not None else None
+        if slider is None or type(value) is not int or not slider.least <= value <= slider.most:
+            raise BadInput(f"no slider “{setting}” goes to {value!r}")
+        acts.append((slider.apply, value))
+
+    def act(settings: Settings) -> Settings:
+        for apply, value in acts:
+            settings = apply(settings, value)
+        return settings
+
+    return act
 
 
 # ---- the address ------------------------------------------------------------

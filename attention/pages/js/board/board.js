@@ -22,6 +22,7 @@ import { Asked } from './card/asked.js'
 import { Strip } from './card/draw_strip.js'
 import { ALL, Around } from './card/formula.js'
 import { Linking } from './edit/linking.js'
+import { listen } from './edit/sliders.js'
 import { glow, paint } from './paint/paint.js'
 import { read, readMarks, waitingOn } from './text/pane.js'
 import { create, describe, head, toolsWidth } from './panes.js'
@@ -33,6 +34,7 @@ import { forgetWidths, formulaText } from './text/text.js'
 
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SHORTLY = 2000 // and until other numbers are on the board
+const SOON = 100 // ms that an answer waits which another one may follow
 const HEADING = 14 // px: of a pane that is no part of a plan
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
@@ -65,6 +67,9 @@ class Board {
     this.asked = new Asked(() => this.head.asks ?? '', () => this.came())
     /** @type {{ cell: import('./card/asked.js').Place, asks: string } | null} */
     this.picked = null // the cell that was picked, until an answer says it
+    /** @type {Record<string, number>} */
+    this.moves = {} // of sliders, until an answer shows them
+    this.foreseen = '' // the tag of what they make, once it is drawn
     this.presenter = new Presenter(this)
     this.player = new Player(this)
     this.width = 0
@@ -108,6 +113,7 @@ class Board {
     const key = event => this.player.key(event) || this.presenter.key(event)
     window.addEventListener('keydown', key, { signal, capture: true }) // before all others
     window.addEventListener('resize', () => this.head && this.soon(false), { signal })
+    listen((name, value) => this.foresee(name, value), signal)
     this.sharpen()
   }
 
@@ -156,12 +162,13 @@ class Board {
   }
 
   show(head, emit) {
+    this.send = emit
+    if (this.waits(head)) return
     const other = head.tag !== this.head?.tag
     if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
     this.player.heard(head)
     this.told = { cell: head.cell, card: head.card }
     this.head = this.asPicked(head)
-    this.send = emit
     this.edits.heard(head.edits)
     this.around.writeFormula(head)
     this.arrange()
@@ -211,19 +218,58 @@ class Board {
 
   // What a number makes that is dragged; false where it has to be sent.
   preview(message) {
-    const { asks, cell } = this.head
-    const show = bytes => {
+    const { asks } = this.head
+    const show = head => {
       if (!this.edits.stroke) return
-      if (bytes && this.head.asks === asks) measured(REPAINT, () => {
-        Object.assign(this.head, received(bytes))
+      if (head && this.head.asks === asks) {
         this.edits.seen = message.operations.at(-1)[0]
-        this.around.writeFormula(this.head)
-        this.arrange()
-        this.draw(false, true)
-      })
+        this.drawPreview(head)
+      }
       this.edits.pump()
     }
-    return this.asked.preview(message, cell, show)
+    return this.ask({ edits: message }, show)
+  }
+
+  // What a slider makes that was moved, and others whose moves no answer has shown yet.
+  foresee(name, value) {
+    if (!this.head?.asks || !this.edits.idle) return
+    const moves = Object.assign(this.moves, { [name]: value })
+    this.ask({ moves }, head => {
+      if (!head || this.moves !== moves) return
+      this.foreseen = head.tag
+      this.foreseenAt = performance.now()
+      this.drawPreview(head)
+    })
+  }
+
+  // Whether an answer waits: one to an earlier move would take back for a moment what is seen.
+  waits(head) {
+    clearTimeout(this.holding)
+    const isLate = performance.now() - this.foreseenAt > PATIENCE
+    if (!this.foreseen || head.tag === this.foreseen || isLate) {
+      Object.assign(this, { moves: {}, foreseen: '' })
+      return false
+    }
+    const again = () => {
+      if (this.rests) this.foreseenAt = 0
+      this.show(head, this.send)
+    }
+    this.holding = setTimeout(again, SOON)
+    return true
+  }
+
+  ask(what, show) {
+    const drawn = bytes => show(bytes && received(bytes))
+    return this.asked.preview(what, this.head.cell, drawn)
+  }
+
+  drawPreview(head) {
+    measured(REPAINT, () => {
+      Object.assign(this.head, head)
+      this.around.writeFormula(this.head)
+      this.arrange()
+      this.draw(false, true)
+    })
   }
 
   // Tell Python, and whether it could be. Streamlit drops what a component sends while the
@@ -260,14 +306,18 @@ class Board {
 
   // One step, once all that was changed has arrived; never past the opening.
   async travel(step) {
-    const rests = () => pageAround(this.root).dataset.testScriptState === 'notRunning'
-    await this.until(() => this.edits.idle && rests(), 3000)
+    await this.until(() => this.edits.idle && this.rests, 3000)
     const { navigation } = window
     const index = (navigation?.currentEntry?.index ?? 0) + step
     const { url, key } = navigation?.entries()[index] ?? {}
     if (!url || index < window.__attentionOpened) return
     if (new URL(url).pathname !== location.pathname) return
     await navigation.traverseTo(key).finished.catch(() => {}) // overtaken by another
+  }
+
+  // Whether no run of the page goes on.
+  get rests() {
+    return pageAround(this.root).dataset.testScriptState === 'notRunning'
   }
 
   // ---- stages ---------------------------------------------------------------------------------
@@ -721,6 +771,8 @@ class Board {
     this.themes.disconnect()
     this.ended.abort()
     this.edits.close()
+    clearTimeout(this.holding)
+    clearTimeout(this.patience)
     cancelAnimationFrame(this.pending)
     this.player.leave(false)
     this.root.replaceChildren()

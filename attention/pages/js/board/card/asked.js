@@ -56,17 +56,18 @@ export class Asked {
   }
 
   /**
-   * What the stages would be after edits, to be seen while more of them come; of those that wait,
-   * the newest. False where nobody answers, so that they have to be sent.
-   * @param {Message} message
+   * What the stages would be after edits or moves, to be seen while more of them come; of those
+   * that wait, the newest. False where nobody answers.
+   * @param {{ edits?: Message, moves?: Record<string, number> }} what
    * @param {Place | null} cell whose card comes with them
    * @param {(bytes: Uint8Array | null) => void} show called with the board, or null
    */
-  preview(message, cell, show) {
+  preview(what, cell, show) {
     const about = this.address()
     if (!about || about === this.failed) return false
     const [stage, i, j] = cell ?? []
-    this.next = { about: { edits: JSON.stringify(message), stage, i, j }, show }
+    const written = Object.entries(what).map(([name, value]) => [name, JSON.stringify(value)])
+    this.next = { about: { ...Object.fromEntries(written), stage, i, j }, show }
     if (!this.looking) this.look()
     return true
   }
