@@ -1,8 +1,9 @@
 """How long a move takes on Explore: ``python benchmarks/board.py``.
 
 A server and one Chromium are started. A move is timed in the page: from the key press or click
-until what it changes is painted, and one more frame. Prints Markdown tables and saves nothing: where
-the time of a move goes, numbers that are dragged, the pointer along the lit row, layout shifts.
+until what it changes is painted, and one more frame. Prints Markdown tables and saves nothing:
+where the time of a move goes, numbers that are dragged, the pointer along the lit row, and with
+--shifts layout shifts.
 
 With ``--beside CHECKOUT`` another checkout takes turns with this one, move by move. Only such
 ratios tell: the same machine takes up to twice as long in some hours.
@@ -104,7 +105,7 @@ window.middle = (stage, i, j) => {
 """
 EXPLORE = "() => document.querySelector('.board')?.dataset.tag"
 CHANGED = "() => ![undefined, '{tag}'].includes(document.querySelector('.board').dataset.tag)"
-# When the first message left, the first answer began and the last ended, and the board's own script.
+# When the first message left, the first answer came and the last, and the script of the board.
 TIMES = """() => {
   const at = kind => messages.filter(([name]) => name === kind).map(([, when]) => when - began)
   const repaints = script['attention: repaint']
