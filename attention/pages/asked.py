@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 
 from starlette.requests import Request
@@ -63,9 +62,9 @@ def preview(request: Request) -> Response:
         except BadInput:
             return Response(status_code=400)
         shown = view(s, run(s))
-        s = replace(s, cell=_cell(asked, cells.shapes(shown)))
         written = all_stages.contents(s, shown, cells.chosen(s, shown)).written()
-    return Response(written, media_type="application/octet-stream", headers=_HEADERS)
+        state.foresee(name, s, written)
+    return Response(written.message(), media_type="application/octet-stream", headers=_HEADERS)
 
 
 def _acts(name: str, asked: Mapping[str, str]) -> Iterator[state.Change]:

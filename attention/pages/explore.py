@@ -63,7 +63,7 @@ def notice(s: Settings) -> str:
 def the_board(s: Settings, shown: View, cell: Cell) -> None:
     board.show(
         "board",
-        all_stages.contents(s, shown, cell),
+        state.foreseen(s) or all_stages.contents(s, shown, cell),
         asks=asked.address(state.ticket()),
         # the session keeps it until the next run: it must not hold the stages, which take 16 MB
         # for eight heads of 512 tokens

@@ -135,6 +135,7 @@ class Visit:
     ticket: str = field(default_factory=partial(secrets.token_urlsafe, 16))
     turn: int = 0  # the number of these settings
     shown: Settings | None = None  # but for the cell whose arithmetic is shown
+    foreseen: tuple[Settings, Any] | None = None  # what was made of it before its run
     sliders: dict[str, Slider] = field(default_factory=dict)  # by the names of their settings
 
 
@@ -857,7 +858,22 @@ def named(name: str, turn: str = "") -> Settings | None:
     of its ``turn``, or is gone.
     """
     visit = _VISITS.get(name)
-    return visit.shown if visit is not None and turn in ("", str(visit.turn)) else None
+    if visit is None or visit.shown is None or turn not in ("", str(visit.turn)):
+        return None
+    return replace(visit.shown, cell=visit.settings.cell)
+
+
+def foresee(name: str, settings: Settings, made: Any) -> None:
+    """Keep for the next run of a page what was made of its settings before, such as a board."""
+    if (visit := _VISITS.get(name)) is not None:
+        visit.foreseen = settings, made
+
+
+def foreseen(settings: Settings) -> Any:
+    """Return what was made of these settings before this run; None where nothing was."""
+    visit = _visit()
+    kept, visit.foreseen = visit.foreseen, None
+    return kept[1] if kept is not None and kept[0] == settings else None
 
 
 def slid(name: str, moves: Mapping[str, object]) -> Change:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -73,11 +73,11 @@ class Contents:
     strip: Strip | None = None
     play: Sequence[PlayStep] = ()
 
-    def written(self, **more: object) -> bytes:
-        """Return it as the board reads it, with what else it is to know."""
+    def written(self) -> Written:
+        """Return it as the board reads it."""
         sent = [_sent(pane) for pane in self.panes]
         digests = [_digest(drawn.encode() + raw) for _, drawn, raw in sent]
-        head = {
+        head: dict[str, object] = {
             "palettes": PALETTES,
             "formula": self.formula,
             "remark": self.remark,
@@ -98,14 +98,26 @@ class Contents:
             f"{as_json(words | {'digest': digest})[:-1]},{drawn[1:]}"
             for (words, drawn, _), digest in zip(sent, digests, strict=True)
         ]
-        data = f'{as_json(head | more)[:-1]},"panes":[{",".join(written)}]}}'.encode()
+        return Written(head, ",".join(written), b"".join(raw for *_, raw in sent))
+
+
+class Written(NamedTuple):
+    """The contents of a board as texts and bytes, without the numbers that they were made of."""
+
+    head: dict[str, object]
+    panes: str
+    cells: bytes
+
+    def message(self, **more: object) -> bytes:
+        """Return what the board gets, with what else it is to know."""
+        data = f'{as_json(self.head | more)[:-1]},"panes":[{self.panes}]}}'.encode()
         # the bytes of the heatmaps follow, behind one that no JSON has
-        return b"\0".join([data, b"".join(raw for *_, raw in sent)])
+        return b"\0".join([data, self.cells])
 
 
 def show(
     key: str,
-    contents: Contents,
+    contents: Contents | Written,
     *,
     edited: str = "",
     asks: str = "",
@@ -136,7 +148,8 @@ def show(
         moves["lost"] = partial(state.heard, key, "lost", on_lost)
     if on_edited:
         moves["edited"] = partial(_edited, key, on_edited)
-    data = contents.written(
+    written = contents.written() if isinstance(contents, Contents) else contents
+    data = written.message(
         opens=bool(on_opened),
         edits=_answer(key) | {"edited": edited} if on_edited else None,
         code=share.code(),

@@ -260,7 +260,7 @@ class Board {
 
   ask(what, show) {
     const drawn = bytes => show(bytes && received(bytes))
-    return this.asked.preview(what, this.head.cell, drawn)
+    return this.asked.preview(what, drawn)
   }
 
   drawPreview(head) {

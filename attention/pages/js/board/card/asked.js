@@ -59,15 +59,13 @@ export class Asked {
    * What the stages would be after edits or moves, to be seen while more of them come; of those
    * that wait, the newest. False where nobody answers.
    * @param {{ edits?: Message, moves?: Record<string, number> }} what
-   * @param {Place | null} cell whose card comes with them
    * @param {(bytes: Uint8Array | null) => void} show called with the board, or null
    */
-  preview(what, cell, show) {
+  preview(what, show) {
     const about = this.address()
     if (!about || about === this.failed) return false
-    const [stage, i, j] = cell ?? []
     const written = Object.entries(what).map(([name, value]) => [name, JSON.stringify(value)])
-    this.next = { about: { ...Object.fromEntries(written), stage, i, j }, show }
+    this.next = { about: Object.fromEntries(written), show }
     if (!this.looking) this.look()
     return true
   }
