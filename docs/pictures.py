@@ -1,6 +1,6 @@
 """Make the pictures of README and docs anew: ``.venv/bin/python docs/pictures.py [NAME ...]``.
 
-Each is a real page in a real browser, at 1440 × 900; ``tour`` and ``play`` are moving pictures. It
+Each is a real page in a real browser, at 1440 × 900; ``tour``, ``play`` and ``pointed`` move. It
 needs what the tests need (tests/requirements.txt) and Chromium or Chrome.
 """
 
@@ -150,6 +150,26 @@ def play(dashboard: Dashboard) -> None:
     film.save(DOCS / "play.gif")
 
 
+def pointed(dashboard: Dashboard) -> None:
+    """Point along the lit row of the weights, then of the output."""
+    page = dashboard.page
+    page.set_viewport_size(SMALL)
+    dashboard.open(bare=True)
+    page.evaluate(POINTER)
+    film = Film(page)
+    film.at = middle(page, ".board-strip")
+    page.mouse.move(*film.at)
+    film.stay(900)
+    row = dashboard.settings().query
+    for stage, columns in (("weights", range(6)), ("output", range(4))):
+        for column in columns:
+            film.point(*dashboard.place(stage, row, column))
+            until(page.locator(f".board-card[data-cell='{stage},{row},{column}']"))
+            film.stay(700)
+    film.stay(1200)
+    film.save(DOCS / "pointed.gif")
+
+
 def of(name: str, path: str = "", ready: str = ".board[data-tag]", **link: str) -> Picture:
     """Make the picture of a page as a link opens it."""
 
@@ -190,6 +210,7 @@ def visit(browser: Browser, address: str) -> Dashboard:
 PICTURES: dict[str, Picture] = {
     "tour": tour,
     "play": play,
+    "pointed": pointed,
     "explore": of("explore"),
     "learn": of("learn", "learn", example="cat-sat", step="3"),
     "exercises": of("exercises", "exercises"),

@@ -33,7 +33,7 @@ def address(ticket: str) -> str:
 
 
 def cards(request: Request) -> Response:
-    """Answer with the cards of a cell and others of its row, as JSON; 400 where there is none."""
+    """Answer with the card of a cell, or with others ``of`` its row, as JSON; 400 for no cell."""
     with turn():
         if (s := state.named(**request.path_params)) is None:
             return Response(status_code=NOT_SHOWN)
@@ -42,8 +42,10 @@ def cards(request: Request) -> Response:
         if cell is None:
             return Response(status_code=400)
         stage, i, j = cell
-        first = j - j % MAX_CARDS
-        columns = range(first, min(first + MAX_CARDS, shown.stages[stage].shape[1]))
+        columns = range(j, j + 1)
+        if request.query_params.get("of") == "row":
+            first = j - j % MAX_CARDS
+            columns = range(first, min(first + MAX_CARDS, shown.stages[stage].shape[1]))
         written = as_json([cells.card(s, shown, (stage, i, k)) for k in columns])
     return Response(written, media_type="application/json", headers=_HEADERS)
 

@@ -182,7 +182,7 @@ class Board {
   asPicked(head) {
     const { cell, asks } = this.picked ?? {}
     if (String(head.cell) === String(cell) || head.asks !== asks) this.picked = null
-    const card = this.picked && this.asked.card(this.picked.cell)
+    const card = this.picked && this.asked.card(this.picked.cell, 'cell')
     return card ? { ...head, cell, card } : head
   }
 
@@ -202,7 +202,7 @@ class Board {
   }
 
   showPicked() {
-    const card = this.picked && this.asked.card(this.picked.cell)
+    const card = this.picked && this.asked.card(this.picked.cell, 'cell')
     if (!card || card === this.head.card) return
     Object.assign(this.head, { cell: this.picked.cell, card })
     this.around.pointed = null

@@ -26,26 +26,26 @@ export class Asked {
   }
 
   /**
-   * The card of a cell, where it is here; else it is asked for, with others of its row.
+   * The card of a cell, where it is here; else it is asked for, alone or with others of its row.
    * @param {Place} place
+   * @param {'cell' | 'row'} of
    * @returns {Card | null}
    */
-  card(place) {
+  card(place, of) {
     const about = this.address()
     if (about !== this.about) {
       this.about = about
       this.cards = new Map()
     }
     const found = this.cards.get(place.join())
-    if (!found && !this.fetching) this.fetch(place)
+    if (!found && !this.fetching) this.fetch(place, of)
     return found ?? null
   }
 
-  /** @param {Place} place */
-  async fetch([stage, i, j]) {
+  async fetch([stage, i, j], of) {
     const { about } = this
     this.fetching = true
-    const answer = await this.ask('cards', { stage, i, j })
+    const answer = await this.ask('cards', { of, stage, i, j })
     const found = await answer?.json().catch(() => null)
     this.fetching = false
     if (!found) return

@@ -185,7 +185,7 @@ export class Around {
     const isSheet = phone && !rect
     const { head, measure, presenter, player, asked } = this.board
     const isAway = isSheet && !player.on && this.away === String(head.cell)
-    const pointed = this.pointed && !isAway && asked.card(this.pointed)
+    const pointed = this.pointed && !isAway && asked.card(this.pointed, 'row')
     const given = player.card ?? (pointed || head.card)
     const { stage, row, column } = given ?? {}
     const cell = [stage, row, column].join()
