@@ -1,13 +1,14 @@
-"""How long and how much memory all stages take, beside torch's eager formula.
+"""How long and how much memory all stages take, next to torch's eager formula.
 
 ``python benchmarks/engine.py`` prints the table of README.md. softmax(QKᵀ·s + M)V in torch keeps
 nothing; ours keeps scores, scaled, masked, weights and allowed. float32, 64 columns, a look-ahead
-mask, two threads on both sides, which take turns in one process, with a pause so that no idle
-thread of one spins while the other computes. Memory is measured in a process of its own for each
+mask, two threads on both sides, which take turns in one process. In each turn a side pauses, so
+that no idle thread of the other spins while it computes, and is then called three times: the first
+call counts as after a pause, the third as warm. Memory is measured in a process of its own for each
 size, by tracemalloc, to which NumPy reports what it allocates. Needs torch, which nothing else here
 does, and threadpoolctl.
 
-``--long 4096 8192 32768`` prints the tables of long attention instead: output and mean map beside
+``--long 4096 8192 32768`` prints the tables of long attention instead: output and mean map next to
 torch's fused kernel, which gives the output alone; then what each further result costs at the last
 of these sizes, and the memory beyond inputs and results. ``--executors 8192`` prints what threads,
 processes and a cluster of dask.distributed take, two workers each.
@@ -27,6 +28,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +41,8 @@ from attention.long.sums import RESULTS
 D = 64
 THREADS = 2
 PAUSE = 0.05  # seconds: longer than a thread of OpenBLAS or OpenMP spins before it sleeps
+BEFORE = 20  # calls of each side before the turns
+LONGEST = 3.0  # seconds of them, for a call that takes long
 KEPT = ("scores", "scaled", "masked", "weights")
 
 
@@ -71,7 +75,6 @@ def rolled(heads: int, n: int) -> np.ndarray:
 
 def took(call: Callable[[], object]) -> float:
     """Milliseconds of one call, the freeing of its result left out."""
-    time.sleep(PAUSE)
     began = time.perf_counter()
     result = call()
     taken = time.perf_counter() - began
@@ -79,25 +82,38 @@ def took(call: Callable[[], object]) -> float:
     return 1e3 * taken
 
 
-def again(call: Callable[[], object]) -> float:
-    """Milliseconds of the second of two calls, into memory that the first has freed."""
-    took(call)
-    return took(call)
+class Times(NamedTuple):
+    """Milliseconds of one side, turn by turn."""
+
+    warm: list[float]
+    rested: list[float]  # after a pause
+
+    def beside(self, other: Times) -> list[str]:
+        """Return four cells: ratios of the least and of the medians, warm and after a pause."""
+        pairs = zip(self, other, strict=True)
+        return [f"{of(mine) / of(theirs):.2f}" for mine, theirs in pairs for of in (min, median)]
 
 
-def compared(heads: int, n: int, turns: int) -> tuple[float, float, float]:
-    """Medians of both sides in ms, and that of the ratios turn by turn; the first turns warm up.
+def in_turns(calls: dict[str, Callable[[], object]], turns: int) -> dict[str, Times]:
+    """Let all sides take turns, warm and after a pause."""
+    for call in calls.values():
+        began = time.perf_counter()
+        for _ in range(BEFORE):
+            call()
+            if time.perf_counter() - began > LONGEST:
+                break
+    times = {name: Times([], []) for name in calls}
+    for _ in range(turns):
+        for name, call in calls.items():
+            time.sleep(PAUSE)
+            rested, _, warm = took(call), took(call), took(call)
+            times[name].rested.append(rested)
+            times[name].warm.append(warm)
+    return times
 
-    Each call follows one of its own side that is not counted. Between turns of a second the host of
-    a virtual machine takes back what was freed, and fetching it again would be most of the time.
-    """
-    mine, other = ours(heads, n), theirs(heads, n)
-    pairs = [(again(mine), again(other)) for _ in range(turns + 2)][2:]
-    return (
-        median(a for a, _ in pairs),
-        median(b for _, b in pairs),
-        median(a / b for a, b in pairs),
-    )
+
+def row(*cells: object) -> None:
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def peak(heads: int, n: int) -> float:
@@ -109,12 +125,6 @@ def peak(heads: int, n: int) -> float:
     highest = tracemalloc.get_traced_memory()[1]
     kept = sum(getattr(trace, name).nbytes for name in (*KEPT, "output")) + n * n  # allowed, once
     return (highest - kept) / trace.scores.nbytes
-
-
-def peak_of_its_own(heads: int, n: int) -> float:
-    """:func:`peak` in a new process."""
-    command = [sys.executable, __file__, "--peak", str(heads), str(n)]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 # ---- long attention ------------------------------------------------------------------------------
@@ -142,17 +152,6 @@ def long(n: int, is_causal: bool, *results: str, executor=None) -> Callable[[], 
     return lambda: long_attention(Q, K, V, allowed=allowed, results=named, executor=executor)
 
 
-def in_turns(calls: dict[str, Callable[[], object]], turns: int) -> dict[str, tuple[float, float]]:
-    """Medians in ms, and of the ratios to the first turn by turn; the first turn warms up."""
-    times = [[took(call) for call in calls.values()] for _ in range(turns + 1)][1:]
-    columns = zip(*times, strict=True)
-    firsts = [turn[0] for turn in times]
-    return {
-        name: (median(column), median(a / b for a, b in zip(column, firsts, strict=True)))
-        for name, column in zip(calls, columns, strict=True)
-    }
-
-
 def long_peak(n: int) -> float:
     """The peak beyond inputs and output, in MB."""
     call = long(n, True)
@@ -161,31 +160,38 @@ def long_peak(n: int) -> float:
     return (tracemalloc.get_traced_memory()[1] - found.output.nbytes) / 2**20
 
 
+def beyond(*option: object) -> float:
+    """Return a peak measured in a new process."""
+    command = [sys.executable, __file__, *map(str, option)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+RATIOS = ("ratio, least", "ratio, median", "after a pause, least", "after a pause, median")
+
+
 def long_tables(sizes: list[int], turns: int) -> None:
-    print("| tokens | mask | output and map, ms | torch fused, ms | ratio | memory beyond, MB |")
-    print("|---:|---|---:|---:|---:|---:|")
+    row("tokens", "mask", "output and map, ms", "torch fused, ms", *RATIOS, "memory beyond, MB")
+    print("|---:|---|" + "---:|" * 7)
     for n in sizes:
         for is_causal in (True, False):
             found = in_turns({"torch": fused(n, is_causal), "ours": long(n, is_causal)}, turns)
-            (other, _), (mine, ratio) = found["torch"], found["ours"]
-            command = [sys.executable, __file__, "--long-peak", str(n)]
-            beyond = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            mine, other = found["ours"], found["torch"]
+            least = [f"{min(side.warm):.1f}" for side in (mine, other)]
             mask = "causal" if is_causal else "none"
-            row = (
-                f"| {n:,} | {mask} | {mine:.0f} | {other:.0f} | {ratio:.2f} | {float(beyond):.0f} |"
-            )
-            print(row, flush=True)
+            megabytes = f"{beyond('--long-peak', n):.0f}"
+            row(f"{n:,}", mask, *least, *mine.beside(other), megabytes)
     n, usual = sizes[-1], ("output", "mean_map")
     calls = {"torch fused, output": fused(n, True), "output": long(n, True, "output")}
     calls["output, mean_map"] = long(n, True)
     for name in (name for name in RESULTS if name not in usual):
         calls[f"output, mean_map, {name}"] = long(n, True, *usual, name)
-    print(f"\n| {n:,} tokens, causal | ms | beside torch fused | beside output and map |")
+    print()
+    row(f"{n:,} tokens, causal", "ms, least", "next to torch fused", "next to output and map")
     print("|---|---:|---:|---:|")
-    found = in_turns(calls, turns)
-    for name, (taken, ratio) in found.items():
-        beside = ratio / found["output, mean_map"][1]
-        print(f"| {name} | {taken:.0f} | {ratio:.2f} | {beside:.2f} |")
+    least = {name: min(side.warm) for name, side in in_turns(calls, turns).items()}
+    for name, taken in least.items():
+        beside = (taken / least[other] for other in ("torch fused, output", "output, mean_map"))
+        row(name, f"{taken:.0f}", *(f"{ratio:.2f}" for ratio in beside))
 
 
 def executors(n: int, turns: int) -> None:
@@ -203,9 +209,11 @@ def executors(n: int, turns: int) -> None:
     ):
         calls["processes"] = long(n, True, executor=processes)
         calls["dask.distributed"] = long(n, True, executor=client.get_executor())
-        print(f"| {n:,} tokens, causal, output and map | ms | beside threads |\n|---|---:|---:|")
-        for name, (taken, ratio) in in_turns(calls, turns).items():
-            print(f"| {name} | {taken:.0f} | {ratio:.2f} |")
+        row(f"{n:,} tokens, causal, output and map", "ms", "next to threads")
+        print("|---|---:|---:|")
+        taken = {name: median(side.warm) for name, side in in_turns(calls, turns).items()}
+        for name, middle in taken.items():
+            row(name, f"{middle:.0f}", f"{middle / taken['threads']:.2f}")
 
 
 def conditions() -> str:
@@ -241,16 +249,16 @@ def main() -> None:
     if chosen.executors:
         executors(chosen.executors, chosen.turns)
         return
-    print(
-        "| heads | tokens | all stages, ms | torch eager, ms | ratio | memory beyond those kept |"
-    )
-    print("|---:|---:|---:|---:|---:|---:|")
+    memory = "memory beyond those kept"
+    row("heads", "tokens", "all stages, ms", "torch eager, ms", *RATIOS, memory)
+    print("|" + "---:|" * 9)
     for heads in chosen.heads:
         for n in chosen.tokens:
-            mine, other, ratio = compared(heads, n, chosen.turns)
-            beyond = peak_of_its_own(heads, n)
-            row = f"| {heads} | {n:,} | {mine:.1f} | {other:.1f} | {ratio:.2f} | {beyond:.2f} |"
-            print(row, flush=True)
+            found = in_turns({"ours": ours(heads, n), "torch": theirs(heads, n)}, chosen.turns)
+            mine, other = found.values()
+            least = [f"{min(side.warm):.1f}" for side in found.values()]
+            matrices = f"{beyond('--peak', heads, n):.2f}"
+            row(heads, f"{n:,}", *least, *mine.beside(other), matrices)
 
 
 if __name__ == "__main__":
