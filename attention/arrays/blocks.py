@@ -27,12 +27,12 @@ from contextvars import copy_context
 from functools import cache
 from itertools import islice, pairwise, product
 from queue import Empty, SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, get_native_id
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from attention.arrays.processors import Share, keep_to, shares
+from attention.arrays.processors import Share, keep_to, processors_of, shares
 
 CELLS = 2**18  # in a block: a megabyte for each of its stages in float32
 ROWS = 128  # in a block where there are as many, however many keys: fewer make products slow
@@ -111,16 +111,50 @@ def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
         return [work(places[0])]
     results: dict[int, T] = {}
     _uninterrupted(
-        lambda end: share_out(work, places, results.__setitem__, cancelled=end, ours_alone=True)
+        lambda end, idle: share_out(work, places, results.__setitem__, cancelled=end, idle=idle)
     )
     return [results[number] for number in range(len(places))]
 
 
-def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
-    """Run ``loop(end)`` in a separate thread; the loop calls end() to learn whether it should stop.
+class Idle:
+    """The caller's thread, which waits for a loop in a separate thread, and helps when it is asked.
 
-    Ctrl-C and other signals reach only the caller's thread, which waits: so BLAS and the processors
-    are always restored. If no thread can be started, the caller runs the loop itself.
+    Ctrl-C may end its work at any point, so the loop's thread chooses its processors and restores
+    them: :meth:`start` and :meth:`join` are called there, as those of a Thread.
+    """
+
+    def __init__(self) -> None:
+        self._number, self._before = get_native_id(), Share()
+        self._orders: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._here = Lock()  # held by the caller's thread until it can take no more orders
+
+    def help(self, loop: Thread) -> None:
+        """Start the thread of the loop, and do what it asks for, at most once."""
+        with self._here:
+            loop.start()  # may be interrupted while the loop is at work
+            if (order := self._orders.get()) is not None:
+                order()
+
+    def start(self, work: Callable[[], object], share: Share) -> None:
+        self._before = processors_of(self._number)
+        keep_to(share, self._number)
+        self._orders.put(work)
+
+    def join(self) -> None:
+        with self._here:
+            keep_to(self._before, self._number)
+
+    def leave(self) -> None:
+        """Ask for nothing more."""
+        self._orders.put(None)
+
+
+def _uninterrupted(loop: Callable[[Callable[[], bool], Idle | None], None]) -> None:
+    """Run ``loop(end, idle)`` in a separate thread; it calls end() to learn whether it should stop.
+
+    Ctrl-C and other signals reach only the caller's thread, which waits and may help: so BLAS and
+    the processors are always restored. If no thread can be started, the caller runs the loop
+    itself.
 
     A plain ``ThreadPoolExecutor`` in the place of all this took 1.20 times as long at one head of
     1,024 tokens, 1.06 at 2,048 and 1.01 at eight heads of 1,024: medians of 36 or more turns on two
@@ -129,22 +163,24 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
     ends, ended, errors = Event(), Event(), list[BaseException]()
     begins = Lock()  # taken by the loop, or by a caller interrupted before the loop began
 
-    def run() -> None:
+    def run(idle: Idle | None) -> None:
         if not begins.acquire(blocking=False):
             return
         try:
-            loop(ends.is_set)
+            loop(ends.is_set, idle)
         except BaseException as error:
             errors.append(error)
         finally:
             ended.set()
+            if idle is not None:
+                idle.leave()
 
-    thread = _thread(run)
+    idle = Idle()
     try:
         try:
-            thread.start()  # may be interrupted while the loop is at work
+            idle.help(_thread(run, idle))
         except RuntimeError:
-            run()
+            run(None)
         ended.wait()  # join() of an interrupted caller takes a thread that goes on for ended
     finally:
         ends.set()
@@ -175,7 +211,7 @@ def share_out(
     named: Callable[[S], str] | None = None,
     progress: Callable[[int, int], object] | None = None,
     cancelled: Callable[[], object] | None = None,
-    ours_alone: bool = False,
+    idle: Idle | None = None,
 ) -> None:
     """Call ``take(number, work(item))`` for every item, one at a time, as the items end.
 
@@ -186,8 +222,8 @@ def share_out(
     MemoryError, which is no single item's fault.
 
     ``progress(done, total)`` and ``cancelled()`` are called in the caller's thread, between items.
-    With ``ours_alone``, all code called is this package's own, and the caller's thread works too:
-    each thread then has its own processors.
+    With ``idle``, all code called is this package's own, and that thread works too: each thread
+    then has its own processors.
 
     Raises
     ------
@@ -207,7 +243,7 @@ def share_out(
     watch.look()
     with one_blas_thread() as threads:
         if executor is None:
-            _by_threads(work, items, take, watch, failed, threads, ours_alone)
+            _by_threads(work, items, take, watch, failed, threads, idle)
         else:
             _by_executor(work, items, take, watch, failed, executor, ahead or _ahead(executor))
 
@@ -246,7 +282,7 @@ def _by_threads(
     watch: _Watch,
     failed: Failed,
     threads: int,
-    ours_alone: bool,
+    idle: Idle | None,
 ) -> None:
     """Let the caller's thread and its helpers take one item after the other, until none is left.
 
@@ -280,13 +316,16 @@ def _by_threads(
         take_turns()
 
     number = max(1, min(threads, len(items)))
-    mine, *others = shares(number) if ours_alone else [Share()] * number
-    helpers = []
+    mine, *others = [Share()] * number if idle is None else shares(number)
+    helpers: list[Idle | Thread] = []
+    if idle is not None and others:
+        idle.start(take_turns, others.pop())
+        helpers.append(idle)
     for share in others:
-        helper = _thread(help_on, share)
+        thread = _thread(help_on, share)
         with suppress(RuntimeError):  # no thread is to be had: those that there are do more
-            helper.start()
-            helpers.append(helper)
+            thread.start()
+            helpers.append(thread)
     keep_to(mine)
     take_turns(watch.look)
     for helper in helpers:
@@ -369,8 +408,7 @@ def in_blocks(
     ``allowed`` has the shape of the scores, (…, n_q, n_k); the others broadcast to it, and
     ``sinks`` to (…, n_q, 1). The formula returns arrays with a row for each query,
     (…, n_q, columns), by name; each row may depend on its own query only. ``out`` holds the arrays
-    to write them to, by the same names: a stage computed there needs no copy. For a small map it is
-    empty.
+    that it writes them to, by the same names. For a small map it is empty.
     """
     shape = allowed.shape
     if math.prod(shape[:-1]) <= rows_at_once(shape[-1]):
@@ -389,9 +427,7 @@ def in_blocks(
     def fill(block: Block) -> None:
         out = {name: block.rows_of(stage) for name, stage in stages.items()}
         q, *rows = of_queries(block.rows_of)
-        for name, part in formula(q, block.all_of(K), block.all_of(V), *rows, out).items():
-            if part is not out[name]:
-                out[name][...] = part
+        formula(q, block.all_of(K), block.all_of(V), *rows, out)
 
     each(fill, shape)
     return stages

@@ -271,12 +271,14 @@ def softmax_rows(
     return weights
 
 
-def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def weighted_sum(
+    weights: np.ndarray, V: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None
+) -> np.ndarray:
     """Return weights V, without hidden values that are NaN or inf (0 × NaN would be NaN)."""
     finite = np.isfinite(V)
     if finite.all():
-        return weights @ V
-    output = weights @ np.where(finite, V, 0)
+        return np.matmul(weights, V, out=out)
+    output = np.matmul(weights, np.where(finite, V, 0), out=out)
     bad = ~finite.all(axis=(*range(V.ndim - 2), -1))  # keys with NaN or inf
     _add_infinities(output, weights[..., bad], V[..., bad, :], allowed[..., bad])
     return output

@@ -311,7 +311,7 @@ def scaled_dot_product_attention(
             allowed = allowed & ((modified != -np.inf) | (capped == -np.inf))
         masked = add_mask(modified, M, allowed, out.get("masked"))
         weights = share(masked, allowed, out.get("weights"), sinks)
-        output = weighted_sum(weights, V, allowed)
+        output = weighted_sum(weights, V, allowed, out.get("output"))
         stages = {"scores": scores, "scaled": scaled, "masked": masked}
         stages |= {"weights": weights, "output": output}
         stages |= {} if softcap is None else {"capped": capped}

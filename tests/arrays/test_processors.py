@@ -31,17 +31,24 @@ def test_one_thread_and_more_than_there_are_processors_run_wherever_the_system_l
     assert shares(threads) == [frozenset()] * threads
 
 
-@pytest.mark.parametrize("told", [None, "17 (a name)", "17 (a) b) S " + "0 " * 35 + "x"])
-def test_where_the_system_does_not_tell_threads_run_wherever_it_likes(monkeypatch, tmp_path, told):
-    file = tmp_path / "stat"
-    if told is not None:
-        file.write_text(told)
-    monkeypatch.setattr(processors, "STAT", str(file))
+@pytest.mark.parametrize("told", [None, lambda: -1])
+def test_where_the_system_does_not_tell_threads_run_wherever_it_likes(monkeypatch, told):
+    monkeypatch.setattr(processors, "_getcpu", lambda: told)
     assert shares(2) == [frozenset()] * 2
 
 
-def test_the_processor_of_a_thread_is_read_behind_a_name_with_a_bracket(monkeypatch, tmp_path):
-    file = tmp_path / "stat"
-    file.write_text("17 (a) b) S " + "0 " * 35 + "6 0 0\n")
-    monkeypatch.setattr(processors, "STAT", str(file))
-    assert processors._here() == 6
+def test_the_processor_of_a_thread_is_the_one_it_keeps_to():
+    before = processors.processors_of(0)
+    if not before or processors._getcpu() is None:
+        pytest.skip("the system does not tell the processors of a thread")
+    try:
+        for number in before:
+            processors.keep_to(frozenset({number}))
+            assert processors._here() == number
+    finally:
+        processors.keep_to(before)
+    assert processors.processors_of(0) == before
+
+
+def test_the_processors_of_a_thread_that_has_ended_are_not_known():
+    assert processors.processors_of(2**22 + 1) == frozenset()  # above the largest number of Linux
