@@ -27,7 +27,7 @@ from contextvars import copy_context
 from functools import cache
 from itertools import islice, pairwise, product
 from queue import Empty, SimpleQueue
-from threading import Event, Lock, Thread, get_native_id
+from threading import Lock, Thread, get_native_id
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -160,18 +160,20 @@ def _uninterrupted(loop: Callable[[Callable[[], bool], Idle | None], None]) -> N
     1,024 tokens, 1.06 at 2,048 and 1.01 at eight heads of 1,024: medians of 36 or more turns on two
     processors, both warm.
     """
-    ends, ended, errors = Event(), Event(), list[BaseException]()
+    ends, errors = list[bool](), list[BaseException]()
     begins = Lock()  # taken by the loop, or by a caller interrupted before the loop began
+    works = Lock()  # until the loop has ended; an interrupted wait() may leave an Event locked
+    works.acquire()
 
     def run(idle: Idle | None) -> None:
         if not begins.acquire(blocking=False):
             return
         try:
-            loop(ends.is_set, idle)
+            loop(lambda: bool(ends), idle)
         except BaseException as error:
             errors.append(error)
         finally:
-            ended.set()
+            works.release()
             if idle is not None:
                 idle.leave()
 
@@ -181,11 +183,13 @@ def _uninterrupted(loop: Callable[[Callable[[], bool], Idle | None], None]) -> N
             idle.help(_thread(run, idle))
         except RuntimeError:
             run(None)
-        ended.wait()  # join() of an interrupted caller takes a thread that goes on for ended
+        with works:  # join() of an interrupted caller takes a thread that goes on for ended
+            pass
     finally:
-        ends.set()
+        ends.append(True)
         if not begins.acquire(blocking=False):
-            ended.wait()
+            with works:
+                pass
     if errors:
         raise errors[0]
 
