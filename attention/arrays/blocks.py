@@ -162,7 +162,7 @@ def _uninterrupted(loop: Callable[[Callable[[], bool], Idle | None], None]) -> N
     """
     ends, errors = list[bool](), list[BaseException]()
     begins = Lock()  # taken by the loop, or by a caller interrupted before the loop began
-    works = Lock()  # until the loop has ended; an interrupted wait() may leave an Event locked
+    works = Lock()  # until the loop has ended: an Event whose wait() is interrupted may stay locked
     works.acquire()
 
     def run(idle: Idle | None) -> None:
