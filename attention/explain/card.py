@@ -269,8 +269,7 @@ def _terms_table(
     def others(term_line: _TermLine) -> tuple[str, ...]:
         if term_line.values is None:
             return ()
-        left = [term_line.values[k] for k in order]
-        texts = _sums(asked, term_line, [left[kept:] for kept in range(len(sent) + 1)])
+        texts = _sums(asked, term_line, order, len(sent))
         return (*texts[:-1], texts[-1] if len(sent) < count else "")
 
     return Table(
@@ -292,11 +291,15 @@ def _terms_table(
     )
 
 
-def _sums(asked: _CardCell, term_line: _TermLine, parts: Sequence[Sequence[float]]) -> list[str]:
-    """Return the sums of parts of a row, written as its terms are."""
-    sums = np.array([_added(part, asked.eps) for part in parts])
-    whole = are_whole(np.array(term_line.values))
-    return numbers(sums, asked.digits, whole=whole, shares=term_line.kind == "share")
+def _sums(asked: _CardCell, term_line: _TermLine, order: Sequence[int], most: int) -> list[str]:
+    """Return the sums of a row without its first 0, 1, … ``most`` terms in this order, written as
+    its terms are.
+    """
+    terms = np.array(term_line.values)[order]
+    sizes, eps = np.abs(terms), asked.eps
+    sums = [_added(terms[k:], sizes[k:], eps) for k in range(most + 1)]
+    is_share = term_line.kind == "share"
+    return numbers(np.array(sums), asked.digits, whole=are_whole(terms), shares=is_share)
 
 
 def _makes(texts: Sequence[str], total: str) -> str:
@@ -311,10 +314,9 @@ def _makes(texts: Sequence[str], total: str) -> str:
     return f"{'=' if not is_number or sum(terms) == result else '≈'} {total}"
 
 
-def _added(values: Sequence[float], eps: float = 2**-52) -> float:
+def _added(terms: np.ndarray, sizes: np.ndarray, eps: float) -> float:
     """Return the sum; a whole number where rounding alone keeps it from that."""
-    terms = np.asarray(values)
-    total, reach = float(terms.sum()), float(np.abs(terms).sum())
+    total, reach = float(terms.sum()), float(sizes.sum())
     far = min(len(terms) * eps * reach, UNSEEN)
     is_whole = math.isfinite(reach) and abs(total - round(total)) <= far
     return float(round(total)) if is_whole else total
@@ -697,7 +699,7 @@ def _softmax(asked: _CardCell) -> tuple[Table, tuple[str, ...], str]:
         note = "The largest score is subtracted first; no power is above 1, and no share changes."
     power_texts, total = numbers(np.array(powers), asked.digits), shares.total_text(asked.digits)
     share_line = _TermLine("share", "share", share_texts, values=weights)
-    (whole,) = _sums(asked, share_line, [weights])
+    (whole,) = _sums(asked, share_line, range(len(weights)), 0)
     lines = [
         _TermLine(name, "plain", texts),
         _TermLine(power, "plain", power_texts, f"Σ {total}", powers),

@@ -13,7 +13,7 @@ from attention.explain.colours import hidden_cells
 from attention.explain.differing import limits_of
 from attention.explain.view import View
 from attention.figures.panes.pane import Pane
-from attention.figures.panes.panes import Cell, marks_of, name_axes
+from attention.figures.panes.panes import Cell, marks_of, named_axes
 from attention.vocabulary.stages import STAGES
 
 Labels = tuple[Sequence[str], ...]  # of rows and of columns
@@ -68,8 +68,9 @@ def compared(
             digits=digits,
             hidden=hidden,
             stage=name,
+            **named_axes(name),
         )
-        panes.append(name_axes(pane, name))
+        panes.append(pane)
     return panes
 
 
@@ -137,6 +138,7 @@ def apart(
             marks=marks_of(both.name, None if who is None else side.query_called(who), cell),
             in_colours=True,
             sources=[(other, "same") for other in names if other != name],
+            **named_axes(both.name),
         )
-        panes.append(name_axes(pane, both.name))
+        panes.append(pane)
     return panes

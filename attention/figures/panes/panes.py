@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from attention.explain.captions import describe
 from attention.explain.colours import colour_limits, hidden_cells
@@ -55,10 +56,11 @@ def panes(
             marks=marks_of(name, query, cell),
             in_colours=in_colours,
             sources=view.sources(name),
+            **named_axes(name),
         )
         if name == "mask" and view.buckets is not None and view.buckets.size <= MOST_NUMBERED:
             pane = replace(pane, sources=[("R", "bucket")], buckets=view.buckets.tolist())
-        made.append(name_axes(pane, name))
+        made.append(pane)
     return made
 
 
@@ -86,12 +88,12 @@ def side_by_side(
     ]
 
 
-def name_axes(pane: Pane, stage: str) -> Pane:
-    """Say of a pane of this stage whether its rows are queries and its columns keys."""
+def named_axes(stage: str) -> dict[str, Any]:
+    """Return what a pane of this stage says of its axes: whether they are queries and keys."""
     of = STAGES.get(stage)
     queries = of is not None and of.rows == "queries"
     keys = of is not None and of.columns == "keys"
-    return replace(pane, queries=queries, axes=QUERY_KEY if queries and keys else None)
+    return {"queries": queries, "axes": QUERY_KEY if queries and keys else None}
 
 
 def marks_of(name: str, query: int | None, cell: Cell | None) -> tuple[Mark, ...]:

@@ -42,13 +42,9 @@ def drawn(s: Settings, shown: View, cell: Cell, in_colours: bool) -> list[Pane]:
 
 def panes(s: Settings, shown: View, cell: Cell) -> list[Pane]:
     """Return the figures of the board; their cells can be clicked, and each names its file."""
-    of_head = f"_head{s.head}" if s.heads > 1 else ""
+    begins, ends = f"attention_{name_of(s)[1]}", f"_head{s.head}" if s.heads > 1 else ""
     return [
-        replace(
-            pane,
-            picks=pane.name in shown.stages,
-            filename=f"attention_{name_of(s)[1]}_{pane.name}{of_head}",
-        )
+        replace(pane, picks=pane.name in shown.stages, filename=f"{begins}_{pane.name}{ends}")
         for pane in drawn(s, shown, cell, in_colours=True)
     ]
 

@@ -30,6 +30,14 @@ from attention.vocabulary.stages import LOWER, STAGES
 _HERE = Path(__file__).parent
 TRUE = "_inf"  # ends the name of a stage under a true mask, next to one that adds −1e9
 BOARD = "board/board.js"
+_OF_STAGE = {  # where a stage stands, and what its rows and columns are
+    name: {
+        "place": {key: value for key, value in vars(of.place).items() if value not in ("", None)},
+        "rowKind": of.rows,
+        "columnKind": of.columns,
+    }
+    for name, of in STAGES.items()
+}
 
 _ENCODER = json.JSONEncoder(
     separators=(",", ":"), ensure_ascii=False, check_circular=False, default=vars
@@ -162,10 +170,7 @@ def show(
 def _sent(pane: Pane) -> tuple[dict[str, Any], str, bytes]:
     """The words around a pane, what is drawn as JSON, and the bytes of its cells."""
     words, drawn, raw = to_board(pane)
-    if of := STAGES.get(pane.name.removesuffix(TRUE)):
-        place = {name: value for name, value in vars(of.place).items() if value not in ("", None)}
-        words |= {"place": place, "rowKind": of.rows, "columnKind": of.columns}
-    return words, as_json(drawn), raw
+    return words | _OF_STAGE.get(pane.name.removesuffix(TRUE), {}), as_json(drawn), raw
 
 
 def as_json(value: object) -> str:
