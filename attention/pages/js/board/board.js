@@ -23,7 +23,7 @@ import { Strip } from './card/draw_strip.js'
 import { ALL, Around } from './card/formula.js'
 import { Linking } from './edit/linking.js'
 import { listen } from './edit/sliders.js'
-import { glow, paint } from './paint/paint.js'
+import { fit, glow, paint } from './paint/paint.js'
 import { read, readMarks, waitingOn } from './text/pane.js'
 import { create, describe, head, toolsWidth } from './panes.js'
 import { areaOf, isSeen } from './paint/part.js'
@@ -475,6 +475,7 @@ class Board {
     }
     this.font = getComputedStyle(this.root).fontFamily
     this.strip.show(this.head.strip, mode)
+    if (this.isPlanned) this.lookAround()
     const before = new Map()
     const changed = new Set()
     for (const [name, pane] of this.panes) {
@@ -498,10 +499,14 @@ class Board {
     if (answered) this.showChanged(changed)
     if (answered) this.showChosen()
     this.place()
-    for (const [name, pane] of this.panes) {
-      if (pane.element.hidden || pane.table || !pane.next) continue
-      this.drawHeatmap(pane, all, before.has(name), before.get(name))
-    }
+    const others = [...this.panes.values()].filter(pane => {
+      const isSeen = !pane.element.hidden && !pane.table && pane.next
+      return isSeen && this.isOther(pane, all || before.has(pane.spec.name))
+    })
+    // all are laid out first: to paint text after that has the page's style computed once more
+    others.forEach(layHeatmap)
+    others.forEach(pane => this.paint(pane))
+    for (const pane of others) this.placeCursor(pane, before.get(pane.spec.name))
     this.linking.remark()
     if (answered) this.accompany()
     this.player.draw()
@@ -554,9 +559,15 @@ class Board {
     else this.placeLines(panes)
   }
 
-  placePlan(panes) {
+  // Read where the page has the board, before anything is written that has it laid out once more.
+  lookAround() {
     this.above = this.top
-    const room = this.presenter.room ?? roomOf(this.root, this.above, this)
+    this.room = roomOf(this.root, this.above, this)
+    this.around.lookAround()
+  }
+
+  placePlan(panes) {
+    const room = this.presenter.room ?? this.room
     const shown = panes.filter(pane => this.presenter.shows(pane))
     const { measure } = this
     const { fronts } = this.player
@@ -656,21 +667,22 @@ class Board {
     return parseFloat(getComputedStyle(this.root).getPropertyValue('--dock')) || 0
   }
 
-  drawHeatmap(pane, all, changed, before) {
+  // Whether a pane is to be painted, at its places: it has others, or what is `changed`.
+  isOther(pane, changed) {
     if (this.edits.stroke && pane.box && !pane.front) { // until the drag of a number has ended
       pane.made = null
-      return
+      return false
     }
     const look = this.look(pane)
     const { query, presented, key, isPlayed, decimals } = look
     const made = JSON.stringify([pane.next, query, presented, key, isPlayed, decimals])
-    if (!all && !changed && made === pane.made && !look.waiting.length && !pane.waited) return
+    if (!changed && made === pane.made && !look.waiting.length && !pane.waited) return false
     Object.assign(pane, { made, places: pane.next })
-    const { top, height, bottom, width } = pane.places
-    Object.assign(pane.frame.style, px({ width, height: top + height + bottom }))
-    const { left: x, top: y, width: w, height: h } = areaOf(pane)
-    Object.assign(pane.cells.style, moved({ x, y, w, h }))
-    this.paint(pane)
+    return true
+  }
+
+  // What is over the cells of a pane that was painted.
+  placeCursor(pane, before) {
     if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
     pane.grid.place()
     if (this.editor.open?.grid === pane.grid) this.editor.place()
@@ -788,6 +800,14 @@ const putInOrder = (node, wanted, others = 0) => {
     const there = node.children[others + k]
     if (there !== child) node.insertBefore(child, there ?? null)
   })
+}
+
+const layHeatmap = pane => {
+  const { top, height, bottom, width } = pane.places
+  Object.assign(pane.frame.style, px({ width, height: top + height + bottom }))
+  const { left: x, top: y, width: w, height: h } = areaOf(pane)
+  Object.assign(pane.cells.style, moved({ x, y, w, h }))
+  fit(pane)
 }
 
 // The key that a cell of a stage is about.

@@ -69,7 +69,6 @@ export class Strip {
     board.player.controls.narrows(isPhone || way.controls < CONTROLS[0])
     this.all.hidden = way.all // before the sentence is fitted, whose room it would take
     board.player.showControls() // which take room of the sentence, too
-    this.write(strip.sentence)
     this.chips(this.words, words, isCrossed ? 'span' : 'button', true)
     this.chips(this.asking, isCrossed ? strip.queries.map(named) : [], 'button', false)
     for (const group of [this.words, this.asking]) {
@@ -77,6 +76,7 @@ export class Strip {
       group.setAttribute('role', role)
       group.ariaLabel = group === radios ? 'Query' : 'Keys'
     }
+    this.write(strip.sentence) // the last, as it asks how much room it takes
     const cut = isCrossed && this.asking.scrollWidth > this.asking.clientWidth
     if (cut) this.all.hidden = false
     if (!this.all.hidden) this.choices(strip)

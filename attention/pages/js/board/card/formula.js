@@ -124,16 +124,20 @@ export class Around {
     })
   }
 
+  // Read what `advice` has to know, before anything is written.
+  lookAround() {
+    const sidebar = document.querySelector('[data-testid=stSidebar]')
+    this.isBesideSidebar = (sidebar?.getBoundingClientRect().right ?? 0) > 1
+  }
+
   // How cells that are in colours get numbers; of large stages these are not here.
   advice({ boxes, phone }) {
     const { panes, presenter } = this.board
     const hasTexts = ({ name, numbers }) => numbers === 'none' && panes.get(name)?.texts
     if (presenter.stage || !boxes.some(hasTexts)) return ''
-    const sidebar = document.querySelector('[data-testid=stSidebar]')
-    const isOpen = (sidebar?.getBoundingClientRect().right ?? 0) > 1
     const ways = ['press Present']
     if (!phone) ways.push('drag over cells to enlarge them')
-    if (!phone && isOpen) ways.push('fold the sidebar')
+    if (!phone && this.isBesideSidebar) ways.push('fold the sidebar')
     return `For numbers, ${ways.join(', ').replace(/, ([^,]*)$/, ' or $1')}.`
   }
 

@@ -15,13 +15,23 @@ const BOLD = 650
 const FALL = 0.04 // of the size: from the middle of a line to that of its letters
 const BAR = 5 // px: the width of a colour bar
 
-// A canvas of this size in CSS pixels, sharp on this screen, and empty.
-export const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
+const ratioNow = () => window.devicePixelRatio || 1
+
+// Let a canvas have this size in CSS pixels.
+const resize = (canvas, width, height, ratio) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
-  if (canvas.width !== w || canvas.height !== h) {
-    Object.assign(canvas, { width: w, height: h })
-    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` })
-  }
+  if (canvas.width === w && canvas.height === h) return
+  Object.assign(canvas, { width: w, height: h })
+  Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` })
+}
+
+// Let the canvas of a pane have the size of its frame.
+export const fit = ({ canvas, places, fine = ratioNow() }) =>
+  resize(canvas, places.width, places.top + places.height + places.bottom, fine)
+
+// A canvas of this size in CSS pixels, sharp on this screen, and empty.
+export const sized = (canvas, width, height, ratio = ratioNow()) => {
+  resize(canvas, width, height, ratio)
   const context = canvas.getContext('2d')
   context.setTransform(ratio, 0, 0, ratio, 0, 0)
   context.clearRect(0, 0, width, height)
