@@ -22,14 +22,21 @@ export const among = (value, digits, least = Math.max(digits >> 1, 1)) => {
   if (size === Infinity) return signed(value, '∞')
   if (size >= LARGE) return signed(value, power(size, digits))
   const text = fixed(size, digits)
-  const significant = text.replace('.', '').replace(/^0+/, '').length
-  const shows = significant >= least || !digits || Number.isInteger(value)
+  const shows = !least || !digits || Number.isInteger(value) || significant(text) >= least
   return signed(value, shows ? text : power(size, digits))
 }
 
 const signed = (value, text) => (value < 0 && /[1-9∞]/.test(text) ? `\u2212${text}` : text)
 
-const fixed = (size, digits) => halfEven(size.toFixed(digits + 25), size.toFixed(digits))
+const significant = text => text.replace('.', '').replace(/^0+/, '').length
+
+// Only a whole multiple of a power of two is half way between two texts. Others are not written
+// with so many decimals, as that takes much longer.
+const fixed = (size, digits) => {
+  const text = size.toFixed(digits)
+  if (!Number.isInteger(size * 2 ** (digits + 1))) return text
+  return halfEven(size.toFixed(digits + 25), text)
+}
 
 // With so many significant digits, one at least: 2.5e6, 3.1e−7.
 const power = (size, digits) => {
