@@ -2,42 +2,33 @@
 
 import { among } from '../../numbers.js'
 
-const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
+const DECIMAL = /^\u2212?\d+(?:\.\d+)?(e\u2212?\d+)$/
+const ZERO = /^\u2212?0(?:\.0*)?$/
+const ZERO_OR_ONE = /^(?:\u2212?0|1)(?:\.0*)?$/
 const FEW = 20 // texts that are measured
-const KNOWN = 20_000 // texts that are remembered: most are on the next picture, too
 const FEWEST = 2 // decimals of a share: with one, most of many shares would be ≈0
 const NEARLY = 1e-9 // of a number: what floats leave of decimals that end
 
-/**
- * Memoize a function of a text.
- * @template T
- * @param {(text: string) => T} find
- * @returns {(text: string) => T}
- */
-const memoized = find => {
-  const known = new Map()
-  return text => {
-    let found = known.get(text)
-    if (found === undefined) {
-      if (known.size >= KNOWN) known.clear()
-      known.set(text, (found = find(text)))
-    }
-    return found
-  }
-}
-
 // How many decimals a number has, how many of them without the zeros at its end, and its exponent;
-// 0 and '' where the text is no number.
-const partsOf = memoized(text => {
-  const [, places = '', exponent = ''] = text.match(DECIMAL) ?? []
-  return { places: places.length, left: places.replace(/0+$/, '').length, exponent }
-})
+// 0 and '' where the text is no number. Read letter by letter, as there are thousands of texts.
+const partsOf = text => {
+  const start = text.indexOf('.') + 1
+  const power = text.indexOf('e')
+  const exponent = power < 0 ? '' : (text.match(DECIMAL)?.[1] ?? '')
+  const end = exponent ? power : text.length
+  if (!start) return { places: 0, left: 0, exponent }
+  let last = end
+  while (text[last - 1] === '0') last--
+  return { places: end - start, left: last - start, exponent }
+}
 
 // The decimals that were asked for; a number in e-notation has one less.
 export const decimalsOf = texts => {
-  for (const text of texts.flat()) {
-    const { places, exponent } = partsOf(text)
-    if (places || exponent.includes('\u2212')) return places + (exponent ? 1 : 0)
+  for (const row of texts) {
+    for (const text of row) {
+      const { places, exponent } = partsOf(text)
+      if (places || exponent.includes('\u2212')) return places + (exponent ? 1 : 0)
+    }
   }
   return 0
 }
@@ -59,7 +50,7 @@ export const shorter = (text, value, decimals, isShare = false) => {
 const read = text => Number(text.replace('\u2212', '-'))
 
 // Whether a text with decimals says 0, or of a share 1: these have none where they are exact.
-const isRounded = (text, isShare) => read(text) === 0 || (isShare && read(text) === 1)
+const isRounded = (text, isShare) => (isShare ? ZERO_OR_ONE : ZERO).test(text)
 
 // A share without the 0 before its point; what is not exactly 0 or 1 is not called so.
 export const tightened = text => {
@@ -94,7 +85,8 @@ const made = (pane, decimals, measure) => {
   const short = once(() => withoutZeros(cut(), pane))
   const tight = once(() => isShare(pane) && map(short(), tightened))
   const widest = texts => {
-    const open = texts.flatMap((row, i) => row.filter((_, j) => !pane.isHidden(i, j)))
+    const isOpen = i => (_, j) => !pane.isHidden(i, j)
+    const open = pane.hides ? texts.flatMap((row, i) => row.filter(isOpen(i))) : []
     return Math.max(0.5, ...longest(open.length ? open : texts.flat(), measure))
   }
   const ems = lazily({
@@ -106,24 +98,31 @@ const made = (pane, decimals, measure) => {
   return Object.assign(lazily({ full, short, tight }), { ems, lost, asked })
 }
 
-// About how wide texts are: the widths of their letters together. By the function that measures.
-const roughly = new WeakMap()
+// About how wide a text is: the widths of its letters together, by the function that measures.
+const letters = new WeakMap()
 const roughOf = measure => {
-  if (!roughly.has(measure)) {
-    const width = memoized(letter => measure(letter, 1))
-    const sum = text => [...text].reduce((sum, letter) => sum + width(letter), 0)
-    roughly.set(measure, memoized(sum))
+  if (!letters.has(measure)) letters.set(measure, new Map())
+  const widths = letters.get(measure) // by the code of the letter
+  return text => {
+    let sum = 0
+    for (const letter of text) {
+      let width = widths.get(letter)
+      if (width === undefined) widths.set(letter, (width = measure(letter, 1)))
+      sum += width
+    }
+    return sum
   }
-  return roughly.get(measure)
 }
 
 // The widths of the few texts whose letters are the widest together: to measure thousands of texts
 // takes longer than all else.
 const longest = (texts, measure) => {
-  const rough = roughOf(measure)
   const different = [...new Set(texts)]
-  const sorted = different.sort((one, other) => rough(other) - rough(one)).slice(0, FEW)
-  return sorted.map(text => measure(text, 1))
+  const widths = Float64Array.from(different, roughOf(measure))
+  const least = widths.toSorted().at(-FEW) ?? 0
+  const wide = different.filter((_, k) => widths[k] > least)
+  const asWide = different.filter((_, k) => widths[k] === least)
+  return [...wide, ...asWide].slice(0, FEW).map(text => measure(text, 1))
 }
 
 const once = make => {
