@@ -178,5 +178,5 @@ interface Window {
 interface HTMLCanvasElement {
   painted?: any
   codes?: Uint8Array
-  palette?: Palette
+  table?: Uint32Array
 }

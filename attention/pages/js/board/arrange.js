@@ -9,7 +9,7 @@ import { headingWidth, tabName } from './panes.js'
 import { needed } from './layout/places.js'
 import { RULES, isSequence } from './layout/rules.js'
 import { LAST } from './paint/shades.js'
-import { short, widthIn } from './text/text.js'
+import { widthIn } from './text/text.js'
 import { formsOf } from './paint/written.js'
 
 const LEAST = 420 // px: the height of a board on a page that has more below it
@@ -107,9 +107,10 @@ const stagesOf = (panes, asked, decimals, measure) => {
       ems: stepped(ems?.short ?? NUMBERLESS),
       tight: ems?.tight ? Math.max(ems.tight, ladder.tight) : undefined
     }
-    for (const [kind, words] of [[rowKind, pane.spec.rows], [columnKind, pane.spec.columns]]) {
-      const isNamed = isSequence(kind) || !words.every(word => NUMBERED.test(word))
-      if (isNamed) names[kind] = words.map(short)
+    const words = pane.swap([pane.labels.rows, pane.labels.columns])
+    for (const [k, kind] of [rowKind, columnKind].entries()) {
+      const isNamed = isSequence(kind) || !words[k].every(word => NUMBERED.test(word))
+      if (isNamed) names[kind] = words[k]
     }
   }
   const mask = panes.find(({ spec }) => spec.name === 'mask')

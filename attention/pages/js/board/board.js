@@ -491,22 +491,23 @@ class Board {
       if (shape !== `${pane.n} × ${pane.m}`) this.keepPart(pane, null)
       if (pane.table) fillTable(this, pane)
     }
-    for (const pane of this.panes.values()) {
-      readMarks(pane)
-      describe(pane)
-    }
+    const panes = [...this.panes.values()]
+    panes.forEach(readMarks)
     this.presenter.dress()
     if (answered) this.showChanged(changed)
     if (answered) this.showChosen()
-    this.place()
-    const others = [...this.panes.values()].filter(pane => {
-      const isSeen = !pane.element.hidden && !pane.table && pane.next
-      return isSeen && this.isOther(pane, all || before.has(pane.spec.name))
-    })
-    // all are laid out first: to paint text after that has the page's style computed once more
-    others.forEach(layHeatmap)
+    this.root.classList.toggle('planned', this.isPlanned)
+    if (this.isPlanned) this.findPlan(panes)
+    else this.placeLines(panes)
+    const isSeen = ({ element, table, next }) => next && !table && (this.plan || !element.hidden)
+    const others = panes.filter(
+      pane => isSeen(pane) && this.isOther(pane, all || before.has(pane.spec.name))
+    )
+    // painted before more is written: to set a canvas's font has the style of the page computed
+    others.forEach(fit)
     others.forEach(pane => this.paint(pane))
-    for (const pane of others) this.placeCursor(pane, before.get(pane.spec.name))
+    if (this.plan) this.placePlan(panes)
+    for (const pane of others) this.placeCells(pane, before.get(pane.spec.name))
     this.linking.remark()
     if (answered) this.accompany()
     this.player.draw()
@@ -552,13 +553,6 @@ class Board {
     return sources.map(([name]) => name).filter(name => name !== 'masked' || !this.isMaskless)
   }
 
-  place() {
-    const panes = [...this.panes.values()]
-    this.root.classList.toggle('planned', this.isPlanned)
-    if (this.isPlanned) this.placePlan(panes)
-    else this.placeLines(panes)
-  }
-
   // Read where the page has the board, before anything is written that has it laid out once more.
   lookAround() {
     this.above = this.top
@@ -566,7 +560,7 @@ class Board {
     this.around.lookAround()
   }
 
-  placePlan(panes) {
+  findPlan(panes) {
     const room = this.presenter.room ?? this.room
     const shown = panes.filter(pane => this.presenter.shows(pane))
     const { measure } = this
@@ -578,13 +572,18 @@ class Board {
     const { rowKind } = this.presenter
     const asked = { ...room, inputs, yields, fronts, order, rowKind, steady }
     if (room.presenting && inputs === 'auto') asked.inputs = 'folded'
-    const plan = (this.plan = planned(shown, asked, measure))
-    placed(plan, panes)
+    this.plan = planned(shown, asked, measure)
+    placed(this.plan, panes)
     this.root.classList.toggle('phone', !!room.phone)
+    const high = room.phone ? this.plan.end : Math.max(this.plan.end, room.height)
+    this.groups.style.height = `${high}px`
+  }
+
+  placePlan(panes) {
+    const { measure, plan } = this
+    panes.forEach(describe)
     const inColours = plan.boxes.every(box => box.numbers === 'none')
     const unsaid = [] // the stages whose headings have no room to say that they are in colours
-    const high = room.phone ? plan.end : Math.max(plan.end, room.height)
-    this.groups.style.height = `${high}px`
     for (const pane of panes) {
       const { element, next, rect, box, front } = pane
       element.hidden = !next
@@ -613,6 +612,7 @@ class Board {
     this.plan = null
     this.groups.style.height = ''
     this.around.clear()
+    panes.forEach(describe)
     const { measure, presenter } = this
     if (presenter.stage) return this.placePresented(panes.filter(pane => presenter.shows(pane)))
     const inside = group => {
@@ -681,8 +681,12 @@ class Board {
     return true
   }
 
-  // What is over the cells of a pane that was painted.
-  placeCursor(pane, before) {
+  // Lay out a pane that was painted, and what is over its cells.
+  placeCells(pane, before) {
+    const { top, height, bottom, width } = pane.places
+    Object.assign(pane.frame.style, px({ width, height: top + height + bottom }))
+    const { left: x, top: y, width: w, height: h } = areaOf(pane)
+    Object.assign(pane.cells.style, moved({ x, y, w, h }))
     if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
     pane.grid.place()
     if (this.editor.open?.grid === pane.grid) this.editor.place()
@@ -800,14 +804,6 @@ const putInOrder = (node, wanted, others = 0) => {
     const there = node.children[others + k]
     if (there !== child) node.insertBefore(child, there ?? null)
   })
-}
-
-const layHeatmap = pane => {
-  const { top, height, bottom, width } = pane.places
-  Object.assign(pane.frame.style, px({ width, height: top + height + bottom }))
-  const { left: x, top: y, width: w, height: h } = areaOf(pane)
-  Object.assign(pane.cells.style, moved({ x, y, w, h }))
-  fit(pane)
 }
 
 // The key that a cell of a stage is about.

@@ -17,11 +17,12 @@ const BAR = 5 // px: the width of a colour bar
 
 const ratioNow = () => window.devicePixelRatio || 1
 
-// Let a canvas have this size in CSS pixels.
+// Let a canvas have this size in CSS pixels. What it has already is not set, as that empties it.
 const resize = (canvas, width, height, ratio) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width === w && canvas.height === h) return
-  Object.assign(canvas, { width: w, height: h })
+  if (canvas.width !== w) canvas.width = w
+  if (canvas.height !== h) canvas.height = h
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` })
 }
 

@@ -85,6 +85,9 @@ export const strongest = ({ codes, n, m, spec }, rows, columns) => {
   return found
 }
 
+const sameCodes = (one, other) =>
+  one === other || (one.length === other.length && one.every((code, k) => code === other[k]))
+
 /**
  * The cells, one pixel each, to be drawn on so many pixels of the screen; or as many as these are.
  * They are kept until they are others.
@@ -98,13 +101,14 @@ export const pixels = (pane, palette, wide, high) => {
   const { codes, n, m } = pane
   const dots = (count, room) => Math.max(Math.min(count, Math.round(room)), 1)
   const [width, height] = [dots(m, wide), dots(n, high)]
-  const same = canvas.codes === codes && canvas.palette === palette
+  const table = inks(pane.spec.role, palette)
+  const same = canvas.table === table && sameCodes(canvas.codes, codes)
   if (same && canvas.width === width && canvas.height === height) return canvas
-  Object.assign(canvas, { width, height, codes, palette })
+  Object.assign(canvas, { width, height, codes, table })
   const shown = width < m || height < n ? strongest(pane, height, width) : codes
   const context = canvas.getContext('2d')
   const image = context.createImageData(width, height)
-  const [picture, table] = [new Uint32Array(image.data.buffer), inks(pane.spec.role, palette)]
+  const picture = new Uint32Array(image.data.buffer)
   for (let k = 0; k < shown.length; k++) picture[k] = table[shown[k]]
   context.putImageData(image, 0, 0)
   return canvas

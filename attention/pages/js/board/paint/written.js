@@ -119,7 +119,7 @@ const roughOf = measure => {
 const longest = (texts, measure) => {
   const different = [...new Set(texts)]
   const widths = Float64Array.from(different, roughOf(measure))
-  const least = widths.toSorted().at(-FEW) ?? 0
+  const least = widths.slice().sort().at(-FEW) ?? 0
   const wide = different.filter((_, k) => widths[k] > least)
   const asWide = different.filter((_, k) => widths[k] === least)
   return [...wide, ...asWide].slice(0, FEW).map(text => measure(text, 1))

@@ -107,6 +107,8 @@ test('a picture of cells has no more pixels than the screen, and is kept', () =>
   assert.deepEqual(size(800, 600), [4, 3, 1])
   assert.deepEqual(size(2, 0.2), [2, 1, 2])
   pane.codes = codes.slice()
+  assert.deepEqual(size(2, 1), [2, 1, 2]) // the same shades once more
+  pane.codes = codes.with(11, 0)
   assert.deepEqual(size(2, 1), [2, 1, 3])
 })
 
