@@ -507,7 +507,8 @@ class Board {
     others.forEach(fit)
     others.forEach(pane => this.paint(pane))
     if (this.plan) this.placePlan(panes)
-    for (const pane of others) this.placeCells(pane, before.get(pane.spec.name))
+    others.forEach(pane => this.placeCells(pane))
+    this.glowSoon(others, before)
     this.linking.remark()
     if (answered) this.accompany()
     this.player.draw()
@@ -682,12 +683,11 @@ class Board {
   }
 
   // Lay out a pane that was painted, and what is over its cells.
-  placeCells(pane, before) {
+  placeCells(pane) {
     const { top, height, bottom, width } = pane.places
     Object.assign(pane.frame.style, px({ width, height: top + height + bottom }))
     const { left: x, top: y, width: w, height: h } = areaOf(pane)
     Object.assign(pane.cells.style, moved({ x, y, w, h }))
-    if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
     pane.grid.place()
     if (this.editor.open?.grid === pane.grid) this.editor.place()
     if (pane.wanted === undefined || pane.n <= pane.wanted) return
@@ -695,6 +695,15 @@ class Board {
     pane.grid.choose(pane.wanted, -1)
     pane.grid.write(true)
     pane.wanted = undefined
+  }
+
+  // Mark what has changed in panes since they had the numbers of `before`, once they are on screen.
+  glowSoon(panes, before) {
+    const changed = panes.filter(({ spec }) => before.get(spec.name))
+    const mark = () => {
+      for (const pane of changed) glow(pane, before.get(pane.spec.name), this.palette.query)
+    }
+    if (changed.length) requestAnimationFrame(() => setTimeout(mark)) // after that frame
   }
 
   paint(pane) {

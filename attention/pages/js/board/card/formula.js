@@ -50,6 +50,7 @@ export class Around {
     const text = JSON.stringify([formula ?? [], remark])
     if (text === this.text) return
     this.text = text
+    this.written = ''
     this.formula.replaceChildren()
     this.formula.hidden = !formula?.length
     const line = make('div', 'board-line-of-parts', this.formula)
@@ -82,16 +83,7 @@ export class Around {
   place(plan, query, colours) {
     const { formula, lit, arrows, inputs, card } = plan
     if (!this.board.presenter.stage) at(this.formula, formula)
-    const said = saidOf(plan, colours, this.rounds(plan))
-    const advice = this.advice(plan)
-    this.said.textContent = [said, advice].filter(Boolean).join(' ')
-    this.formula.classList.remove('brief') // what is said of numbers comes first
-    const isCut = () => this.formula.scrollHeight > this.formula.clientHeight + 1
-    if (plan.phone && isCut()) {
-      this.formula.classList.add('brief')
-      if (isCut()) this.said.textContent = said // the advice gives way
-    }
-    this.fitFormula(plan.phone || this.board.presenter.stage ? null : formula, said)
+    this.say(plan, saidOf(plan, colours, this.rounds(plan)))
     // in a part that is seen closer the row is elsewhere
     const isCloser = [...this.board.panes.values()].some(
       ({ view, box, front }) => view && front && box?.line === 'lower'
@@ -110,6 +102,24 @@ export class Around {
     }
     this.placeInputs(inputs)
     if (!this.board.player.on) this.placeCard(card, plan) // Play has its own
+  }
+
+  // Write below the formula what is `said` and advised, where that or its room is another.
+  say(plan, said) {
+    const { formula, phone } = plan
+    const { font, presenter } = this.board
+    const advice = this.advice(plan)
+    const written = JSON.stringify([formula, phone, presenter.stage, font, said, advice])
+    if (written === this.written) return
+    this.written = written
+    this.said.textContent = [said, advice].filter(Boolean).join(' ')
+    this.formula.classList.remove('brief') // what is said of numbers comes first
+    const isCut = () => this.formula.scrollHeight > this.formula.clientHeight + 1
+    if (phone && isCut()) {
+      this.formula.classList.add('brief')
+      if (isCut()) this.said.textContent = said // the advice gives way
+    }
+    this.fitFormula(phone || presenter.stage ? null : formula, said)
   }
 
   // Whether a cell says ≈0 or ≈1.
@@ -256,9 +266,9 @@ export class Around {
     })
   }
 
-  // The letters are others: the card is set anew.
+  // The letters are others: all that was fitted into its room is fitted again.
   forget() {
-    this.set = ''
+    this.set = this.written = this.told = ''
   }
 
   // Outside of a plan there is none of this.
@@ -276,12 +286,12 @@ export class Around {
       const node = make('span', 'board-sign', this.arrows, sign.text)
       at(node, { ...sign, y: sign.y + sign.h / 2 - SIGN })
     }
-    const { panes, drawn } = this.board
+    const { panes, palette, measure } = this.board
     const inputs = [...panes.values()].filter(isInput)
-    const digests = inputs.map(({ digest }) => digest)
-    const key = JSON.stringify([band, drawn, ...(band.open ? [] : digests)])
-    if (key === this.told) return
-    this.told = key
+    const minis = band.open ? [] : inputs.map(pane => mini(pane, palette))
+    const told = JSON.stringify([band, minis])
+    if (told === this.told) return
+    this.told = told
     this.band.replaceChildren()
     const turn = (words, open) => {
       const node = make('button', 'board-fold', this.band, words)
@@ -293,7 +303,7 @@ export class Around {
       if (band.note) {
         make('b', '', this.band, 'Inputs')
         const { w, h } = band.note
-        const lines = Math.ceil(this.board.measure(HOW, NOTE.px) / (WRAPS * w))
+        const lines = Math.ceil(measure(HOW, NOTE.px) / (WRAPS * w))
         const isEditable = inputs.some(({ spec }) => spec.edit === 'cells')
         if (isEditable && NOTE.around + NOTE.line * lines <= h) make('p', '', this.band, HOW)
       }
@@ -301,8 +311,6 @@ export class Around {
       return
     }
     const folded = turn('Inputs', false)
-    const { measure, palette } = this.board
-    const minis = inputs.map(pane => ({ ...pane.spec, ...small(pane, palette) }))
     // measured, as to ask the page would lay all of it out once more for each
     const words = text => measure(text, MINI.px, true)
     const widthOf = ({ symbol, shape, width }, form) =>
@@ -314,12 +322,12 @@ export class Around {
     const fits = form => minis.reduce((all, mini) => all + widthOf(mini, form), begin) <= band.w
     // of many, or on a narrow board, the shapes go first, then the pictures
     const form = BESIDE_NAME.find(fits) ?? []
-    for (const mini of minis) {
+    minis.forEach(({ symbol, shape }, k) => {
       const node = make('span', 'board-mini', folded)
-      mathText(make('b', '', node), mini.symbol)
-      if (form.includes('shape')) node.append(mini.shape)
-      if (form.includes('picture')) node.append(mini.picture)
-    }
+      mathText(make('b', '', node), symbol)
+      if (form.includes('shape')) node.append(shape)
+      if (form.includes('picture')) node.append(inputs[k].mini.pixels)
+    })
   }
 }
 
@@ -344,13 +352,13 @@ const saidOf = ({ decimals, cut }, colours, rounds) => {
   ].filter(Boolean).join(' ')
 }
 
-// An input as a picture of a few pixels.
-const small = (pane, palette) => {
-  const { n, m } = pane
+// An input that is folded: its name, and how large its picture of a few pixels is, which stays.
+const mini = (pane, palette) => {
+  const { spec, codes, n, m } = pane
   const [high, wide] = [Math.floor(MINI.high / n), Math.floor(MINI.wide / m)]
   const side = Math.max(1, Math.min(MINI.side, high, wide))
   const size = { width: Math.min(m * side, MINI.wide), height: Math.min(n * side, MINI.most) }
-  const picture = pixels({ ...pane, pixels: undefined }, palette, size.width, size.height)
-  Object.assign(picture.style, px(size))
-  return { picture, width: size.width }
+  pane.mini = { ...pane.mini, spec, codes, n, m }
+  Object.assign(pixels(pane.mini, palette, size.width, size.height).style, px(size))
+  return { symbol: spec.symbol, shape: spec.shape, ...size }
 }

@@ -158,11 +158,14 @@ const paintNumbers = (context, pane, look, axes, { texts, size }) => {
   const own = new Set(
     waiting.filter(({ kind }) => kind === 'cell').map(op => `${op.row} ${op.column}`)
   )
+  let ink = ''
   for (let i = rows[0]; size && i <= rows[1]; i++) {
+    const middle = y(i) + size * FALL - 0.5
     for (let j = columns[0]; j <= columns[1]; j++) {
       if (own.size && own.has(`${i} ${j}`)) continue
-      context.fillStyle = pane.isHidden(i, j) ? palette.onHidden : palette.ink
-      context.fillText(texts[i][j], x(j) - 0.5, y(i) + size * FALL - 0.5)
+      const colour = pane.isHidden(i, j) ? palette.onHidden : palette.ink
+      if (colour !== ink) context.fillStyle = ink = colour
+      context.fillText(texts[i][j], x(j) - 0.5, middle)
     }
   }
   for (const { kind, row, column, text } of waiting) {

@@ -104,7 +104,9 @@ export const pixels = (pane, palette, wide, high) => {
   const table = inks(pane.spec.role, palette)
   const same = canvas.table === table && sameCodes(canvas.codes, codes)
   if (same && canvas.width === width && canvas.height === height) return canvas
-  Object.assign(canvas, { width, height, codes, table })
+  if (canvas.width !== width) canvas.width = width
+  if (canvas.height !== height) canvas.height = height
+  Object.assign(canvas, { codes, table })
   const shown = width < m || height < n ? strongest(pane, height, width) : codes
   const context = canvas.getContext('2d')
   const image = context.createImageData(width, height)
