@@ -476,6 +476,7 @@ class Board {
     this.font = getComputedStyle(this.root).fontFamily
     this.strip.show(this.head.strip, mode)
     if (this.isPlanned) this.lookAround()
+    this.around.writeParts()
     const before = new Map()
     const changed = new Set()
     for (const [name, pane] of this.panes) {
@@ -668,15 +669,21 @@ class Board {
     return parseFloat(getComputedStyle(this.root).getPropertyValue('--dock')) || 0
   }
 
+  // Whether another stage is before that of a pane, at the place that they share.
+  isBehind({ box, front }) {
+    return !!this.plan && !!box && !front
+  }
+
   // Whether a pane is to be painted, at its places: it has others, or what is `changed`.
   isOther(pane, changed) {
-    if (this.edits.stroke && pane.box && !pane.front) { // until the drag of a number has ended
+    if (this.edits.stroke && this.isBehind(pane)) { // until the drag of a number has ended
       pane.made = null
       return false
     }
     const look = this.look(pane)
     const { query, presented, key, isPlayed, decimals } = look
-    const made = JSON.stringify([pane.next, query, presented, key, isPlayed, decimals])
+    const behind = this.isBehind(pane) // painted once it is in front
+    const made = JSON.stringify([pane.next, query, presented, key, isPlayed, decimals, behind])
     if (!changed && made === pane.made && !look.waiting.length && !pane.waited) return false
     Object.assign(pane, { made, places: pane.next })
     return true
@@ -712,7 +719,7 @@ class Board {
     if (!pane.places) return
     const look = this.look(pane)
     pane.waited = look.waiting.length > 0
-    paint(pane, look)
+    paint(pane, look, this.isBehind(pane))
   }
 
   // See a part of a pane closer, or all of it by null; where the same stage of other states stands

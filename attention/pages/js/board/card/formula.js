@@ -45,8 +45,14 @@ export class Around {
     this.card.setAttribute('aria-label', 'Arithmetic of the chosen cell')
   }
 
-  // The formula, whose parts light their stages.
+  // Take the formula, which is written once the page has been read.
   writeFormula({ formula, remark }) {
+    this.given = { formula, remark }
+  }
+
+  // Write its parts, which light their stages.
+  writeParts() {
+    const { formula, remark } = this.given
     const text = JSON.stringify([formula ?? [], remark])
     if (text === this.text) return
     this.text = text

@@ -40,28 +40,30 @@ export const sized = (canvas, width, height, ratio = ratioNow()) => {
 }
 
 /**
- * Paint all of a pane. What was painted is kept on the canvas as `painted`, for whoever asks.
+ * Paint all of a pane, unless it is behind another. What is painted is kept on the canvas as
+ * `painted`, for whoever asks.
  * @param {Pane} pane
  * @param {Look} look
  */
-export const paint = (pane, look) => {
+export const paint = (pane, look, isBehind = false) => {
+  const axes = axesOf(pane)
+  const written = inCells(pane, axes, look)
+  const labels = labelsOf(pane, axes, look)
+  pane.canvas.painted = paintedOf(pane, written, labels, axes)
+  if (isBehind) return
   const { left, right, top, bottom, width, height } = pane.places
   const context = sized(pane.canvas, width, top + height + bottom, pane.fine)
-  const axes = axesOf(pane)
   context.save()
   context.beginPath()
   context.rect(left - 1, top - 1, width - left - right + 2, height + 2)
   context.clip()
-  const written = inCells(pane, axes, look)
   paintCells(context, pane, look, axes)
   paintStrokes(context, pane, look, axes)
   paintNumbers(context, pane, look, axes, written)
   paintFrames(context, pane, look, axes)
   context.restore()
-  const labels = labelsOf(pane, axes, look)
   paintLabels(context, Object.values(labels).flat(), look.font)
   if (pane.places.bar) paintBar(context, pane, look)
-  pane.canvas.painted = paintedOf(pane, written, labels, axes)
 }
 
 // What was painted, with K as K has it.
