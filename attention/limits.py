@@ -74,7 +74,7 @@ MAX_MATRIX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
 MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
 MAX_STATE_COLONS = 200_000  # in a saved state, and as many brackets: 1,024 tokens have fewer
 MAX_STATE_COMMAS = 700_000
-MAX_WHOLE_DIGITS = 12  # of a whole number in a link
+MAX_WHOLE_DIGITS = 12  # of a whole number in a link, or in an edit of the board
 
 # ---- work ---------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.limits import MAX_EDITED, MAX_TOKEN_LENGTH, BadInput
+from attention.limits import MAX_EDITED, MAX_TOKEN_LENGTH, MAX_WHOLE_DIGITS, BadInput
 from attention.readers.cells.printouts import read_number
 from attention.session.edit.changes import set_tokens
 from attention.session.edit.editing import add_token, token_sequence
@@ -81,6 +81,8 @@ def _operation(value: object) -> Operation | None:
     number, kind, stage, row, column, text, of = value
     if not all(type(whole) is int for whole in (number, row, column)):  # True is no row
         return None
+    if any(abs(whole) >= 10**MAX_WHOLE_DIGITS for whole in (number, row, column)):
+        return None  # no sentence could write it
     if not all(isinstance(word, str) for word in (kind, stage, text, of)) or kind not in KINDS:
         return None
     return Operation(number, kind, stage, row, column, text[:LONGEST_TEXT], of)

@@ -192,6 +192,8 @@ FOREIGN = [
     {"client": "a", "operations": [[1, "cell", "X", 0, 0, ""]], "more": False},
     {"client": "a", "operations": [[1, "cell", "X", True, 0, "1", ""]], "more": False},
     {"client": "a", "operations": [[1, "cell", "X", 0, 0.5, "1", ""]], "more": False},
+    # the next whole number has more digits than Python writes
+    {"client": "a", "operations": [[1, "cell", "X", 10**4300 - 1, 0, "1", ""]], "more": False},
     {"client": "a", "operations": [[1, "cell", "X", 0, 0, 1, ""]], "more": False},
     {"client": "a", "operations": [[1, "launch", "X", 0, 0, "1", ""]], "more": False},
     {"client": "a", "operations": [[1, ["cell"], "X", 0, 0, "1", ""]], "more": False},
