@@ -76,7 +76,10 @@ def test_a_ticket_gives_the_card_of_every_cell_that_the_board_shows(page, s):
     for stage, matrix in shown.stages.items():
         for i, row in enumerate(matrix):
             wanted = [cells.card(s, shown, (stage, i, j)) for j in range(len(row))]
-            assert cards(ticket, stage, i, len(row) - 1) == plain(list(map(asdict, wanted)))
+            found = cards(ticket, stage, i, len(row) - 1)
+            assert found == plain(list(map(asdict, wanted)))
+            assert [card["column"] for card in found] == list(range(len(row)))
+            assert {(card["stage"], card["row"]) for card in found} == {(stage, i)}
 
 
 def test_of_a_long_row_the_cards_of_one_part_come_also_of_the_last_and_shorter(page):

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import test, { beforeEach } from 'node:test'
+import { Asked } from '../../../../../attention/pages/js/board/card/asked.js'
+
+globalThis.document = /** @type {any} */ ({ baseURI: 'http://host/att/?example=x' })
+
+// Requests as they were made; the server's part is played by `answer`.
+let [asked, address, came, requests, shown] = [null, '', 0, [], []]
+globalThis.fetch = /** @type {any} */ (url => new Promise((answer, fail) => {
+  const { pathname, searchParams } = new URL(url)
+  requests.push({ path: pathname, about: Object.fromEntries(searchParams), answer, fail })
+}))
+const settled = () => new Promise(done => setTimeout(done))
+const cardOf = column => ({ stage: 'weights', row: 1, column, value: `${address} ${column}` })
+const cards = async (request, ...found) => {
+  request.answer({ ok: true, json: async () => found })
+  await settled()
+}
+const board = async (request, ...bytes) => {
+  request.answer({ ok: true, arrayBuffer: async () => new Uint8Array(bytes).buffer })
+  await settled()
+}
+const refuse = async (request, status = 400) => {
+  request.answer({ ok: false, status })
+  await settled()
+}
+const message = number => ({ client: 'a', operations: [[number]], more: true })
+const look = number => asked.preview(message(number), ['X', 0, 1], bytes => shown.push(bytes))
+const numbers = () => requests.map(({ about }) => JSON.parse(about.edits).operations[0][0])
+
+beforeEach(() => {
+  ;[address, came, requests, shown] = ['asked/name/1', 0, [], []]
+  asked = new Asked(() => address, () => came++)
+})
+
+test('a card is asked for once, and is there with others of its row when they come', async () => {
+  assert.equal(asked.card(['weights', 1, 2]), null)
+  assert.equal(asked.card(['weights', 1, 3]), null) // while the first is on its way
+  const [{ path, about }] = requests
+  assert.deepEqual([path, about], ['/att/asked/name/1/cards', { stage: 'weights', i: '1', j: '2' }])
+  await cards(requests[0], cardOf(2), cardOf(3))
+  assert.equal(came, 1)
+  assert.deepEqual(asked.card(['weights', 1, 3]), cardOf(3))
+  assert.equal(requests.length, 1)
+})
+
+test('another address drops the cards, also those that come late for the one before', async () => {
+  asked.card(['weights', 1, 2])
+  const late = cardOf(2)
+  address = 'asked/name/2'
+  assert.equal(asked.card(['weights', 1, 2]), null)
+  await cards(requests[0], late)
+  assert.equal(came, 1) // to ask again
+  assert.equal(asked.card(['weights', 1, 2]), null)
+  assert.deepEqual(requests.map(({ path }) => path.split('/')[4]), ['1', '2'])
+  await cards(requests[1], cardOf(2))
+  assert.equal(asked.card(['weights', 1, 2]).value, 'asked/name/2 2')
+  address = 'asked/name/1' // though a page never goes back to one
+  assert.equal(asked.card(['weights', 1, 2]), null)
+})
+
+const FAILURES = {
+  'is refused': request => refuse(request),
+  'finds nobody': request => request.fail(new TypeError('Failed to fetch')),
+  'is of settings that are gone': request => refuse(request, 409)
+}
+for (const [name, fails] of Object.entries(FAILURES)) {
+  test(`what ${name} is not asked again until the address is another`, async () => {
+    asked.card(['weights', 1, 2])
+    await fails(requests[0])
+    await settled()
+    for (const column of [2, 3]) assert.equal(asked.card(['weights', 1, column]), null)
+    await settled()
+    assert.deepEqual([requests.length, came, look(1)], [1, 0, false])
+    address = 'asked/name/2'
+    asked.card(['weights', 1, 2])
+    await cards(requests[1], cardOf(2))
+    assert.deepEqual(asked.card(['weights', 1, 2]), cardOf(2))
+  })
+}
+
+test('an answer that cannot be read is none', async () => {
+  asked.card(['weights', 1, 2])
+  requests[0].answer({ ok: true, json: async () => JSON.parse('<html>') })
+  await settled()
+  assert.deepEqual([came, asked.card(['weights', 1, 2]), requests.length], [0, null, 2])
+})
+
+test('of what a number makes one is asked at a time, and then the newest', async () => {
+  for (const number of [1, 2, 3]) assert.ok(look(number))
+  assert.deepEqual(numbers(), [1])
+  const [{ path, about }] = requests
+  assert.equal(path, '/att/asked/name/1/preview')
+  assert.deepEqual(about, { edits: JSON.stringify(message(1)), stage: 'X', i: '0', j: '1' })
+  await board(requests[0], 7, 0)
+  assert.deepEqual([shown, numbers()], [[new Uint8Array([7, 0])], [1, 3]])
+  await board(requests[1], 8)
+  assert.deepEqual(shown[1], new Uint8Array([8]))
+  look(4)
+  assert.deepEqual(numbers(), [1, 3, 4])
+})
+
+test('where what a number makes is refused, that is said once and it has to be sent', async () => {
+  look(1)
+  look(2)
+  await refuse(requests[0])
+  assert.deepEqual(shown, [null, null]) // each that waited
+  assert.deepEqual([look(3), requests.length], [false, 1])
+})
+
+test('a number is looked at without a cell that is chosen', () => {
+  asked.preview(message(1), null, () => {})
+  const edits = JSON.stringify(message(1))
+  assert.deepEqual(requests[0].about, { edits, stage: '', i: '', j: '' })
+})
+
+test('a board that nobody answers asks nothing', async () => {
+  address = ''
+  assert.equal(asked.card(['weights', 1, 2]), null)
+  assert.equal(look(1), false)
+  await settled()
+  assert.deepEqual([requests, came], [[], 0])
+})
