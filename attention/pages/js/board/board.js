@@ -168,6 +168,8 @@ class Board {
     if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
     this.player.heard(head)
     this.told = { cell: head.cell, card: head.card }
+    // among other numbers the cell that is pointed at may be gone: that is seen once they are drawn
+    if (head.asks !== this.head?.asks) this.around.pointed = null
     this.head = this.asPicked(head)
     this.edits.heard(head.edits)
     this.around.writeFormula(head)

@@ -203,9 +203,11 @@ export class Around {
   // foot.
   placeCard(rect, { phone }) {
     const isSheet = phone && !rect
-    const { head, measure, presenter, player, asked } = this.board
+    const { head, presenter, player, asked } = this.board
     const isAway = isSheet && !player.on && this.away === String(head.cell)
-    const pointed = this.pointed && !isAway && asked.card(this.pointed, 'row')
+    const [pointedStage, pointedRow] = this.pointed ?? []
+    const isShown = presenter.isCardOf({ stage: pointedStage, row: pointedRow })
+    const pointed = this.pointed && !isAway && isShown && asked.card(this.pointed, 'row')
     const given = player.card ?? (pointed || head.card)
     const { stage, row, column } = given ?? {}
     const cell = [stage, row, column].join()
@@ -220,9 +222,21 @@ export class Around {
     const { w, h } = isSheet ? { w: window.innerWidth - 8 - AWAY, h: SHEET } : rect
     const key = JSON.stringify([given, w, h, sizes, this.board.font, player.on && player.step])
     this.card.classList.toggle('unmade', player.on && player.hidesValue)
-    if (key === this.set) return // a link in it keeps the focus
-    this.set = key
-    this.card.dataset.cell = cell
+    if (key !== this.set) {
+      this.set = key
+      this.setAnew(given, isSheet, { w, h, sizes })
+    }
+    if (player.on || (pointed && cell !== String(head.cell))) return
+    const isOther = this.shown !== undefined && this.shown !== cell
+    this.shown = cell
+    if (isOther) this.announce()
+    if (isSheet && isOther) this.showAbove()
+  }
+
+  // Draw a card in its rectangle; a link in it that has the focus keeps it.
+  setAnew(given, isSheet, { w, h, sizes }) {
+    const { measure, player } = this.board
+    this.card.dataset.cell = [given.stage, given.row, given.column].join()
     const links = () => [...this.card.querySelectorAll('button')]
     const focused = links().indexOf(/** @type {any} */ (document.activeElement))
     const setting = setCard(given, { w, h }, { measure, sizes, steps: player.on })
@@ -232,11 +246,6 @@ export class Around {
     if (player.on) drawSteps(this.card, player, { px: setting.px, w, measure })
     links()[focused]?.focus({ preventScroll: true })
     if (isSheet) this.addClose()
-    if (player.on || pointed) return
-    const isOther = this.shown !== undefined && this.shown !== cell
-    this.shown = cell
-    if (isOther) this.announce()
-    if (isSheet && isOther) this.showAbove()
   }
 
   // A sheet can be put away until another cell is chosen; that of Play ends it.

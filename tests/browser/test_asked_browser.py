@@ -1,0 +1,358 @@
+"""What the board of Explore shows between two answers: clicks, the pointer and a drag."""
+
+import numpy as np
+import pytest
+from browser.conftest import SOCKETS
+from browser.dashboard import until
+from browser.test_state_browser import restart
+
+from attention.session.state import links
+from attention.session.state.matrix import Matrix
+from attention.session.state.run import run, view
+
+CARD = ".board-card[data-cell='{},{},{}']"
+CHOSEN = "weights", 1, 3  # in the lit row
+LINK = {"example": "cat-sat", "query": "1", "cell": "weights,1,3"}
+HOLD = """() => { // what the page tells the server from now on, until it is released
+  const { socket } = window, { send } = socket, held = []
+  socket.send = told => held.push(told)
+  window.release = () => { socket.send = send; held.forEach(told => send.call(socket, told)) } }"""
+SEEN = """() => { // the cells whose arithmetic is seen, one after the other
+  const card = document.querySelector('.board-card')
+  window.seen = [card.dataset.cell]
+  new MutationObserver(() => seen.push(card.dataset.cell))
+    .observe(card, { attributeFilter: ['data-cell'] }) }"""
+LENGTH = "history.length"
+SAID = ".board-live[aria-live=polite]"
+
+
+@pytest.fixture
+def explored(visit):
+    """Open Explore; ``asked`` are its requests from then on, ``told`` its messages."""
+    return lambda **link: explore(visit(), **link)
+
+
+def explore(dashboard, **link):
+    page = dashboard.page
+    page.add_init_script(SOCKETS)
+    dashboard.asked, dashboard.told = [], []
+
+    def keep(request) -> None:
+        if "/asked/" in request.url:
+            dashboard.asked.append(request.url)
+
+    keep_told = lambda frame: dashboard.told.append(frame)  # noqa: E731  Playwright marks it
+    page.on("request", keep)
+    page.on("websocket", lambda socket: socket.on("framesent", keep_told))
+    dashboard.open(**LINK | link)
+    page.wait_for_timeout(300)  # for what opening tells the server late
+    dashboard.told.clear()
+    return dashboard
+
+
+def numbers(s, stage: str) -> np.ndarray:
+    return view(s, run(s)).stages[stage]
+
+
+def value(s, stage: str, i: int, j: int) -> str:
+    """The number of a cell as its card writes it."""
+    return view(s, run(s)).texts(stage, s.digits)[i][j]
+
+
+def shows(dashboard, s, stage: str, i: int, j: int) -> None:
+    """Wait for the card of a cell, with the number that it has in these settings."""
+    until(dashboard.page.locator(CARD.format(stage, i, j)))
+    text = value(s, stage, i, j)
+    dashboard.wait_for(
+        "text => document.querySelector('.board-card .value').innerText === text", text
+    )
+
+
+def point(dashboard, stage: str, i: int, j: int) -> None:
+    """Move the mouse over a cell."""
+    x, y = dashboard.place(stage, i, j)
+    dashboard.page.mouse.move(x - 2, y - 2)
+    dashboard.page.mouse.move(x, y)
+
+
+def press(dashboard, stage: str, i: int, j: int) -> None:
+    dashboard.page.mouse.click(*dashboard.place(stage, i, j))
+
+
+def chose(dashboard, stage: str, i: int, j: int):
+    """Wait until the address says a cell, and nothing is on its way; what it stands for."""
+    said = f"cell={stage}%2C{i}%2C{j}"
+    dashboard.wait_for("said => location.search.includes(said)", said)
+    return dashboard.idle().settings()
+
+
+# ---- clicks --------------------------------------------------------------------------------------
+
+
+def test_a_click_shows_its_arithmetic_before_the_server_hears_of_it(explored, visit):
+    dashboard = explored()
+    page, s, before = dashboard.page, dashboard.settings(), dashboard.page.url
+    page.evaluate(HOLD)
+    press(dashboard, "scores", 3, 5)
+    shows(dashboard, s, "scores", 3, 5)
+    assert page.url == before
+    page.evaluate("release()")
+    now = chose(dashboard, "scores", 3, 5)
+    assert (now.query, now.cell) == (3, ("scores", 3, 5))
+    shows(dashboard, now, "scores", 3, 5)
+    other = visit().open(bare=True, **dict(links.write(now)))
+    assert other.cell() == dashboard.cell()
+    page.go_back()
+    dashboard.wait_for("before => location.href === before", before)
+    shows(dashboard, s, *CHOSEN)
+
+
+def test_two_clicks_in_a_hurry_show_the_second_and_nothing_of_before(explored):
+    dashboard = explored()
+    page = dashboard.page
+    places = [dashboard.place("weights", i, j) for i, j in ((4, 2), (2, 0))]
+    page.evaluate(SEEN)
+    page.evaluate(HOLD)
+    for x, y in places:
+        page.mouse.click(x, y)
+    until(page.locator(CARD.format("weights", 2, 0)))
+    page.evaluate("release()")
+    s = chose(dashboard, "weights", 2, 0)
+    shows(dashboard, s, "weights", 2, 0)
+    seen = page.evaluate("seen")
+    assert seen[-1] == "weights,2,0"
+    assert seen.index("weights,2,0") == len(seen) - 1, seen
+
+
+def test_a_click_and_a_slider_at_once_end_with_the_numbers_of_both(explored):
+    dashboard = explored()
+    page = dashboard.page
+    digits = page.locator(".st-key-set_digits input").first
+    press(dashboard, "weights", 4, 2)
+    digits.press("ArrowRight")
+    dashboard.wait_for("() => location.search.includes('digits=')")
+    s = chose(dashboard, "weights", 4, 2)
+    shows(dashboard, s, "weights", 4, 2)
+    digits.press("ArrowRight")
+    press(dashboard, "scores", 2, 1)
+    s = chose(dashboard, "scores", 2, 1)
+    assert s.digits == links.read(LINK)[0].digits + 2
+    shows(dashboard, s, "scores", 2, 1)
+
+
+# ---- the pointer and keys ------------------------------------------------------------------------
+
+
+def test_along_the_lit_row_each_cell_shows_its_arithmetic_and_the_server_is_asked_once(explored):
+    dashboard = explored()
+    s = dashboard.settings()
+    point(dashboard, "weights", 1, 0)
+    shows(dashboard, s, "weights", 1, 0)
+    asked = len(dashboard.asked)
+    assert asked == 1
+    for j in range(1, len(s.tokens)):
+        point(dashboard, "weights", 1, j)
+        shows(dashboard, s, "weights", 1, j)
+    point(dashboard, "weights", 2, 4)  # a row that is not lit
+    shows(dashboard, s, *CHOSEN)
+    point(dashboard, "scores", 1, 0)
+    shows(dashboard, s, "scores", 1, 0)
+    dashboard.page.mouse.move(3, 3)
+    shows(dashboard, s, *CHOSEN)
+    assert (len(dashboard.asked), dashboard.told) == (2, [])
+    assert dashboard.settings() == s
+
+
+def test_keys_along_the_lit_row_show_its_arithmetic_and_enter_says_it_and_is_one_step(explored):
+    dashboard = explored()
+    page, s = dashboard.page, dashboard.settings()
+    page.locator(".board-pane[data-stage=weights] .board-plot").focus()
+    steps = page.evaluate(LENGTH)
+    for key, cell in (("Right", (1, 4)), ("Down", (2, 4)), ("Up", (1, 4)), ("Left", (1, 3))):
+        page.keyboard.press(f"Arrow{key}")
+        shows(dashboard, s, *(("weights", *cell) if cell[0] == 1 else CHOSEN))
+    page.keyboard.press("ArrowLeft")
+    shows(dashboard, s, "weights", 1, 2)
+    assert dashboard.told == []
+    page.keyboard.press("Enter")
+    s = chose(dashboard, "weights", 1, 2)
+    dashboard.wait_for(
+        "end => document.querySelector('.board-live').innerText.endsWith(end)",
+        f": {value(s, 'weights', 1, 2)}",
+    )
+    assert page.evaluate(LENGTH) == steps + 1
+
+
+def test_a_click_in_the_lit_row_is_said_to_a_screen_reader(explored):
+    dashboard = explored()
+    s = dashboard.settings()
+    point(dashboard, "weights", 1, 0)
+    shows(dashboard, s, "weights", 1, 0)
+    assert dashboard.page.locator(SAID).inner_text() == ""
+    press(dashboard, "weights", 1, 0)
+    dashboard.wait_for(
+        "end => document.querySelector('.board-live').innerText.endsWith(end)",
+        f": {value(s, 'weights', 1, 0)}",
+    )
+
+
+def test_what_changes_under_a_resting_pointer_shows_its_new_numbers(explored):
+    dashboard = explored()
+    point(dashboard, "weights", 1, 2)
+    shows(dashboard, dashboard.settings(), "weights", 1, 2)
+    for more, cell in (
+        ({"scale": "1"}, ("weights", 1, 2)),
+        ({"scale": "1", "mask": "causal"}, ("weights", 1, 2)),
+        ({"query": "2"}, CHOSEN),  # the row is not lit any more
+    ):
+        link = LINK | more
+        dashboard.after(lambda link=link: dashboard.turn_to(**link))
+        shows(dashboard, links.read(link)[0], *cell)
+
+
+def test_where_the_cell_under_the_pointer_goes_others_still_show_their_arithmetic(explored):
+    dashboard = explored()
+    point(dashboard, "weights", 1, 5)
+    shows(dashboard, dashboard.settings(), "weights", 1, 5)
+    link = LINK | {"example": "four-words"}
+    dashboard.after(lambda: dashboard.turn_to(**link))
+    s = links.read(link)[0]
+    shows(dashboard, s, *CHOSEN)
+    point(dashboard, "scores", 1, 2)
+    shows(dashboard, s, "scores", 1, 2)
+
+
+def test_a_finger_shows_only_what_it_taps(phone):
+    explore(phone)
+    s = phone.settings()
+    x, y = phone.place("weights", 1, 0)
+    phone.page.touchscreen.tap(x, y)
+    until(phone.page.locator(CARD.format("weights", 1, 0)))
+    s = chose(phone, "weights", 1, 0)
+    shows(phone, s, "weights", 1, 0)
+
+
+# ---- Play, editors, Present ----------------------------------------------------------------------
+
+
+def test_while_play_runs_or_a_number_is_typed_the_pointer_shows_nothing_of_its_own(explored):
+    dashboard = explored()
+    page, s = dashboard.page, dashboard.settings()
+    page.locator(".board-control.main").click()
+    until(page.locator(".board.playing .board-card"))
+    played = page.locator(".board-card h2").inner_text()
+    page.mouse.move(*dashboard.place("weights", 1, 0))
+    page.wait_for_timeout(200)
+    assert page.locator(".board-card h2").inner_text() == played
+    page.keyboard.press("Escape")
+    page.mouse.move(3, 3)
+    dashboard.click("X", 1, 1)
+    s = chose(dashboard, "X", 1, 1)
+    page.keyboard.type("4")
+    point_at = dashboard.place("weights", 1, 0)
+    page.mouse.move(*point_at)
+    page.wait_for_timeout(200)
+    shows(dashboard, s, "X", 1, 1)
+
+
+def test_in_present_the_card_is_of_the_stage_that_is_presented(explored):
+    dashboard = explored(cell="scores,1,3")
+    page, s = dashboard.page, dashboard.settings()
+    page.locator(".board-pane[data-stage=scores] .board-plot").focus()
+    page.keyboard.press("p")
+    until(page.locator(".board.presenting"))
+    shows(dashboard, s, "scores", 1, 3)
+    point(dashboard, "scores", 1, 0)
+    shows(dashboard, s, "scores", 1, 0)
+    point(dashboard, "Q", 1, 0)  # a factor
+    page.wait_for_timeout(200)
+    shows(dashboard, s, "scores", 1, 3)
+
+
+# ---- drags ---------------------------------------------------------------------------------------
+
+
+def dragged(dashboard, i: int, j: int, by: int):
+    """Hold the number of a cell of X and move it so far."""
+    page = dashboard.page
+    x, y = dashboard.place("X", i, j)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by, y, steps=by // 4)
+
+
+def same(dashboard, stage: str, matrix) -> None:
+    """Wait until a stage shows these numbers."""
+    dashboard.wait_for(
+        """([stage, matrix]) => JSON.stringify(document.querySelector(
+        `.board-pane[data-stage=${stage}] .board-canvas`)?.painted?.z.map(row => [...row]))
+        === JSON.stringify(matrix)""",
+        [stage, np.asarray(matrix, float).tolist()],
+    )
+
+
+def changed(s, i: int, j: int, number: float):
+    X = s.matrices["X"].values.copy()
+    X[i, j] = number
+    return s.with_matrix("X", Matrix(X))
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["asked", "requests fail"])
+def test_a_number_that_is_dragged_is_seen_in_every_stage_and_is_one_step(explored, fails):
+    dashboard = explored(example="four-words", query="1", cell="X,1,1")
+    page, s = dashboard.page, dashboard.settings()
+    press(dashboard, "X", 1, 1)
+    dashboard.idle()
+    if fails:
+        page.route("**/asked/**", lambda route: route.abort())
+    steps, before = page.evaluate(LENGTH), page.url
+    dashboard.told.clear()
+    dragged(dashboard, 1, 1, 40)
+    now = changed(s, 1, 1, 0.1)  # from 0 by ten steps of a hundredth
+    for stage in ("X", "Q", "scores", "weights", "output"):
+        same(dashboard, stage, numbers(now, stage))
+    shows(dashboard, now, "X", 1, 1)
+    assert (page.url, page.evaluate(LENGTH)) == (before, steps)
+    assert bool(dashboard.told) == fails
+    page.mouse.move(page.viewport_size["width"] - 3, 3)  # far more
+    page.mouse.up()
+    dashboard.wait_for("before => location.href !== before", before)
+    then = dashboard.idle().settings()
+    number = then.matrices["X"].values[1, 1]
+    assert number > 0.1
+    now = changed(s, 1, 1, number)
+    for stage in dashboard.stages():
+        same(dashboard, stage, numbers(now, stage))
+    shows(dashboard, now, "X", 1, 1)
+    assert page.evaluate(LENGTH) == steps + 1
+    page.go_back()
+    same(dashboard, "weights", numbers(s, "weights"))
+
+
+# ---- a server that goes, and boards that ask nothing ---------------------------------------------
+
+
+def test_a_cell_is_pointed_at_and_clicked_while_the_server_is_started_anew(pages, server):
+    dashboard = explore(pages())
+    s = dashboard.settings()
+    point(dashboard, "weights", 1, 0)
+    shows(dashboard, s, "weights", 1, 0)
+    restart(server, dashboard)
+    shows(dashboard, s, "weights", 1, 0)
+    press(dashboard, "weights", 4, 2)
+    now = chose(dashboard, "weights", 4, 2)
+    shows(dashboard, now, "weights", 4, 2)
+    point(dashboard, "weights", 4, 1)
+    shows(dashboard, now, "weights", 4, 1)
+
+
+@pytest.mark.parametrize("path", ["compare", "learn", "exercises"])
+def test_boards_of_other_pages_ask_nothing(visit, path):
+    dashboard = visit()
+    asked: list[str] = []
+    dashboard.page.on("request", lambda request: asked.append(request.url))
+    dashboard.open(path, example="cat-sat", query="1")
+    stage = next(name for name in dashboard.stages() if name.startswith("weights"))
+    for j in range(2):
+        dashboard.hover(stage, 1, j)
+    assert not [url for url in asked if "/asked/" in url]
