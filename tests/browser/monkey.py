@@ -9,7 +9,8 @@ followed has ended and the board is drawn, and then asks:
 2. Did a setting change that this move does not set? What a control may change stands in
    ``CHANGES``; all others, and reload and the pages, change nothing.
 3. Does the board show, bit for bit, what the package computes from the address? And the same for
-   the same address, as after Back, after a restart of the server and in a second tab?
+   the same address, as after Back, after a restart of the server and in a second tab? Is the card
+   that of the chosen cell, or of one of the lit row under the pointer, with its number?
 4. Do the controls show what is set, and has every choice that must be made one chosen?
 
 Now and then it does several things at once, as people in a hurry do, or kills the server and starts
@@ -50,11 +51,14 @@ from browser import samples  # noqa: E402
 from browser.dashboard import choose_page  # noqa: E402
 
 from attention.models.examples import CAPTURES  # noqa: E402
+from attention.pages.asked import NOT_SHOWN  # noqa: E402
+from attention.pages.panels import cells  # noqa: E402
 from attention.paper import Paper  # noqa: E402
 from attention.session.state import links  # noqa: E402
 from attention.session.state.long_context import LongContext  # noqa: E402
 from attention.session.state.run import run, view  # noqa: E402
 from attention.session.state.settings import PRINTED, SAMPLING, Settings  # noqa: E402
+from attention.vocabulary.stages import STAGES  # noqa: E402
 from benchmarks.chromium import CHROMIUM  # noqa: E402
 
 EPISODE = 150  # moves of one visitor
@@ -280,7 +284,7 @@ class Wire:
         elif kind == "ref_hash":
             self.tags += self._known.get(message.ref_hash, [])
         elif kind == "delta":
-            found = re.findall(rb'"tag":"(\w+)","panes"', payload)
+            found = re.findall(rb'"tag":"(\w+)"', payload) if b'"panes":[' in payload else []
             self._known[message.hash] = found
             self.tags += found
             if message.delta.new_element.HasField("exception"):
@@ -309,10 +313,13 @@ LOOK = """() => {
   }
   const intros = INTROS
   const value = key => document.querySelector(`.st-key-set_${key} input`)?.value ?? null
+  const card = document.querySelector('.st-key-board .board-card:not([hidden])')
+  const plays = document.querySelector('.board.playing, .board.presenting')
   const open = [...document.querySelectorAll('[role=radiogroup]')]
     .filter(group => group.getClientRects().length)
   return {
     url: location.href, panes,
+    card: card && !plays ? [card.dataset.cell, card.querySelector('.value')?.innerText ?? ''] : [],
     intro: intros[location.pathname] === document.querySelector('.st-key-title h1')?.innerText
       || location.pathname === '/learn' && !!document.querySelector('.st-key-tour'),
     tags: [...document.querySelectorAll('.board')].map(board => board.dataset.tag ?? ''),
@@ -357,6 +364,12 @@ KEPT = """async mark => {
   await new Promise(done => { found.onsuccess = done })
   opened.close()
   return found.result === mark }"""
+A_CELL = """(pane, chance) => { // where in the window a cell is that is seen of a pane
+  const canvas = pane.querySelector('.board-canvas'), { axes } = canvas.painted
+  const box = canvas.getBoundingClientRect()
+  const of = ([first, last], k) => first + Math.floor((chance * k % 1) * (last - first + 1))
+  const [x, y] = axes.at(of(axes.rows, 17), of(axes.columns, 29))
+  return [box.left + x, box.top + y] }"""
 AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
 MAY_BE_EMPTY = (  # beginnings of their names: what is asked or may be closed, own sizes of a figure
     "set_below",
@@ -400,6 +413,7 @@ class Seen:
 
     url: str
     panes: dict[str, list[int] | None]  # None where nothing is painted of one
+    card: list[str]  # the cell that it is of, and its number; nothing where none is seen
     settings: Settings | None  # None where the address holds a mark only
     shown: dict[str, str | None]
     said: list[str]
@@ -638,6 +652,32 @@ class Hands:
         ends = "Enter", "Tab", "Escape"
         self.page.keyboard.press(ends[int(chance * 1009) % len(ends)])
 
+    def point(self, key: str, chance: float) -> None:
+        """The pointer along a lit row, where it stays or which it leaves."""
+        rows = self.page.locator(".st-key-board .board-lit").filter(visible=True)
+        box = rows.nth(int(chance * max(rows.count(), 1))).bounding_box()
+        for k in range(1, 8):
+            x, y = box["x"] + box["width"] * k / 8, box["y"] + box["height"] / 2
+            self.page.mouse.move(x, y)
+        if int(chance * 1009) % 2:
+            self.page.mouse.move(3, 3)
+
+    def drag(self, key: str, chance: float) -> None:
+        """The number of an input chosen and dragged."""
+        pane = self._one("board", ".board-pane:has([role=grid][aria-readonly=false])", chance)
+        if not self._brought(pane):
+            return
+        pane.scroll_into_view_if_needed()
+        for moves in (False, True):
+            x, y = pane.evaluate(A_CELL, chance)
+            if self.page.evaluate(AT_A_BUTTON, [x, y]):  # drawn anew meanwhile
+                return
+            self.page.mouse.move(x, y)
+            self.page.mouse.down()
+            if moves:
+                self.page.mouse.move(x + 160 * (chance * 41 % 1 - 0.5), y, steps=12)
+            self.page.mouse.up()
+
     # the page itself --------------------------------------------------------------------
 
     def go(self, page: str, chance: float) -> None:
@@ -763,7 +803,9 @@ class Visitor:
 
     def _heard(self, message) -> None:
         where = message.location.get("url", "")
-        if message.type == "error" and "/_stcore/" not in where and not self.away:
+        # the board asks of numbers that are others by now
+        is_late = "/asked/" in where and f" {NOT_SHOWN} " in message.text
+        if message.type == "error" and "/_stcore/" not in where and not is_late and not self.away:
             # Streamlit looks for its server under each path
             self.errors.append(f"console: {message.text} {where}")
 
@@ -803,8 +845,9 @@ class Visitor:
             verbs += ["restart"] if self.server else []
             verb = self.random.choice(verbs)
             return verb, self.random.choice(PAGES) if verb == "go" else "", chance
-        if self.seen.exploring and self.random.random() < 0.08:
-            return "typed", "typed", chance
+        if self.seen.exploring and self.random.random() < 0.16:
+            verb = self.random.choice(("typed", "drag", "point"))
+            return verb, "" if verb == "point" else "typed", chance
         left_out = set() if self.heavy else {"build_zip"}
         known = {name for name in dir(Hands) if name.startswith("st")} | {"stBidiComponentRegular"}
         controls = [
@@ -888,7 +931,9 @@ class Visitor:
         empty = {name for name in found["empty"] if not name.startswith(MAY_BE_EMPTY)}
         if empty:
             raise Fault(f"nothing is chosen in {empty}")
-        return Seen(found["url"], found["panes"], settings, found["shown"], found["said"])
+        return Seen(
+            found["url"], found["panes"], found["card"], settings, found["shown"], found["said"]
+        )
 
     def _until(self, holds: Callable[[dict], bool], patience: float | None = None) -> dict:
         start, patience = time.monotonic(), PATIENCE if patience is None else patience
@@ -936,6 +981,7 @@ class Visitor:
         if now.settings:
             what = f"the board shows other numbers than {now.url}"
             self._equal(computed(now.settings), now.panes, what)
+            self._card(now)
             self._controls(now)
         if link:
             painted = {name: found for name, found in now.panes.items() if found}
@@ -945,6 +991,25 @@ class Visitor:
         if wrong := differs(wanted, found):
             none = "" if wanted and found else f" (drawn before: {len(wanted)}, now: {len(found)})"
             raise Fault(f"{what}: {wrong}{none}")
+
+    def _card(self, now: Seen) -> None:
+        """Whether the card is of the chosen cell or the lit row, and has the number of the trace.
+
+        Two cells of a lit row may be on their way at once: it is looked at again by ``step``.
+        """
+        if not now.card:
+            return
+        s = now.settings
+        shown, (of, value) = view(s, run(s)), now.card
+        stage, i, j = of.split(",")
+        cell = stage, int(i), int(j)
+        chosen = cells.chosen(s, shown)
+        lit = STAGES[stage].rows == "queries" and cell[1] == s.query
+        if cell != chosen and not lit:
+            raise Fault(f"the card is of {cell}, and {chosen} is chosen at {now.url}")
+        number = cells.card(s, shown, cell).value
+        if value != number:
+            raise Fault(f"the card of {cell} says {value} and not {number} at {now.url}")
 
     def _controls(self, now: Seen) -> None:
         """Whether the controls in the rail show what is set, if need be after a moment."""
