@@ -267,6 +267,13 @@ def test_in_present_the_card_is_of_the_stage_that_is_presented(explored):
     point(dashboard, "Q", 1, 0)  # a factor
     page.wait_for_timeout(200)
     shows(dashboard, s, "scores", 1, 3)
+    page.mouse.move(3, 3)
+    page.evaluate(HOLD)
+    for stage in ("scaled", "weights"):
+        page.keyboard.press("ArrowRight")
+        shows(dashboard, s, stage, 1, 3)
+    page.evaluate("release()")
+    assert chose(dashboard, "weights", 1, 3).query == 1
 
 
 # ---- drags ---------------------------------------------------------------------------------------
