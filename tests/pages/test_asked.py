@@ -45,7 +45,7 @@ def ask(ticket: str, what: str, **more: object):
 
 
 def cards(ticket: str, stage: str, i: object, j: object) -> list[dict]:
-    answer = ask(ticket, "cards", stage=stage, i=i, j=j)
+    answer = ask(ticket, "cards", stage=stage, i=i, j=j, of="row")
     assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
     return json.loads(answer.body)
 
@@ -133,19 +133,23 @@ def test_a_ticket_is_of_what_the_board_shows_and_of_nothing_later(page):
     ticket = page(four_words())
     assert page(replace(four_words(), cell=("weights", 1, 1))) == ticket  # the same numbers
     page.visit.settings = replace(four_words(), digits=5)  # which no board shows yet
-    assert state.named(ticket) == four_words()
+    assert state.named(*ticket.split("/")) == four_words()
     later = page(page.visit.settings)
-    assert state.named(later) == page.visit.settings and state.named(ticket) is None
+    assert (
+        state.named(*later.split("/")) == page.visit.settings
+        and state.named(*ticket.split("/")) is None
+    )
     again = page(four_words())
-    assert again not in (ticket, later) and state.named(again) == four_words()
+    assert again not in (ticket, later) and state.named(*again.split("/")) == four_words()
 
 
 def test_another_turn_another_name_and_a_page_that_is_gone_give_nothing(page):
     ticket = page(four_words())
     name, _, turn = ticket.partition("/")
     assert statuses(ticket) == [200, 200]
-    for other in (f"{name}/{int(turn) + 1}", f"{name}/0{turn}", f"{name}/x", f"x{name}/{turn}"):
-        assert statuses(other) == [409, 409]
+    for other in (f"{name}/{int(turn) + 1}", f"{name}/0{turn}", f"{name}/x"):
+        assert statuses(other) == [409, 200]  # a preview is of what is shown by now
+    assert statuses(f"x{name}/{turn}") == [409, 409]
     del page.visit
     gc.collect()
     assert statuses(ticket) == [409, 409]
@@ -154,9 +158,8 @@ def test_another_turn_another_name_and_a_page_that_is_gone_give_nothing(page):
 # ---- previews ------------------------------------------------------------------------------------
 
 
-def preview(ticket: str, *operations: tuple, cell: tuple | None = None) -> bytes:
-    place = dict(zip(("stage", "i", "j"), cell or (), strict=False))
-    answer = ask(ticket, "preview", edits=edits(*operations), **place)
+def preview(ticket: str, *operations: tuple) -> bytes:
+    answer = ask(ticket, "preview", edits=edits(*operations))
     assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
     return answer.body
 
@@ -173,7 +176,7 @@ def test_a_preview_has_the_numbers_of_plain_loops_and_changes_nothing(page):
         if stage in found:
             np.testing.assert_allclose(found[stage]["values"], numbers, rtol=1e-12, err_msg=stage)
     assert {"X", "scores", "weights", "output"} <= set(found)
-    assert state.named(ticket) == page.visit.settings == four_words()
+    assert state.named(*ticket.split("/")) == page.visit.settings == four_words()
 
 
 EDITS = {
@@ -189,7 +192,7 @@ def test_a_preview_is_the_board_that_the_page_draws_once_they_are_made(operation
     at = opened(mask="causal", fill="-1e9", cell="weights,3,1", query="3")
     before, head = settings_of(at), board_bytes.head_of(shown(at))
     sent = [tuple(operation[1:6]) for operation in operations]
-    found = preview(head["asks"].removeprefix("asked/"), *sent, cell=head["cell"])
+    found = preview(head["asks"].removeprefix("asked/"), *sent)
     ran(at)
     assert settings_of(at) == before
     type_on(at, monkeypatch, list(operations))

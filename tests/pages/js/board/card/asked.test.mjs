@@ -25,7 +25,8 @@ const refuse = async (request, status = 400) => {
   await settled()
 }
 const message = number => ({ client: 'a', operations: [[number]], more: true })
-const look = number => asked.preview(message(number), ['X', 0, 1], bytes => shown.push(bytes))
+const look = number => asked.preview({ edits: message(number) }, bytes => shown.push(bytes))
+const PLACE = { stage: 'weights', i: '1', j: '2' }
 const numbers = () => requests.map(({ about }) => JSON.parse(about.edits).operations[0][0])
 
 beforeEach(() => {
@@ -34,29 +35,29 @@ beforeEach(() => {
 })
 
 test('a card is asked for once, and is there with others of its row when they come', async () => {
-  assert.equal(asked.card(['weights', 1, 2]), null)
-  assert.equal(asked.card(['weights', 1, 3]), null) // while the first is on its way
+  assert.equal(asked.card(['weights', 1, 2], 'row'), null)
+  assert.equal(asked.card(['weights', 1, 3], 'row'), null) // while the first is on its way
   const [{ path, about }] = requests
-  assert.deepEqual([path, about], ['/att/asked/name/1/cards', { stage: 'weights', i: '1', j: '2' }])
+  assert.deepEqual([path, about], ['/att/asked/name/1/cards', { of: 'row', ...PLACE }])
   await cards(requests[0], cardOf(2), cardOf(3))
   assert.equal(came, 1)
-  assert.deepEqual(asked.card(['weights', 1, 3]), cardOf(3))
+  assert.deepEqual(asked.card(['weights', 1, 3], 'row'), cardOf(3))
   assert.equal(requests.length, 1)
 })
 
 test('another address drops the cards, also those that come late for the one before', async () => {
-  asked.card(['weights', 1, 2])
+  asked.card(['weights', 1, 2], 'row')
   const late = cardOf(2)
   address = 'asked/name/2'
-  assert.equal(asked.card(['weights', 1, 2]), null)
+  assert.equal(asked.card(['weights', 1, 2], 'row'), null)
   await cards(requests[0], late)
   assert.equal(came, 1) // to ask again
-  assert.equal(asked.card(['weights', 1, 2]), null)
+  assert.equal(asked.card(['weights', 1, 2], 'row'), null)
   assert.deepEqual(requests.map(({ path }) => path.split('/')[4]), ['1', '2'])
   await cards(requests[1], cardOf(2))
-  assert.equal(asked.card(['weights', 1, 2]).value, 'asked/name/2 2')
+  assert.equal(asked.card(['weights', 1, 2], 'row').value, 'asked/name/2 2')
   address = 'asked/name/1' // though a page never goes back to one
-  assert.equal(asked.card(['weights', 1, 2]), null)
+  assert.equal(asked.card(['weights', 1, 2], 'row'), null)
 })
 
 const FAILURES = {
@@ -66,24 +67,24 @@ const FAILURES = {
 }
 for (const [name, fails] of Object.entries(FAILURES)) {
   test(`what ${name} is not asked again until the address is another`, async () => {
-    asked.card(['weights', 1, 2])
+    asked.card(['weights', 1, 2], 'row')
     await fails(requests[0])
     await settled()
-    for (const column of [2, 3]) assert.equal(asked.card(['weights', 1, column]), null)
+    for (const column of [2, 3]) assert.equal(asked.card(['weights', 1, column], 'row'), null)
     await settled()
     assert.deepEqual([requests.length, came, look(1)], [1, 0, false])
     address = 'asked/name/2'
-    asked.card(['weights', 1, 2])
+    asked.card(['weights', 1, 2], 'row')
     await cards(requests[1], cardOf(2))
-    assert.deepEqual(asked.card(['weights', 1, 2]), cardOf(2))
+    assert.deepEqual(asked.card(['weights', 1, 2], 'row'), cardOf(2))
   })
 }
 
 test('an answer that cannot be read is none', async () => {
-  asked.card(['weights', 1, 2])
+  asked.card(['weights', 1, 2], 'row')
   requests[0].answer({ ok: true, json: async () => JSON.parse('<html>') })
   await settled()
-  assert.deepEqual([came, asked.card(['weights', 1, 2]), requests.length], [0, null, 2])
+  assert.deepEqual([came, asked.card(['weights', 1, 2], 'row'), requests.length], [0, null, 2])
 })
 
 test('of what a number makes one is asked at a time, and then the newest', async () => {
@@ -91,7 +92,7 @@ test('of what a number makes one is asked at a time, and then the newest', async
   assert.deepEqual(numbers(), [1])
   const [{ path, about }] = requests
   assert.equal(path, '/att/asked/name/1/preview')
-  assert.deepEqual(about, { edits: JSON.stringify(message(1)), stage: 'X', i: '0', j: '1' })
+  assert.deepEqual(about, { edits: JSON.stringify(message(1)) })
   await board(requests[0], 7, 0)
   assert.deepEqual([shown, numbers()], [[new Uint8Array([7, 0])], [1, 3]])
   await board(requests[1], 8)
@@ -108,15 +109,9 @@ test('where what a number makes is refused, that is said once and it has to be s
   assert.deepEqual([look(3), requests.length], [false, 1])
 })
 
-test('a number is looked at without a cell that is chosen', () => {
-  asked.preview(message(1), null, () => {})
-  const edits = JSON.stringify(message(1))
-  assert.deepEqual(requests[0].about, { edits, stage: '', i: '', j: '' })
-})
-
 test('a board that nobody answers asks nothing', async () => {
   address = ''
-  assert.equal(asked.card(['weights', 1, 2]), null)
+  assert.equal(asked.card(['weights', 1, 2], 'row'), null)
   assert.equal(look(1), false)
   await settled()
   assert.deepEqual([requests, came], [[], 0])
