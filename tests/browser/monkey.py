@@ -138,6 +138,7 @@ CHANGES: dict[str, set[str]] = {
     "strip": {"query", "cell"},
     "keys": {"cell", "query"},  # each stage that is presented asks for its arithmetic
     "set_head": {"head"},
+    "set_stage": {"cell"},
     "set_item": {"item", "cell"},
     "set_digits": {"digits"},
     "set_scale_kind": {"scale"},
