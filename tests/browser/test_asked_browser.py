@@ -6,6 +6,7 @@ from browser.conftest import SOCKETS
 from browser.dashboard import until
 from browser.test_state_browser import restart
 
+from attention.session.edit.changes import set_dimension
 from attention.session.state import links
 from attention.session.state.matrix import Matrix
 from attention.session.state.run import run, view
@@ -363,3 +364,89 @@ def test_boards_of_other_pages_ask_nothing(visit, path):
     for j in range(2):
         dashboard.hover(stage, 1, j)
     assert not [url for url in asked if "/asked/" in url]
+
+
+# ---- sliders -------------------------------------------------------------------------------------
+
+TAGS = """() => { // what is drawn, one after the other
+  const board = document.querySelector('.board')
+  window.drawn = [board.dataset.tag]
+  new MutationObserver(() => drawn.push(board.dataset.tag))
+    .observe(board, { attributeFilter: ['data-tag'] }) }"""
+
+
+def has(dashboard, s, stage: str) -> None:
+    """Wait until a stage on the board has the numbers of these settings."""
+    wanted = numbers(s, stage).tolist()
+    painted = f"document.querySelector('.board-pane[data-stage={stage}] .board-canvas').painted.z"
+    dashboard.wait_for(
+        f"wanted => JSON.stringify({painted}.map(row => [...row])) === JSON.stringify(wanted)",
+        wanted,
+    )
+
+
+def test_what_a_slider_makes_is_seen_before_the_server_runs_the_page(explored):
+    dashboard = explored()
+    page, s, before = dashboard.page, dashboard.settings(), dashboard.page.url
+    page.evaluate(HOLD)
+    page.locator(".st-key-set_d_v input").first.press("ArrowRight")
+    wider = set_dimension(s, "d_v", s.d_v + 1)
+    has(dashboard, wider, "output")
+    assert page.url == before
+    page.evaluate("release()")
+    dashboard.wait_for("() => location.search.includes('W_V=')")
+    now = dashboard.idle().settings()
+    assert now.d_v == s.d_v + 1
+    has(dashboard, now, "output")
+    page.go_back()  # it is one step
+    dashboard.wait_for("before => location.href === before", before)
+    has(dashboard, s, "output")
+
+
+def test_a_slider_in_a_hurry_never_goes_back_to_what_it_showed_before(explored):
+    dashboard = explored()
+    page = dashboard.page
+    page.evaluate(TAGS)
+    digits = page.locator(".st-key-set_digits input").first
+    digits.focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(60)
+    dashboard.wait_for("() => location.search.includes('digits=8')")
+    dashboard.idle()
+    drawn = page.evaluate("drawn.filter((tag, k) => tag !== drawn[k - 1])")
+    assert len(drawn) == len(set(drawn)), drawn
+    shows(dashboard, dashboard.settings(), *CHOSEN)
+
+
+def test_a_slider_is_seen_as_it_is_dragged_and_counts_once_it_is_let_go(explored):
+    dashboard = explored()
+    page, s = dashboard.page, dashboard.settings()
+    slider = page.locator(".st-key-set_d_v [data-testid=stSliderThumbValue]").locator("..")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 6
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 12, y, steps=6)
+    width = int(page.locator(".st-key-set_d_v input").first.input_value())
+    assert width > s.d_v
+    has(dashboard, set_dimension(s, "d_v", width), "output")
+    assert dashboard.settings() == s and not dashboard.told
+    page.mouse.up()
+    dashboard.wait_for("() => location.search.includes('W_V=')")
+    assert dashboard.idle().settings().d_v == width
+
+
+def test_back_right_after_a_slider_ends_with_what_the_address_says(explored):
+    dashboard = explored()
+    page, s = dashboard.page, dashboard.settings()
+    digits = page.locator(".st-key-set_digits input").first
+    digits.press("ArrowRight")
+    dashboard.wait_for("() => location.search.includes('digits=3')")
+    digits.press("ArrowRight")
+    page.go_back()
+    page.wait_for_timeout(1500)
+    now = dashboard.idle().settings()
+    assert dashboard.printed("weights") == view(now, run(now)).texts("weights", now.digits)
+    assert now.digits in (s.digits, s.digits + 1, s.digits + 2)

@@ -24,7 +24,7 @@ from attention.session.edit.changes import set_sentence
 from attention.session.state import links
 from attention.session.state.settings import Settings
 
-MINE = ("opens", "edits", "code", "asks")  # what the page alone tells its board
+MINE = ("opens", "edits", "code", "asks", "picks", "sliders")  # what the page alone tells its board
 
 
 @pytest.fixture

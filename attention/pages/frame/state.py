@@ -68,6 +68,7 @@ Told = list[tuple[int, Any]]  # what the browser was told, each with the number 
 class Slider(NamedTuple):
     """A slider as a run has drawn it."""
 
+    value: int
     least: int
     most: int
     apply: Callable[[Settings, Any], Settings]
@@ -573,7 +574,7 @@ def setting_control(
 
     if widget is st.slider:
         bounds = options["min_value"], options["max_value"]
-        _visit().sliders[name] = Slider(*bounds, apply)
+        _visit().sliders[name] = Slider(value, *bounds, apply)
 
     def move(moved_to: Any) -> None:
         change(lambda settings: apply(settings, moved_to))
@@ -874,6 +875,11 @@ def foreseen(settings: Settings) -> Any:
     visit = _visit()
     kept, visit.foreseen = visit.foreseen, None
     return kept[1] if kept is not None and kept[0] == settings else None
+
+
+def slider_values() -> dict[str, int]:
+    """Return what the sliders show that this run has drawn, or the last one did."""
+    return {name: slider.value for name, slider in _visit().sliders.items()}
 
 
 def slid(name: str, moves: Mapping[str, object]) -> Change:

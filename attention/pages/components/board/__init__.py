@@ -30,6 +30,7 @@ from attention.vocabulary.stages import LOWER, STAGES
 _HERE = Path(__file__).parent
 TRUE = "_inf"  # ends the name of a stage under a true mask, next to one that adds −1e9
 BOARD = "board/board.js"
+NUMBERED = "client", "number"  # of a click
 _OF_STAGE = {  # where a stage stands, and what its rows and columns are
     name: {
         "place": {key: value for key, value in vars(of.place).items() if value not in ("", None)},
@@ -147,7 +148,7 @@ def show(
     """
     moves: dict[str, Any] = {}
     if on_picked:
-        moves["picked"] = partial(state.heard, key, "picked", on_picked)
+        moves["picked"] = partial(_picked, key, on_picked)
     if on_asked:
         moves["asked"] = partial(state.heard, key, "asked", on_asked)
     if on_opened:
@@ -162,6 +163,8 @@ def show(
         edits=_answer(key) | {"edited": edited} if on_edited else None,
         code=share.code(),
         asks=asks,
+        picks=state.page_value(f"{key}_picks", ("", 0)),
+        sliders=state.slider_values() if asks else {},
     )
     _COMPONENT(key=key, data=data, **{f"on_{name}_change": move for name, move in moves.items()})
     state.catch_up(key, moves)
@@ -192,6 +195,20 @@ def _counted(key: str) -> dict[str, Any]:
     """The last operation that was counted, of which browser, and what was refused with it."""
     empty: dict[str, Any] = {"client": "", "last": 0, "refused": []}
     return state.page_value(f"{key}_edits", empty)
+
+
+def _picked(key: str, handler: Callable[[object], None]) -> None:
+    """Hand on a cell that was clicked; each click counts once, however often it is sent."""
+    value = state.trigger(key, "picked")
+    if value is None:
+        return
+    client, number = (value.get(name) if isinstance(value, dict) else 0 for name in NUMBERED)
+    if isinstance(client, str) and len(client) <= board_edits.MOST_CLIENT and type(number) is int:
+        before, last = state.page_value(f"{key}_picks", ("", 0))
+        if client == before and number <= last:
+            return
+        state.set_page_value(f"{key}_picks", (client, number))
+    handler(value)
 
 
 def _edited(key: str, handler: Callable[[list[Operation], bool], list[Refusal]]) -> None:

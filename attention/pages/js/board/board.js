@@ -34,7 +34,9 @@ import { forgetWidths, formulaText } from './text/text.js'
 
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SHORTLY = 2000 // and until other numbers are on the board
-const SOON = 100 // ms that an answer waits which another one may follow
+const SOON = 100 // ms after which is looked whether an answer still waits
+const UNHEARD = 400 // ms without a run after a move, which then has not come, or was refused
+const TRIES = 2 // how often a click is told again
 const HEADING = 14 // px: of a pane that is no part of a plan
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
@@ -65,11 +67,13 @@ class Board {
       message => this.preview(message)
     )
     this.asked = new Asked(() => this.head.asks ?? '', () => this.came())
-    /** @type {{ cell: import('./card/asked.js').Place, asks: string } | null} */
-    this.picked = null // the cell that was picked, until an answer says it
+    /** @type {{ cell: import('./card/asked.js').Place, asks: string, number: number } | null} */
+    this.picked = null // the cell that was picked, until Python has counted that
+    this.picks = 0
     /** @type {Record<string, number>} */
-    this.moves = {} // of sliders, until an answer shows them
-    this.foreseen = '' // the tag of what they make, once it is drawn
+    this.moves = {} // of sliders, until an answer has them
+    this.movedAt = 0
+    this.foreseen = false // whether what they make is drawn
     this.presenter = new Presenter(this)
     this.player = new Player(this)
     this.width = 0
@@ -114,6 +118,7 @@ class Board {
     window.addEventListener('keydown', key, { signal, capture: true }) // before all others
     window.addEventListener('resize', () => this.head && this.soon(false), { signal })
     listen((name, value) => this.foresee(name, value), signal)
+    window.addEventListener('popstate', () => this.forgetMoves(), { signal })
     this.sharpen()
   }
 
@@ -182,24 +187,32 @@ class Board {
 
   // What an answer says, with the cell that was picked since, as long as the numbers are the same.
   asPicked(head) {
-    const { cell, asks } = this.picked ?? {}
-    if (String(head.cell) === String(cell) || head.asks !== asks) this.picked = null
-    const card = this.picked && this.asked.card(this.picked.cell, 'cell')
+    const { cell, asks, number } = this.picked ?? {}
+    const [client, last] = head.picks ?? []
+    if (client === this.edits.client && last >= number) this.picked = null
+    if (!this.picked || head.asks !== asks) return head
+    const card = this.asked.card(cell, 'cell')
     return card ? { ...head, cell, card } : head
   }
 
-  // A cell of which Python was told: its arithmetic is shown at once where it is here, or as soon
-  // as it comes; where Python does not say so in time, what it said last.
+  // A cell of which Python is told: its arithmetic is shown at once where it is here, or as soon as
+  // it comes. Streamlit can lose a click beside another move, so it is told again.
   choosePlace(stage, i, j) {
-    if (!this.emit('picked', { stage, i, j }) || !this.head.asks) return
-    this.picked = { cell: [stage, i, j], asks: this.head.asks }
-    clearTimeout(this.patience)
-    this.patience = setTimeout(() => {
+    const number = ++this.picks
+    const told = { stage, i, j, client: this.edits.client, number }
+    if (!this.emit('picked', told) || !this.head.asks) return
+    this.picked = { cell: [stage, i, j], asks: this.head.asks, number }
+    clearInterval(this.patience)
+    let tries = 0
+    this.patience = setInterval(() => {
+      if (this.picked && !this.rests) return
+      if (this.picked && tries++ < TRIES) return this.emit('picked', told)
+      clearInterval(this.patience)
       if (!this.picked) return
       this.picked = null
       Object.assign(this.head, this.told)
       this.draw(false, true)
-    }, PATIENCE)
+    }, UNHEARD)
     this.showPicked()
   }
 
@@ -232,32 +245,35 @@ class Board {
     return this.ask({ edits: message }, show)
   }
 
-  // What a slider makes that was moved, and others whose moves no answer has shown yet.
+  // What a slider makes that was moved, and others whose moves no answer has yet.
   foresee(name, value) {
-    if (!this.head?.asks || !this.edits.idle) return
-    const moves = Object.assign(this.moves, { [name]: value })
+    if (!this.head?.asks || !(name in this.head.sliders) || !this.edits.idle || this.player.on) return
+    const { moves } = this
+    moves[name] = value
+    this.movedAt = performance.now()
     this.ask({ moves }, head => {
-      if (!head || this.moves !== moves) return
-      this.foreseen = head.tag
-      this.foreseenAt = performance.now()
+      if (!head || this.moves !== moves || moves[name] !== value) return
+      this.foreseen = true
       this.drawPreview(head)
     })
   }
 
   // Whether an answer waits: one to an earlier move would take back for a moment what is seen.
+  // Python may have refused a move, or another may have followed: so not once the page rests.
   waits(head) {
     clearTimeout(this.holding)
-    const isLate = performance.now() - this.foreseenAt > PATIENCE
-    if (!this.foreseen || head.tag === this.foreseen || isLate) {
-      Object.assign(this, { moves: {}, foreseen: '' })
-      return false
+    for (const [name, value] of Object.entries(head.sliders ?? {})) {
+      if (this.moves[name] === value) delete this.moves[name]
     }
-    const again = () => {
-      if (this.rests) this.foreseenAt = 0
-      this.show(head, this.send)
-    }
-    this.holding = setTimeout(again, SOON)
+    const rests = this.rests && performance.now() - this.movedAt > UNHEARD
+    if (!Object.keys(this.moves).length || rests) this.forgetMoves()
+    if (!this.foreseen) return false
+    this.holding = setTimeout(() => this.show(head, this.send), SOON)
     return true
+  }
+
+  forgetMoves() {
+    Object.assign(this, { moves: {}, foreseen: false })
   }
 
   ask(what, show) {
@@ -806,7 +822,7 @@ class Board {
     this.ended.abort()
     this.edits.close()
     clearTimeout(this.holding)
-    clearTimeout(this.patience)
+    clearInterval(this.patience)
     cancelAnimationFrame(this.pending)
     this.player.leave(false)
     this.root.replaceChildren()
