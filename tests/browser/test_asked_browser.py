@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from browser.conftest import SOCKETS
-from browser.dashboard import until
+from browser.dashboard import TAG, until
 from browser.test_state_browser import restart
 
 from attention.session.edit.changes import set_dimension
@@ -134,7 +134,9 @@ def test_a_click_and_a_slider_at_once_end_with_the_numbers_of_both(explored):
     dashboard.wait_for("() => location.search.includes('digits=')")
     s = chose(dashboard, "weights", 4, 2)
     shows(dashboard, s, "weights", 4, 2)
+    before = dashboard.tag()
     digits.press("ArrowRight")
+    dashboard.wait_for(f"before => {TAG} !== before", before)  # cells may have moved by then
     press(dashboard, "scores", 2, 1)
     s = chose(dashboard, "scores", 2, 1)
     assert s.digits == links.read(LINK)[0].digits + 2
