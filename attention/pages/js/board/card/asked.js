@@ -1,6 +1,8 @@
 // What the board asks the server for between two answers of Python's: cards, and what a number that
 // is dragged makes. attention/pages/asked.py answers; nothing is changed by it.
 
+import { PATIENCE } from '../edit/edits.js'
+
 /**
  * @typedef {import('./card.js').Card} Card
  * @typedef {[stage: string, row: number, column: number]} Place
@@ -16,7 +18,8 @@ export class Asked {
     this.address = address
     this.came = came
     this.about = '' // the address that the cards are from
-    this.failed = '' // one that did not answer, and is not asked again
+    this.failed = '' // one that did not answer, and is not asked for a while
+    this.failedAt = 0
     /** @type {Map<string, Card>} */
     this.cards = new Map()
     this.fetching = false
@@ -63,7 +66,7 @@ export class Asked {
    */
   preview(what, show) {
     const about = this.address()
-    if (!about || about === this.failed) return false
+    if (!this.answers(about)) return false
     const written = Object.entries(what).map(([name, value]) => [name, JSON.stringify(value)])
     this.next = { about: Object.fromEntries(written), show }
     if (!this.looking) this.look()
@@ -85,12 +88,19 @@ export class Asked {
   /** @returns {Promise<Response | null>} */
   async ask(what, about) {
     const address = this.address()
-    if (!address || address === this.failed) return null
+    if (!this.answers(address)) return null
     const url = new URL(`${address}/${what}`, document.baseURI)
     for (const [name, value] of Object.entries(about)) url.searchParams.set(name, value ?? '')
     const answer = await fetch(url).catch(() => null)
     if (answer?.ok) return answer
-    this.failed = address // until there is another
+    Object.assign(this, { failed: address, failedAt: performance.now() })
     return null
+  }
+
+  // Whether an address may answer; one that just failed is asked again after a while, as the
+  // connection may be back.
+  answers(address) {
+    if (!address) return false
+    return address !== this.failed || performance.now() - this.failedAt > PATIENCE
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import test, { beforeEach } from 'node:test'
+import test, { beforeEach, mock } from 'node:test'
 import { Asked } from '../../../../../attention/pages/js/board/card/asked.js'
+import { PATIENCE } from '../../../../../attention/pages/js/board/edit/edits.js'
 
 globalThis.document = /** @type {any} */ ({ baseURI: 'http://host/att/?example=x' })
 
@@ -79,6 +80,23 @@ for (const [name, fails] of Object.entries(FAILURES)) {
     assert.deepEqual(asked.card(['weights', 1, 2], 'row'), cardOf(2))
   })
 }
+
+test('what failed is asked again after a while, as the connection may be back', async t => {
+  let now = 1000
+  mock.method(performance, 'now', () => now)
+  t.after(() => mock.restoreAll())
+  asked.card(['weights', 1, 2], 'row')
+  await FAILURES['finds nobody'](requests[0])
+  await settled()
+  now += PATIENCE
+  assert.deepEqual([asked.card(['weights', 1, 2], 'row'), look(1)], [null, false])
+  await settled()
+  assert.equal(requests.length, 1)
+  now++
+  asked.card(['weights', 1, 2], 'row')
+  await cards(requests[1], cardOf(2))
+  assert.deepEqual([asked.card(['weights', 1, 2], 'row'), look(1)], [cardOf(2), true])
+})
 
 test('an answer that cannot be read is none', async () => {
   asked.card(['weights', 1, 2], 'row')
