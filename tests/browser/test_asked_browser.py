@@ -339,6 +339,62 @@ def test_a_number_that_is_dragged_is_seen_in_every_stage_and_is_one_step(explore
     same(dashboard, "weights", numbers(s, "weights"))
 
 
+# ---- what is seen before the server has answered -------------------------------------------------
+
+
+def slid(dashboard):
+    """Move a slider, of which the server hears nothing yet; the settings that are seen then."""
+    page, s = dashboard.page, set_dimension(dashboard.settings(), "d_k", 3)
+    page.evaluate(HOLD)
+    page.locator(".st-key-set_d_k input").first.press("ArrowLeft")
+    same(dashboard, "scores", numbers(s, "scores"))
+    return s
+
+
+def test_no_card_is_of_other_numbers_than_those_that_a_slider_shows(explored):
+    dashboard = explored()
+    page = dashboard.page
+    s = slid(dashboard)
+    shows(dashboard, s, *CHOSEN)
+    point(dashboard, "scores", 1, 2)
+    page.wait_for_timeout(200)
+    shows(dashboard, s, *CHOSEN)
+    press(dashboard, "scores", 1, 4)
+    page.wait_for_timeout(200)
+    shows(dashboard, s, *CHOSEN)
+    page.evaluate("release()")
+    chose(dashboard, "scores", 1, 4)
+    shows(dashboard, s, "scores", 1, 4)
+    point(dashboard, "scores", 1, 2)
+    shows(dashboard, s, "scores", 1, 2)
+
+
+def test_a_slider_that_is_back_where_it_began_lets_the_pointer_show_cards(explored):
+    dashboard = explored()
+    s = dashboard.settings()
+    slid(dashboard)
+    dashboard.page.locator(".st-key-set_d_k input").first.press("ArrowRight")
+    same(dashboard, "scores", numbers(s, "scores"))
+    point(dashboard, "scores", 1, 2)
+    shows(dashboard, s, "scores", 1, 2)
+
+
+def test_no_card_is_of_other_numbers_than_those_that_a_drag_has_left(explored):
+    dashboard = explored(example="four-words", query="1", cell="X,1,1")
+    page = dashboard.page
+    press(dashboard, "X", 1, 1)
+    s = changed(dashboard.idle().settings(), 1, 1, 0.1)
+    page.evaluate(HOLD)
+    dragged(dashboard, 1, 1, 40)
+    same(dashboard, "scores", numbers(s, "scores"))
+    page.mouse.up()
+    point(dashboard, "scores", 1, 2)
+    page.wait_for_timeout(200)
+    shows(dashboard, s, "X", 1, 1)
+    page.evaluate("release()")
+    shows(dashboard, s, "scores", 1, 2)
+
+
 # ---- a server that goes, and boards that ask nothing ---------------------------------------------
 
 

@@ -172,6 +172,7 @@ class Board {
     const other = head.tag !== this.head?.tag
     if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
     this.player.heard(head)
+    this.answered = head.tag
     this.told = { cell: head.cell, card: head.card }
     // among other numbers the cell that is pointed at may be gone: that is seen once they are drawn
     if (head.asks !== this.head?.asks) this.around.pointed = null
@@ -193,6 +194,11 @@ class Board {
     if (!this.picked || head.asks !== asks) return head
     const card = this.asked.card(cell, 'cell')
     return card ? { ...head, cell, card } : head
+  }
+
+  // Whether other numbers are seen than those that cards are of, until Python's answer.
+  get isAhead() {
+    return this.foreseen || this.edits.seen > 0
   }
 
   // A cell of which Python is told: its arithmetic is shown at once where it is here, or as soon as
@@ -217,7 +223,8 @@ class Board {
   }
 
   showPicked() {
-    const card = this.picked && this.asked.card(this.picked.cell, 'cell')
+    if (!this.picked || this.isAhead) return
+    const card = this.asked.card(this.picked.cell, 'cell')
     if (!card || card === this.head.card) return
     Object.assign(this.head, { cell: this.picked.cell, card })
     this.around.pointed = null
@@ -247,13 +254,15 @@ class Board {
 
   // What a slider makes that was moved, and others whose moves no answer has yet.
   foresee(name, value) {
-    if (!this.head?.asks || !(name in this.head.sliders) || !this.edits.idle || this.player.on) return
+    if (!this.head?.asks || !(name in this.head.sliders)) return
+    if (!this.edits.idle || this.player.on) return
     const { moves } = this
     moves[name] = value
     this.movedAt = performance.now()
     this.ask({ moves }, head => {
       if (!head || this.moves !== moves || moves[name] !== value) return
-      this.foreseen = true
+      const { sliders } = this.head // they may be back where they began
+      this.foreseen = Object.entries(moves).some(([moved, to]) => sliders[moved] !== to)
       this.drawPreview(head)
     })
   }

@@ -1,7 +1,7 @@
 // What the board asks the server for between two answers of Python's: cards, and what a number that
 // is dragged makes. attention/pages/asked.py answers; nothing is changed by it.
 
-import { PATIENCE } from '../edit/edits.js'
+export const AGAIN = 5000 // ms until what failed is asked once more
 
 /**
  * @typedef {import('./card.js').Card} Card
@@ -101,6 +101,6 @@ export class Asked {
   // connection may be back.
   answers(address) {
     if (!address) return false
-    return address !== this.failed || performance.now() - this.failedAt > PATIENCE
+    return address !== this.failed || performance.now() - this.failedAt > AGAIN
   }
 }

@@ -203,10 +203,10 @@ export class Around {
   // foot.
   placeCard(rect, { phone }) {
     const isSheet = phone && !rect
-    const { head, presenter, player, asked } = this.board
+    const { head, presenter, player, asked, isAhead } = this.board
     const isAway = isSheet && !player.on && this.away === String(head.cell)
     const [pointedStage, pointedRow] = this.pointed ?? []
-    const isShown = presenter.isCardOf({ stage: pointedStage, row: pointedRow })
+    const isShown = !isAhead && presenter.isCardOf({ stage: pointedStage, row: pointedRow })
     const pointed = this.pointed && !isAway && isShown && asked.card(this.pointed, 'row')
     const given = player.card ?? (pointed || head.card)
     const { stage, row, column } = given ?? {}

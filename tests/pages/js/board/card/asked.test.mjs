@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { beforeEach, mock } from 'node:test'
-import { Asked } from '../../../../../attention/pages/js/board/card/asked.js'
-import { PATIENCE } from '../../../../../attention/pages/js/board/edit/edits.js'
+import { AGAIN, Asked } from '../../../../../attention/pages/js/board/card/asked.js'
 
 globalThis.document = /** @type {any} */ ({ baseURI: 'http://host/att/?example=x' })
 
@@ -88,7 +87,7 @@ test('what failed is asked again after a while, as the connection may be back', 
   asked.card(['weights', 1, 2], 'row')
   await FAILURES['finds nobody'](requests[0])
   await settled()
-  now += PATIENCE
+  now += AGAIN
   assert.deepEqual([asked.card(['weights', 1, 2], 'row'), look(1)], [null, false])
   await settled()
   assert.equal(requests.length, 1)
