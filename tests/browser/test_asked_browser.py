@@ -379,6 +379,19 @@ def test_a_slider_that_is_back_where_it_began_lets_the_pointer_show_cards(explor
     shows(dashboard, s, "scores", 1, 2)
 
 
+def test_what_was_refused_is_no_longer_said_once_a_slider_has_changed_the_numbers(explored):
+    dashboard = explored(example="four-words", query="1", cell="X,1,1")
+    page, said = dashboard.page, dashboard.page.locator(".board-untaken")
+    dashboard.click("X", 1, 1).idle()
+    page.keyboard.type("1e999")
+    page.keyboard.press("Enter")
+    until(said)
+    page.wait_for_timeout(2200)  # it stays as long at least
+    slid(dashboard)
+    page.evaluate("release()")
+    until(said, "hidden")
+
+
 def test_no_card_is_of_other_numbers_than_those_that_a_drag_has_left(explored):
     dashboard = explored(example="four-words", query="1", cell="X,1,1")
     page = dashboard.page

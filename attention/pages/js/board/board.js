@@ -169,7 +169,7 @@ class Board {
   show(head, emit) {
     this.send = emit
     if (this.waits(head)) return
-    const other = head.tag !== this.head?.tag
+    const other = head.tag !== this.answered // though it may be seen already
     if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
     this.player.heard(head)
     this.answered = head.tag
