@@ -207,6 +207,8 @@ def end() -> None:
     """
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
+    drawn = {name for name in visit.sliders if f"set_{name}" in visit.controls_drawn}
+    visit.sliders, visit.foreseen = {name: visit.sliders[name] for name in drawn}, None
     visit.offered = {key: visit.offered[key] for key in visit.offered.keys() & visit.controls_drawn}
     visit.pressed.clear()
     visit.moved = False

@@ -1,5 +1,5 @@
 // What the board asks the server for between two answers of Python's: cards, and what a number that
-// is dragged makes. attention/pages/asked.py answers; nothing is changed by it.
+// is dragged makes, or a slider. attention/pages/asked.py answers; nothing is changed by it.
 
 export const AGAIN = 5000 // ms until what failed is asked once more
 

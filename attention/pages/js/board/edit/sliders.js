@@ -25,7 +25,7 @@ export const listen = (moved, signal) => {
     const over = new AbortController()
     const each = () => {
       look()
-      if (!over.signal.aborted) requestAnimationFrame(each)
+      if (!over.signal.aborted && !signal.aborted) requestAnimationFrame(each)
     }
     requestAnimationFrame(each)
     for (const type of ['pointerup', 'pointercancel']) {
