@@ -260,7 +260,7 @@ class Board {
     moves[name] = value
     this.movedAt = performance.now()
     this.ask({ moves }, head => {
-      if (!head || this.moves !== moves || moves[name] !== value) return
+      if (!head || this.moves !== moves || !(name in moves)) return // an answer has it
       const { sliders } = this.head // they may be back where they began
       this.foreseen = Object.entries(moves).some(([moved, to]) => sliders[moved] !== to)
       this.drawPreview(head)
