@@ -856,7 +856,6 @@ ALL_QUERIES_TAKE = "All queries: about {time}, {given} for the inputs and at mos
 NOTHING_IS_KEPT_AS = "this browser keeps nothing ({why}): after a reload they are gone."
 TOLD_TO_FORGET = "it was told to forget"
 THE_BROWSER_SAYS = " (the browser says: {why})."
-PART_NOT_FETCHED = "This part could not be fetched ({path}); reload the page."
 UPLOAD_AGAIN = "The server cannot be reached just now; upload the file again once it is back."
 FEWER_DECIMALS = "Numbers with {kept} of {asked} decimals."
 FOR_NUMBERS = "For numbers, press Present, drag over cells to enlarge them or fold the sidebar."

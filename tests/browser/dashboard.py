@@ -19,7 +19,8 @@ from attention.session.state.settings import Settings
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 IDLE = """() => { const { testScriptState, testConnectionState } =
   document.querySelector('[data-testid=stApp]').dataset
-  return testScriptState === 'notRunning' && testConnectionState === 'CONNECTED' }"""
+  return testScriptState === 'notRunning' && testConnectionState === 'CONNECTED'
+    && !document.querySelector('.board[data-ahead]') }"""
 PAINTED_TWICE = """() => new Promise(done =>
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
 IN_COLOURS = """([stage, codes]) => [...(document.querySelector(

@@ -178,6 +178,7 @@ class Board {
     if (head.asks !== this.head?.asks) this.around.pointed = null
     this.head = this.asPicked(head)
     this.edits.heard(head.edits)
+    this.markAhead()
     this.around.writeFormula(head)
     this.arrange()
     this.draw(false, true)
@@ -201,6 +202,11 @@ class Board {
     return this.foreseen || this.edits.seen > 0
   }
 
+  // Say on the page whether a click or a slider is seen that Python has not counted yet.
+  markAhead() {
+    this.root.toggleAttribute('data-ahead', this.foreseen || !!this.picked)
+  }
+
   // A cell of which Python is told: its arithmetic is shown at once where it is here, or as soon as
   // it comes. Streamlit can lose a click beside another move, so it is told again.
   choosePlace(stage, i, j) {
@@ -208,6 +214,7 @@ class Board {
     const told = { stage, i, j, client: this.edits.client, number }
     if (!this.emit('picked', told) || !this.head.asks) return
     this.picked = { cell: [stage, i, j], asks: this.head.asks, number }
+    this.markAhead()
     clearInterval(this.patience)
     let tries = 0
     this.patience = setInterval(() => {
@@ -216,6 +223,7 @@ class Board {
       clearInterval(this.patience)
       if (!this.picked) return
       this.picked = null
+      this.markAhead()
       Object.assign(this.head, this.told)
       this.draw(false, true)
     }, UNHEARD)
@@ -263,6 +271,7 @@ class Board {
       if (!head || this.moves !== moves || !(name in moves)) return // an answer has it
       const { sliders } = this.head // they may be back where they began
       this.foreseen = Object.entries(moves).some(([moved, to]) => sliders[moved] !== to)
+      this.markAhead()
       this.drawPreview(head)
     })
   }
