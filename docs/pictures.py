@@ -46,6 +46,7 @@ class Film:
         self.page = page
         self.frames: list[Image.Image] = []
         self.times: list[int] = []
+        self.at = SMALL["width"] / 2, SMALL["height"] / 2  # of the pointer
 
     def stay(self, ms: int) -> None:
         """Show the page as it is for so long."""
@@ -55,9 +56,9 @@ class Film:
 
     def point(self, x: float, y: float) -> None:
         """Move the pointer there, in a few frames."""
-        start = getattr(self, "at", (SMALL["width"] / 2, SMALL["height"] / 2))
+        ways = tuple(zip(self.at, (x, y), strict=True))
         for share in (0.5, 0.8, 1.0):
-            self.page.mouse.move(*(a + (b - a) * share for a, b in zip(start, (x, y), strict=True)))
+            self.page.mouse.move(*(a + (b - a) * share for a, b in ways))
             self.page.wait_for_timeout(30)
             self.stay(70)
         self.at = x, y
@@ -78,6 +79,14 @@ class Film:
         )
 
 
+def with_pointer(dashboard: Dashboard) -> Film:
+    """Open Explore in a small window, where the pointer is seen, and begin a film of it."""
+    dashboard.page.set_viewport_size(SMALL)
+    dashboard.open(bare=True)
+    dashboard.page.evaluate(POINTER)
+    return Film(dashboard.page)
+
+
 def middle(page: Page, selector: str) -> tuple[float, float]:
     """Where in the window the middle of an element is."""
     box = page.locator(selector).first.bounding_box()
@@ -87,11 +96,7 @@ def middle(page: Page, selector: str) -> tuple[float, float]:
 
 def tour(dashboard: Dashboard) -> None:
     """Type a sentence, randomize the weights, click a weight, switch the division by √d_k off."""
-    page = dashboard.page
-    page.set_viewport_size(SMALL)
-    dashboard.open(bare=True)
-    page.evaluate(POINTER)
-    film = Film(page)
+    page, film = dashboard.page, with_pointer(dashboard)
     film.stay(900)
     film.click(*middle(page, ".st-key-sentence_box input"))
     page.keyboard.press("Control+a")
@@ -152,11 +157,7 @@ def play(dashboard: Dashboard) -> None:
 
 def pointed(dashboard: Dashboard) -> None:
     """Point along the lit row of the weights, then of the output."""
-    page = dashboard.page
-    page.set_viewport_size(SMALL)
-    dashboard.open(bare=True)
-    page.evaluate(POINTER)
-    film = Film(page)
+    page, film = dashboard.page, with_pointer(dashboard)
     film.at = middle(page, ".board-strip")
     page.mouse.move(*film.at)
     film.stay(900)

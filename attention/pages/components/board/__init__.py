@@ -63,15 +63,13 @@ class Contents:
 
     A word of the ``strip`` is the query; ``play`` are its steps. Each pane carries a digest of what
     is drawn, and only those that changed are drawn anew. When all are painted, the board's
-    ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it say what they are by
-    ``about``.
+    ``data-tag`` is a digest of them all. Pictures of it say what they are by ``about``.
     """
 
     panes: Sequence[Pane]
     formula: Sequence[tuple[str, str | None]] | None = None
     remark: str = ""
     spoken_of: Collection[str] = ()
-    tag: str = ""
     about: About | None = None
     query: int | None = None
     cell: tuple[str, int, int] | None = None
@@ -101,7 +99,7 @@ class Contents:
             "play": self.play,
             "spokenOf": list(self.spoken_of),
             "about": "; ".join(self.about.lines()) if self.about else "",
-            "tag": self.tag or _digest("".join(digests).encode()),
+            "tag": _digest("".join(digests).encode()),
         }
         written = [
             f"{as_json(words | {'digest': digest})[:-1]},{drawn[1:]}"
@@ -148,7 +146,7 @@ def show(
     """
     moves: dict[str, Any] = {}
     if on_picked:
-        moves["picked"] = partial(_picked, key, on_picked)
+        moves["picked"] = partial(state.heard, key, "picked", partial(_picked, key, on_picked))
     if on_asked:
         moves["asked"] = partial(state.heard, key, "asked", on_asked)
     if on_opened:
@@ -197,11 +195,8 @@ def _counted(key: str) -> dict[str, Any]:
     return state.page_value(f"{key}_edits", empty)
 
 
-def _picked(key: str, handler: Callable[[object], None]) -> None:
+def _picked(key: str, handler: Callable[[object], None], value: object) -> None:
     """Hand on a cell that was clicked; each click counts once, however often it is sent."""
-    value = state.trigger(key, "picked")
-    if value is None:
-        return
     client, number = (value.get(name) if isinstance(value, dict) else 0 for name in NUMBERED)
     if isinstance(client, str) and len(client) <= board_edits.MOST_CLIENT and type(number) is int:
         before, last = state.page_value(f"{key}_picks", ("", 0))

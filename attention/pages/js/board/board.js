@@ -179,10 +179,15 @@ class Board {
     this.head = this.asPicked(head)
     this.edits.heard(head.edits)
     this.markAhead()
-    this.around.writeFormula(head)
+    this.drawHead()
+    this.player.arrived()
+  }
+
+  // Draw what was sent.
+  drawHead() {
+    this.around.writeFormula(this.head)
     this.arrange()
     this.draw(false, true)
-    this.player.arrived()
   }
 
   // ---- between two answers --------------------------------------------------------------------
@@ -302,9 +307,7 @@ class Board {
   drawPreview(head) {
     measured(REPAINT, () => {
       Object.assign(this.head, head)
-      this.around.writeFormula(this.head)
-      this.arrange()
-      this.draw(false, true)
+      this.drawHead()
     })
   }
 
