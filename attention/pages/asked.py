@@ -24,7 +24,6 @@ from attention.session.state.settings import Settings
 
 _WHOLE = re.compile(r"[0-9]{1,6}")
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-NOT_SHOWN = 409  # the page shows other settings by now
 
 
 def address(ticket: str) -> str:
@@ -33,14 +32,16 @@ def address(ticket: str) -> str:
 
 
 def cards(request: Request) -> Response:
-    """Answer with the card of a cell, or with others ``of`` its row, as JSON; 400 for no cell."""
+    """Answer with the card of a cell, or with others ``of`` its row, as JSON; with nothing for no
+    cell, and where the page shows other settings by now.
+    """
     with turn():
         if (s := state.named(**request.path_params)) is None:
-            return Response(status_code=NOT_SHOWN)
+            return _nothing()
         shown = view(s, run(s))
         cell = _cell(request.query_params, cells.shapes(shown))
         if cell is None:
-            return Response(status_code=400)
+            return _nothing()
         stage, i, j = cell
         columns = range(j, j + 1)
         if request.query_params.get("of") == "row":
@@ -52,21 +53,25 @@ def cards(request: Request) -> Response:
 
 def preview(request: Request) -> Response:
     """Answer with the board as it would be after edits, or moves of sliders, as the component reads
-    it; 400 where these are none, or are refused.
+    it; with nothing where these are none, or are refused. They apply to what the page shows by now.
     """
     name, asked = request.path_params["name"], request.query_params
     with turn():
         if (s := state.named(name)) is None:
-            return Response(status_code=NOT_SHOWN)
+            return _nothing()
         try:
             for act in _acts(name, asked):
                 s, _ = state.changed(s, act)
         except BadInput:
-            return Response(status_code=400)
+            return _nothing()
         shown = view(s, run(s))
         written = all_stages.contents(s, shown, cells.chosen(s, shown)).written()
         state.foresee(name, s, written)
     return Response(written.message(), media_type="application/octet-stream", headers=_HEADERS)
+
+
+def _nothing() -> Response:
+    return Response(status_code=204)
 
 
 def _acts(name: str, asked: Mapping[str, str]) -> Iterator[state.Change]:

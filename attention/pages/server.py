@@ -211,8 +211,8 @@ def _routes(base: str) -> list[Route]:
     answers = {
         "scripts/{digest}/{file:path}": component_js,
         QR_URL: qr_svg,
-        asked.address("{name}/{turn}/cards"): asked.cards,
-        asked.address("{name}/{turn}/preview"): asked.preview,
+        asked.address("{name}/{revision}/cards"): asked.cards,
+        asked.address("{name}/{revision}/preview"): asked.preview,
         **dict.fromkeys(PAGES if _index() else (), index_html),
     }
     return [Route(f"{base}/{path}", answer) for path, answer in answers.items()]

@@ -51,7 +51,6 @@ from browser import samples  # noqa: E402
 from browser.dashboard import choose_page  # noqa: E402
 
 from attention.models.examples import CAPTURES  # noqa: E402
-from attention.pages.asked import NOT_SHOWN  # noqa: E402
 from attention.pages.panels import cells  # noqa: E402
 from attention.paper import Paper  # noqa: E402
 from attention.session.state import links  # noqa: E402
@@ -804,9 +803,7 @@ class Visitor:
 
     def _heard(self, message) -> None:
         where = message.location.get("url", "")
-        # the board asks of numbers that are others by now
-        is_late = "/asked/" in where and f" {NOT_SHOWN} " in message.text
-        if message.type == "error" and "/_stcore/" not in where and not is_late and not self.away:
+        if message.type == "error" and "/_stcore/" not in where and not self.away:
             # Streamlit looks for its server under each path
             self.errors.append(f"console: {message.text} {where}")
 

@@ -134,7 +134,7 @@ class Visit:
 
     # asked between two runs: the name that lets one ask, and what the last board was of
     ticket: str = field(default_factory=partial(secrets.token_urlsafe, 16))
-    turn: int = 0  # the number of these settings
+    revision: int = 0  # the number of these settings
     shown: Settings | None = None  # but for the cell whose arithmetic is shown
     foreseen: tuple[Settings, Any] | None = None  # what was made of it before its run
     sliders: dict[str, Slider] = field(default_factory=dict)  # by the names of their settings
@@ -851,17 +851,17 @@ def ticket() -> str:
     visit = _visit()
     shown = replace(visit.settings, cell=None)
     if shown != visit.shown:
-        visit.shown, visit.turn = shown, visit.turn + 1
+        visit.shown, visit.revision = shown, visit.revision + 1
     _VISITS[visit.ticket] = visit
-    return f"{visit.ticket}/{visit.turn}"
+    return f"{visit.ticket}/{visit.revision}"
 
 
-def named(name: str, turn: str = "") -> Settings | None:
+def named(name: str, revision: str = "") -> Settings | None:
     """Return the settings that the board of a ticket shows; None where it shows others than those
-    of its ``turn``, or is gone.
+    of its ``revision``, or is gone.
     """
     visit = _VISITS.get(name)
-    if visit is None or visit.shown is None or turn not in ("", str(visit.turn)):
+    if visit is None or visit.shown is None or revision not in ("", str(visit.revision)):
         return None
     return replace(visit.shown, cell=visit.settings.cell)
 

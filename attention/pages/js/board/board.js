@@ -64,7 +64,7 @@ class Board {
       message => this.send('edited', message),
       stage => this.touched(stage),
       sentence => this.say(sentence),
-      message => this.preview(message)
+      message => this.previewEdits(message)
     )
     this.asked = new Asked(() => this.head.asks ?? '', () => this.came())
     /** @type {{ cell: import('./card/asked.js').Place, asks: string, number: number } | null} */
@@ -117,7 +117,7 @@ class Board {
     const key = event => this.player.key(event) || this.presenter.key(event)
     window.addEventListener('keydown', key, { signal, capture: true }) // before all others
     window.addEventListener('resize', () => this.head && this.soon(false), { signal })
-    listen((name, value) => this.foresee(name, value), signal)
+    listen((name, value) => this.previewMove(name, value), signal)
     window.addEventListener('popstate', () => this.forgetMoves(), { signal })
     this.sharpen()
   }
@@ -252,32 +252,31 @@ class Board {
   }
 
   // What a number makes that is dragged; false where it has to be sent.
-  preview(message) {
+  previewEdits(message) {
     const { asks } = this.head
-    const show = head => {
+    return this.asked.preview({ edits: message }, bytes => {
       if (!this.edits.stroke) return
-      if (head && this.head.asks === asks) {
+      if (bytes && this.head.asks === asks) {
         this.edits.seen = message.operations.at(-1)[0]
-        this.drawPreview(head)
+        this.drawPreview(bytes)
       }
       this.edits.pump()
-    }
-    return this.ask({ edits: message }, show)
+    })
   }
 
   // What a slider makes that was moved, and others whose moves no answer has yet.
-  foresee(name, value) {
+  previewMove(name, value) {
     if (!this.head?.asks || !(name in this.head.sliders)) return
     if (!this.edits.idle || this.player.on) return
     const { moves } = this
     moves[name] = value
     this.movedAt = performance.now()
-    this.ask({ moves }, head => {
-      if (!head || this.moves !== moves || !(name in moves)) return // an answer has it
+    this.asked.preview({ moves }, bytes => {
+      if (!bytes || this.moves !== moves || !(name in moves)) return // an answer has it
       const { sliders } = this.head // they may be back where they began
       this.foreseen = Object.entries(moves).some(([moved, to]) => sliders[moved] !== to)
       this.markAhead()
-      this.drawPreview(head)
+      this.drawPreview(bytes)
     })
   }
 
@@ -299,14 +298,9 @@ class Board {
     Object.assign(this, { moves: {}, foreseen: false })
   }
 
-  ask(what, show) {
-    const drawn = bytes => show(bytes && received(bytes))
-    return this.asked.preview(what, drawn)
-  }
-
-  drawPreview(head) {
+  drawPreview(bytes) {
     measured(REPAINT, () => {
-      Object.assign(this.head, head)
+      Object.assign(this.head, received(bytes))
       this.drawHead()
     })
   }

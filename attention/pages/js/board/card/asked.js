@@ -18,13 +18,13 @@ export class Asked {
     this.address = address
     this.came = came
     this.about = '' // the address that the cards are from
-    this.failed = '' // one that did not answer, and is not asked for a while
-    this.failedAt = 0
+    /** @type {Record<string, [address: string, at: number]>} */
+    this.failed = {} // what did not answer, and is not asked for a while
     /** @type {Map<string, Card>} */
     this.cards = new Map()
     this.fetching = false
     /** @type {{ about: object, show: (bytes: Uint8Array | null) => void } | null} */
-    this.next = null // what is to be seen next, of a number that is dragged
+    this.wanted = null // the newest that is to be previewed
     this.looking = false
   }
 
@@ -66,18 +66,18 @@ export class Asked {
    */
   preview(what, show) {
     const about = this.address()
-    if (!this.answers(about)) return false
+    if (!this.answers('preview', about)) return false
     const written = Object.entries(what).map(([name, value]) => [name, JSON.stringify(value)])
-    this.next = { about: Object.fromEntries(written), show }
+    this.wanted = { about: Object.fromEntries(written), show }
     if (!this.looking) this.look()
     return true
   }
 
   async look() {
     this.looking = true
-    while (this.next) {
-      const { about, show } = this.next
-      this.next = null
+    while (this.wanted) {
+      const { about, show } = this.wanted
+      this.wanted = null
       const answer = await this.ask('preview', about)
       const bytes = await answer?.arrayBuffer().catch(() => null)
       show(bytes ? new Uint8Array(bytes) : null)
@@ -88,19 +88,19 @@ export class Asked {
   /** @returns {Promise<Response | null>} */
   async ask(what, about) {
     const address = this.address()
-    if (!this.answers(address)) return null
+    if (!this.answers(what, address)) return null
     const url = new URL(`${address}/${what}`, document.baseURI)
     for (const [name, value] of Object.entries(about)) url.searchParams.set(name, value ?? '')
     const answer = await fetch(url).catch(() => null)
-    if (answer?.ok) return answer
-    Object.assign(this, { failed: address, failedAt: performance.now() })
+    if (answer?.status === 200) return answer
+    this.failed[what] = [address, performance.now()]
     return null
   }
 
-  // Whether an address may answer; one that just failed is asked again after a while, as the
-  // connection may be back.
-  answers(address) {
-    if (!address) return false
-    return address !== this.failed || performance.now() - this.failedAt > AGAIN
+  // Whether it may answer; what just failed is asked again after a while, as the connection may be
+  // back.
+  answers(what, address) {
+    const [failed, at] = this.failed[what] ?? []
+    return !!address && (address !== failed || performance.now() - at > AGAIN)
   }
 }
