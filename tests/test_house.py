@@ -58,7 +58,8 @@ INSIDE = {
 }
 SCRIPTS = "layout · paint · text · edit, card, play · "  # the same of pages/js/board
 # Packages that a folder may import beside NumPy; torch and transformers are the user's own,
-# imported where their model runs, and PIL, which Matplotlib needs, writes the PNG of its figures.
+# imported where their model runs, PIL, which Matplotlib needs, writes the PNG of its figures, and
+# Starlette waits by anyio.
 OUTSIDE = {
     "arrays": {"threadpoolctl"},
     "explain": {"pandas"},
@@ -66,7 +67,7 @@ OUTSIDE = {
     "models": {"torch", "transformers", "pandas"},
     "figures": {"plotly", "matplotlib", "PIL"},
     "exports": {"pandas", "plotly"},
-    "pages": {"pandas", "plotly", "streamlit", "starlette", "segno"},
+    "pages": {"pandas", "plotly", "streamlit", "starlette", "anyio", "segno"},
     "launch": {"streamlit", "click"},
 }
 # Files of attention/ itself: three that all may read, the command, and doors: __init__.py, which

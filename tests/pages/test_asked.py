@@ -2,7 +2,9 @@
 
 import gc
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from threading import Barrier, Event
 from urllib.parse import urlencode
 
 import board_bytes
@@ -16,12 +18,14 @@ from pages.test_explore import opened
 from pages.test_many_tokens import link
 from pages.test_server_start import asked_for
 
-from attention.limits import MAX_CARDS, MAX_EDITED
-from attention.pages.frame import state
+from attention.limits import MAX_ASKED, MAX_CARDS, MAX_EDITED
+from attention.pages import asked
+from attention.pages.frame import internals, state
 from attention.pages.panels import all_stages, cells
 from attention.session.edit.board_edits import Operation
 from attention.session.edit.changes import set_sentence
 from attention.session.state import links
+from attention.session.state.run import run
 from attention.session.state.settings import Settings
 
 MINE = ("opens", "edits", "code", "asks", "picks", "sliders")  # what the page alone tells its board
@@ -155,6 +159,35 @@ def test_another_revision_another_name_and_a_page_that_is_gone_give_nothing(page
     assert statuses(ticket) == [204, 204]
 
 
+def test_a_page_that_is_no_longer_open_gives_nothing(page, monkeypatch):
+    ticket = page(four_words())
+    monkeypatch.setattr(internals, "is_open", lambda session: session == "its own")
+    assert statuses(ticket) == [204, 204]
+    page.visit.session = "its own"
+    assert statuses(ticket) == [200, 200]
+
+
+def test_of_more_than_one_board_asks_at_a_time_the_rest_get_nothing(page, monkeypatch):
+    ticket, going, go = page(four_words()), Barrier(MAX_ASKED + 1), Event()
+
+    def slowly(s):
+        going.wait(30)
+        go.wait(30)
+        return run(s)
+
+    monkeypatch.setattr(asked, "run", slowly)
+    with ThreadPoolExecutor() as beside:
+        first = [beside.submit(status_of_card, ticket) for _ in range(MAX_ASKED)]
+        going.wait(30)
+        assert status_of_card(ticket) == 204
+        go.set()
+        assert [answer.result() for answer in first] == [200] * MAX_ASKED
+
+
+def status_of_card(ticket: str) -> int:
+    return ask(ticket, "cards", **WHERE).status_code
+
+
 # ---- previews ------------------------------------------------------------------------------------
 
 
@@ -223,6 +256,31 @@ def test_a_preview_is_the_board_that_the_page_draws_once_sliders_are_moved(moves
     assert board_bytes.head_of(shown(at))["sliders"] == head["sliders"] | moves
 
 
+def test_a_preview_has_the_cell_that_was_picked_since():
+    at = opened(mask="causal", cell="weights,3,1", query="3")
+    ticket = board_bytes.head_of(shown(at))["asks"].removeprefix("asked/")
+    picked = json.dumps(["scores", 2, 1])
+    answer = ask(ticket, "preview", moves=json.dumps({"d_k": 6}), picked=picked)
+    at.slider(key="set_d_k").set_value(6)
+    ran(at)
+    at.query_params["cell"], at.query_params["query"] = "scores,2,1", "2"
+    ran(at)
+    assert own(answer.body) == own(shown(at))
+    head = board_bytes.head_of(answer.body)
+    assert head["cell"] == ["scores", 2, 1] and head["card"]["stage"] == "scores"
+
+
+NO_CELLS = ("[]", "3", '["weights", 9, 9]', '["nothing", 0, 0]', '[["weights"], 0, 0]', "{", "")
+
+
+@pytest.mark.parametrize("picked", NO_CELLS)
+def test_where_no_cell_was_picked_a_preview_has_the_one_that_is_chosen(page, picked):
+    ticket = page(replace(four_words(), cell=("weights", 1, 1)))
+    answer = ask(ticket, "preview", edits=edits(("cell", "X", 0, 1, "0.75")), picked=picked)
+    assert answer.body == preview(ticket, ("cell", "X", 0, 1, "0.75"))
+    assert board_bytes.head_of(answer.body)["cell"] == ["weights", 1, 1]
+
+
 NO_MOVES = {
     "no list of sliders": [],
     "beyond the last": {"digits": 99},
@@ -241,6 +299,20 @@ def test_where_no_slider_moves_so_there_is_no_preview(moves):
     before, head = settings_of(at), board_bytes.head_of(shown(at))
     answer = ask(head["asks"].removeprefix("asked/"), "preview", moves=json.dumps(moves))
     assert (answer.status_code, answer.body) == (204, b"") and settings_of(at) == before
+
+
+def test_a_run_of_other_settings_forgets_what_was_seen_and_which_sliders_are_gone():
+    at = opened()
+    ticket = board_bytes.head_of(shown(at))["asks"].removeprefix("asked/")
+    assert ask(ticket, "preview", moves='{"d_model": 5}').status_code == 200
+    assert at.session_state["visit"].foreseen is not None
+    ran(at.button_group(key="set_parts").set_value(["softmax", "typed_qkv"]))
+    assert at.session_state["visit"].foreseen is None
+    ran(at)
+    head = board_bytes.head_of(shown(at))
+    assert head["sliders"].keys() == {"digits", "d_k", "d_v"}
+    ticket = head["asks"].removeprefix("asked/")
+    assert ask(ticket, "preview", moves='{"d_model": 5}').status_code == 204
 
 
 def shown(at) -> bytes:

@@ -29,7 +29,7 @@ NAMES = {
 # What the objects of these classes are asked for.
 ATTRIBUTES = {
     "context's class": ("is_history_navigation", "page_script_hash", "session_id"),
-    "runtime": ("exists", "instance", "uploaded_file_mgr"),
+    "runtime": ("exists", "instance", "is_active_session", "uploaded_file_mgr"),
     "values": ("filtered_state",),
     "connection": ("handle_cont", "handle_ping", "connection_lost"),
 }
@@ -76,11 +76,27 @@ def page_hash() -> str:
     return str(_of_context("page_script_hash", ""))
 
 
+def session_id() -> str:
+    """Return what Streamlit calls this run's session. Without it: ""."""
+    return str(_of_context("session_id", ""))
+
+
+def is_open(session: str) -> bool:
+    """Check whether the page of a session is open. Without it: always."""
+    runtime = named("runtime")
+    try:
+        exists = runtime is not None and runtime.exists()
+        return not exists or bool(runtime.instance().is_active_session(session))
+    except AttributeError as problem:
+        missing(str(problem))
+        return True
+
+
 def forget_upload(file: str, session: str = "") -> None:
     """Have the server forget an uploaded file, of this session if no other is named. Without it:
     it is kept until the end of the session.
     """
-    runtime, session = named("runtime"), session or _of_context("session_id", "")
+    runtime, session = named("runtime"), session or session_id()
     try:
         if runtime is not None and runtime.exists():
             runtime.instance().uploaded_file_mgr.remove_file(session, file)

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from attention.limits import BadInput
+from attention.limits import MAX_ASKED, BadInput
 from attention.pages.frame import internals, start, store
 from attention.session.edit.parts import fitted
 from attention.session.state import kept as in_browser
@@ -134,8 +134,10 @@ class Visit:
 
     # asked between two runs: the name that lets one ask, and what the last board was of
     ticket: str = field(default_factory=partial(secrets.token_urlsafe, 16))
-    revision: int = 0  # the number of these settings
-    shown: Settings | None = None  # but for the cell whose arithmetic is shown
+    # those settings but for the cell whose arithmetic is shown, and their number
+    shown: tuple[int, Settings] | None = None
+    session: str = ""  # as Streamlit calls it
+    asking: int = 0  # requests that are being answered
     foreseen: tuple[Settings, Any] | None = None  # what was made of it before its run
     sliders: dict[str, Slider] = field(default_factory=dict)  # by the names of their settings
 
@@ -843,17 +845,34 @@ def typed(key: str) -> str:
 # ---- between two runs -------------------------------------------------------
 #
 # What a board asks for while no run goes on, such as how another cell is made, is answered from the
-# settings that it shows: by a request of its own, which begins no run and changes nothing.
+# settings that it shows: by a request of its own, which begins no run and changes no setting.
 
 
 def ticket() -> str:
     """Return the name of the settings of this run, under which more can be asked of them."""
     visit = _visit()
-    shown = replace(visit.settings, cell=None)
-    if shown != visit.shown:
-        visit.shown, visit.revision = shown, visit.revision + 1
+    settings, (revision, before) = replace(visit.settings, cell=None), visit.shown or (0, None)
+    if settings != before:
+        visit.shown = revision, settings = revision + 1, settings
+    visit.session = internals.session_id()
     _VISITS[visit.ticket] = visit
-    return f"{visit.ticket}/{visit.revision}"
+    return f"{visit.ticket}/{revision}"
+
+
+@contextmanager
+def asking(name: str) -> Iterator[bool]:
+    """Count a request of a ticket, in the server's own thread; False where its page is gone, or
+    asks for too much at a time.
+    """
+    visit = _VISITS.get(name)
+    if visit is None or visit.asking >= MAX_ASKED or not internals.is_open(visit.session):
+        yield False
+        return
+    visit.asking += 1
+    try:
+        yield True
+    finally:
+        visit.asking -= 1
 
 
 def named(name: str, revision: str = "") -> Settings | None:
@@ -861,9 +880,10 @@ def named(name: str, revision: str = "") -> Settings | None:
     of its ``revision``, or is gone.
     """
     visit = _VISITS.get(name)
-    if visit is None or visit.shown is None or revision not in ("", str(visit.revision)):
+    shown = visit.shown if visit is not None else None
+    if visit is None or shown is None or revision not in ("", str(shown[0])):
         return None
-    return replace(visit.shown, cell=visit.settings.cell)
+    return replace(shown[1], cell=visit.settings.cell)
 
 
 def foresee(name: str, settings: Settings, made: Any) -> None:

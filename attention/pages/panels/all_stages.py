@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from attention.core.finite import listed, troubles
@@ -81,13 +82,16 @@ def chooses(there: cells.Shapes) -> Callable[[object], None]:
 
     def choose(clicked: object) -> None:
         cell = cells.existing(clicked, there)
-        if cell is None:
-            return
-        stage, i, _ = cell
-        is_query = STAGES[stage].rows == "queries"
-        state.change(lambda s: replace(s, cell=cell, query=i if is_query else s.query))
+        if cell is not None:
+            state.change(partial(with_cell, cell=cell))
 
     return choose
+
+
+def with_cell(s: Settings, cell: Cell) -> Settings:
+    """Choose a cell; where its row is that of a query, also the query."""
+    stage, i, _ = cell
+    return replace(s, cell=cell, query=i if STAGES[stage].rows == "queries" else s.query)
 
 
 def flags(s: Settings, trace: AttentionTrace, shown: View) -> list[str]:
