@@ -56,7 +56,7 @@ from attention.paper import Paper  # noqa: E402
 from attention.session.state import links  # noqa: E402
 from attention.session.state.long_context import LongContext  # noqa: E402
 from attention.session.state.run import run, view  # noqa: E402
-from attention.session.state.settings import PRINTED, SAMPLING, Settings  # noqa: E402
+from attention.session.state.settings import MOVE, PRINTED, SAMPLING, Settings  # noqa: E402
 from attention.vocabulary.stages import STAGES  # noqa: E402
 from benchmarks.chromium import CHROMIUM  # noqa: E402
 
@@ -173,7 +173,7 @@ CHANGES: dict[str, set[str]] = {
     "typed": ROWS | BIASES | {"W_Q", "W_K", "W_V", "W_O", "R"},
     "set_heads": {"heads", "head", "cell", "paper_heads", "sinks", "R"} | OF_D_K | OF_D_V,
     "board": {"cell", "query"},
-    **{f"set_{name}": {name} for name in SAMPLING},
+    **{f"set_{name}": {name} for name in (*SAMPLING, *MOVE)},
     **{f"set_{name}": set(PRINTED) for name in PAPER},
     "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell", "names"} for name in links.MATRICES},

@@ -14,6 +14,7 @@ import {
   px,
   watchThemes
 } from '../elements.js'
+import { Ahead } from './ahead.js'
 import { flowed, flowedInRoom, isMaskless, measureIn, placed, planned, roomOf } from './arrange.js'
 import { Editor } from './edit/editor.js'
 import { Edits, PATIENCE } from './edit/edits.js'
@@ -34,9 +35,6 @@ import { forgetWidths, formulaText } from './text/text.js'
 
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SHORTLY = 2000 // and until other numbers are on the board
-const SOON = 100 // ms after which is looked whether an answer still waits
-const UNHEARD = 400 // ms without a run after a move, which then has not come, or was refused
-const TRIES = 2 // how often a click is told again
 const HEADING = 14 // px: of a pane that is no part of a plan
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
@@ -64,16 +62,10 @@ class Board {
       message => this.send('edited', message),
       stage => this.touched(stage),
       sentence => this.say(sentence),
-      message => this.previewEdits(message)
+      message => this.ahead.edited(message)
     )
     this.asked = new Asked(() => this.head.asks ?? '', () => this.came())
-    /** @type {{ cell: import('./card/asked.js').Place, asks: string, number: number } | null} */
-    this.picked = null // the cell that was picked, until Python has counted that
-    this.picks = 0
-    /** @type {Record<string, number>} */
-    this.moves = {} // of sliders, until an answer has them
-    this.movedAt = 0
-    this.foreseen = false // whether what they make is drawn
+    this.ahead = new Ahead(this)
     this.presenter = new Presenter(this)
     this.player = new Player(this)
     this.width = 0
@@ -117,8 +109,8 @@ class Board {
     const key = event => this.player.key(event) || this.presenter.key(event)
     window.addEventListener('keydown', key, { signal, capture: true }) // before all others
     window.addEventListener('resize', () => this.head && this.soon(false), { signal })
-    listen((name, value) => this.previewMove(name, value), signal)
-    window.addEventListener('popstate', () => this.forgetMoves(), { signal })
+    listen((name, value) => this.ahead.moved(name, value), signal)
+    window.addEventListener('popstate', () => this.ahead.forgetMoves(), { signal })
     this.sharpen()
   }
 
@@ -168,19 +160,24 @@ class Board {
 
   show(head, emit) {
     this.send = emit
-    if (this.waits(head)) return
+    if (this.ahead.holds(head)) return
     const other = head.tag !== this.answered // though it may be seen already
     if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
     this.player.heard(head)
     this.answered = head.tag
-    this.told = { cell: head.cell, card: head.card }
+    this.told = head
     // among other numbers the cell that is pointed at may be gone: that is seen once they are drawn
     if (head.asks !== this.head?.asks) this.around.pointed = null
-    this.head = this.asPicked(head)
+    this.takeTold()
     this.edits.heard(head.edits)
-    this.markAhead()
+    this.ahead.mark()
     this.drawHead()
     this.player.arrived()
+  }
+
+  // Go by Python's last answer, and by the cell that was picked since.
+  takeTold() {
+    this.head = this.ahead.asPicked({ ...this.told })
   }
 
   // Draw what was sent.
@@ -190,119 +187,17 @@ class Board {
     this.draw(false, true)
   }
 
-  // ---- between two answers --------------------------------------------------------------------
-
-  // What an answer says, with the cell that was picked since, as long as the numbers are the same.
-  asPicked(head) {
-    const { cell, asks, number } = this.picked ?? {}
-    const [client, last] = head.picks ?? []
-    if (client === this.edits.client && last >= number) this.picked = null
-    if (!this.picked || head.asks !== asks) return head
-    const card = this.asked.card(cell, 'cell')
-    return card ? { ...head, cell, card } : head
-  }
-
-  // Whether other numbers are seen than those that cards are of, until Python's answer.
-  get isAhead() {
-    return this.foreseen || this.edits.seen > 0
-  }
-
-  // Say on the page whether a click or a slider is seen that Python has not counted yet.
-  markAhead() {
-    this.root.toggleAttribute('data-ahead', this.foreseen || !!this.picked)
-  }
-
-  // A cell of which Python is told: its arithmetic is shown at once where it is here, or as soon as
-  // it comes. Streamlit can lose a click beside another move, so it is told again.
-  choosePlace(stage, i, j) {
-    const number = ++this.picks
-    const told = { stage, i, j, client: this.edits.client, number }
-    if (!this.emit('picked', told) || !this.head.asks) return
-    this.picked = { cell: [stage, i, j], asks: this.head.asks, number }
-    this.markAhead()
-    clearInterval(this.patience)
-    let tries = 0
-    this.patience = setInterval(() => {
-      if (this.picked && !this.rests) return
-      if (this.picked && tries++ < TRIES) return this.emit('picked', told)
-      clearInterval(this.patience)
-      if (!this.picked) return
-      this.picked = null
-      this.markAhead()
-      Object.assign(this.head, this.told)
-      this.draw(false, true)
-    }, UNHEARD)
-    this.showPicked()
-  }
-
-  showPicked() {
-    if (!this.picked || this.isAhead) return
-    const card = this.asked.card(this.picked.cell, 'cell')
-    if (!card || card === this.head.card) return
-    Object.assign(this.head, { cell: this.picked.cell, card })
-    this.around.pointed = null
-    this.around.showCard()
-    this.linking.remark() // what else is lit comes with the answer
-  }
-
-  // Cards have come.
-  came() {
-    this.showPicked()
-    this.around.showCard()
-  }
-
-  // What a number makes that is dragged; false where it has to be sent.
-  previewEdits(message) {
-    const { asks } = this.head
-    return this.asked.preview({ edits: message }, bytes => {
-      if (!this.edits.stroke) return
-      if (bytes && this.head.asks === asks) {
-        this.edits.seen = message.operations.at(-1)[0]
-        this.drawPreview(bytes)
-      }
-      this.edits.pump()
-    })
-  }
-
-  // What a slider makes that was moved, and others whose moves no answer has yet.
-  previewMove(name, value) {
-    if (!this.head?.asks || !(name in this.head.sliders)) return
-    if (!this.edits.idle || this.player.on) return
-    const { moves } = this
-    moves[name] = value
-    this.movedAt = performance.now()
-    this.asked.preview({ moves }, bytes => {
-      if (!bytes || this.moves !== moves || !(name in moves)) return // an answer has it
-      const { sliders } = this.head // they may be back where they began
-      this.foreseen = Object.entries(moves).some(([moved, to]) => sliders[moved] !== to)
-      this.markAhead()
-      this.drawPreview(bytes)
-    })
-  }
-
-  // Whether an answer waits: one to an earlier move would take back for a moment what is seen.
-  // Python may have refused a move, or another may have followed: so not once the page rests.
-  waits(head) {
-    clearTimeout(this.holding)
-    for (const [name, value] of Object.entries(head.sliders ?? {})) {
-      if (this.moves[name] === value) delete this.moves[name]
-    }
-    const rests = this.rests && performance.now() - this.movedAt > UNHEARD
-    if (!Object.keys(this.moves).length || rests) this.forgetMoves()
-    if (!this.foreseen) return false
-    this.holding = setTimeout(() => this.show(head, this.send), SOON)
-    return true
-  }
-
-  forgetMoves() {
-    Object.assign(this, { moves: {}, foreseen: false })
-  }
-
   drawPreview(bytes) {
     measured(REPAINT, () => {
       Object.assign(this.head, received(bytes))
       this.drawHead()
     })
+  }
+
+  // Cards have come.
+  came() {
+    this.ahead.showPicked()
+    this.around.showCard()
   }
 
   // Tell Python, and whether it could be. Streamlit drops what a component sends while the
@@ -786,7 +681,7 @@ class Board {
 
   pick(pane, i, j) {
     const [row, column] = pane.swap([i, j])
-    if (pane.spec.picks) this.choosePlace(pane.spec.name, row, column)
+    if (pane.spec.picks) this.ahead.pick(pane.spec.name, row, column)
   }
 
   // The next blank, or the one before, of all panes, of those without an answer on its way.
@@ -836,8 +731,7 @@ class Board {
     this.themes.disconnect()
     this.ended.abort()
     this.edits.close()
-    clearTimeout(this.holding)
-    clearInterval(this.patience)
+    this.ahead.end()
     cancelAnimationFrame(this.pending)
     this.player.leave(false)
     this.root.replaceChildren()

@@ -173,7 +173,7 @@ export class Presenter {
     const { head, panes } = this.board
     const [stage, i, j] = this.chosen ?? []
     if (!head.card || String(head.cell) === String(this.chosen)) return
-    if (panes.get(stage)?.spec.picks) this.board.choosePlace(stage, i, j)
+    if (panes.get(stage)?.spec.picks) this.board.ahead.pick(stage, i, j)
   }
 
   turn(step) {
@@ -192,7 +192,7 @@ export class Presenter {
     if (board.key >= 0) this.keyBefore = board.key
     const asked = { queries: Math.max(board.query, 0), keys: this.keyBefore }
     const [i, j] = [asked[spec.rowKind] ?? 0, asked[spec.columnKind] ?? 0]
-    board.choosePlace(spec.name, i, j)
+    board.ahead.pick(spec.name, i, j)
   }
 
   // Whether a card is of what is presented: of another stage, or another query, there is none.

@@ -2,6 +2,7 @@
 // is dragged makes, or a slider. attention/pages/asked.py answers; nothing is changed by it.
 
 export const AGAIN = 5000 // ms until what failed is asked once more
+export const TYPES = { cards: 'application/json', preview: 'application/octet-stream' }
 
 /**
  * @typedef {import('./card.js').Card} Card
@@ -18,6 +19,7 @@ export class Asked {
     this.address = address
     this.came = came
     this.about = '' // the address that the cards are from
+    this.took = 0 // ms of the last request
     /** @type {Record<string, [address: string, at: number]>} */
     this.failed = {} // what did not answer, and is not asked for a while
     /** @type {Map<string, Card>} */
@@ -61,15 +63,15 @@ export class Asked {
   /**
    * What the stages would be after edits or moves, to be seen while more of them come; of those
    * that wait, the newest. False where nobody answers.
-   * @param {{ edits?: Message, moves?: Record<string, number> }} what
+   * @param {{ edits?: Message, moves?: Record<string, number>, picked?: Place }} what
    * @param {(bytes: Uint8Array | null) => void} show called with the board, or null
    */
   preview(what, show) {
-    const about = this.address()
-    if (!this.answers('preview', about)) return false
-    const written = Object.entries(what).map(([name, value]) => [name, JSON.stringify(value)])
-    this.wanted = { about: Object.fromEntries(written), show }
-    if (!this.looking) this.look()
+    if (!this.answers('preview', this.address())) return false
+    const said = Object.entries(what).filter(([, value]) => value)
+    const about = said.map(([name, value]) => [name, JSON.stringify(value)])
+    this.wanted = { about: Object.fromEntries(about), show }
+    if (!this.looking) this.look().finally(() => (this.looking = false))
     return true
   }
 
@@ -82,7 +84,6 @@ export class Asked {
       const bytes = await answer?.arrayBuffer().catch(() => null)
       show(bytes ? new Uint8Array(bytes) : null)
     }
-    this.looking = false
   }
 
   /** @returns {Promise<Response | null>} */
@@ -91,8 +92,11 @@ export class Asked {
     if (!this.answers(what, address)) return null
     const url = new URL(`${address}/${what}`, document.baseURI)
     for (const [name, value] of Object.entries(about)) url.searchParams.set(name, value ?? '')
+    const began = performance.now()
     const answer = await fetch(url).catch(() => null)
-    if (answer?.status === 200) return answer
+    this.took = performance.now() - began
+    // what stands between may answer in the server's place, with a page of its own
+    if (answer?.status === 200 && answer.headers.get('Content-Type') === TYPES[what]) return answer
     this.failed[what] = [address, performance.now()]
     return null
   }

@@ -203,10 +203,10 @@ export class Around {
   // foot.
   placeCard(rect, { phone }) {
     const isSheet = phone && !rect
-    const { head, presenter, player, asked, isAhead } = this.board
+    const { head, presenter, player, asked, ahead } = this.board
     const isAway = isSheet && !player.on && this.away === String(head.cell)
     const [pointedStage, pointedRow] = this.pointed ?? []
-    const isShown = !isAhead && presenter.isCardOf({ stage: pointedStage, row: pointedRow })
+    const isShown = !ahead.isAhead && presenter.isCardOf({ stage: pointedStage, row: pointedRow })
     const pointed = this.pointed && !isAway && isShown && asked.card(this.pointed, 'row')
     const given = player.card ?? (pointed || head.card)
     const { stage, row, column } = given ?? {}
@@ -241,7 +241,7 @@ export class Around {
     const focused = links().indexOf(/** @type {any} */ (document.activeElement))
     const setting = setCard(given, { w, h }, { measure, sizes, steps: player.on })
     drawCard(this.card, setting, place => {
-      this.board.choosePlace(place.stage, place.row, place.column)
+      this.board.ahead.pick(place.stage, place.row, place.column)
     })
     if (player.on) drawSteps(this.card, player, { px: setting.px, w, measure })
     links()[focused]?.focus({ preventScroll: true })

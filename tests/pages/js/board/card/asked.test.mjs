@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { beforeEach, mock } from 'node:test'
-import { AGAIN, Asked } from '../../../../../attention/pages/js/board/card/asked.js'
+import { AGAIN, Asked, TYPES } from '../../../../../attention/pages/js/board/card/asked.js'
 
 globalThis.document = /** @type {any} */ ({ baseURI: 'http://host/att/?example=x' })
 
@@ -12,16 +12,17 @@ globalThis.fetch = /** @type {any} */ (url => new Promise((answer, fail) => {
 }))
 const settled = () => new Promise(done => setTimeout(done))
 const cardOf = column => ({ stage: 'weights', row: 1, column, value: `${address} ${column}` })
+const OK = what => ({ status: 200, headers: new Headers({ 'Content-Type': TYPES[what] }) })
 const cards = async (request, ...found) => {
-  request.answer({ status: 200, json: async () => found })
+  request.answer({ ...OK('cards'), json: async () => found })
   await settled()
 }
 const board = async (request, ...bytes) => {
-  request.answer({ status: 200, arrayBuffer: async () => new Uint8Array(bytes).buffer })
+  request.answer({ ...OK('preview'), arrayBuffer: async () => new Uint8Array(bytes).buffer })
   await settled()
 }
 const refuse = async (request, status = 204) => {
-  request.answer({ status })
+  request.answer({ status, headers: new Headers() })
   await settled()
 }
 const message = number => ({ client: 'a', operations: [[number]], more: true })
@@ -63,10 +64,14 @@ test('another address drops the cards, also those that come late for the one bef
 const FAILURES = {
   'is refused': request => refuse(request),
   'finds nobody': request => request.fail(new TypeError('Failed to fetch')),
-  'fails at the server': request => refuse(request, 500)
+  'fails at the server': request => refuse(request, 500),
+  'is answered by a page of another': async request => {
+    request.answer({ status: 200, headers: new Headers({ 'Content-Type': 'text/html' }) })
+    await settled()
+  }
 }
 for (const [name, fails] of Object.entries(FAILURES)) {
-  test(`what ${name} is not asked again until the address is another`, async () => {
+  test(`what ${name} is not asked again while the address is the same`, async () => {
     asked.card(['weights', 1, 2], 'row')
     await fails(requests[0])
     await settled()
@@ -99,7 +104,7 @@ test('what failed is asked again after a while, as the connection may be back', 
 
 test('an answer that cannot be read is none', async () => {
   asked.card(['weights', 1, 2], 'row')
-  requests[0].answer({ status: 200, json: async () => JSON.parse('<html>') })
+  requests[0].answer({ ...OK('cards'), json: async () => JSON.parse('<html>') })
   await settled()
   assert.deepEqual([came, asked.card(['weights', 1, 2], 'row'), requests.length], [0, null, 2])
 })
