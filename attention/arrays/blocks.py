@@ -22,7 +22,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
 from itertools import islice, pairwise, product
@@ -117,7 +117,7 @@ def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
 
 
 class Idle:
-    """The caller's thread, which waits for a loop in a separate thread, and helps when it is asked.
+    """A thread that waits for a loop in a separate thread, and helps when it is asked.
 
     Ctrl-C may end its work at any point, so the loop's thread chooses its processors and restores
     them: :meth:`start` and :meth:`join` are called there, as those of a Thread.
@@ -126,14 +126,19 @@ class Idle:
     def __init__(self) -> None:
         self._number, self._before = get_native_id(), Share()
         self._orders: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._here = Lock()  # held by the caller's thread until it can take no more orders
+        self._here = Lock()  # held by the waiting thread until it can take no more orders
 
-    def help(self, loop: Thread) -> None:
-        """Start the thread of the loop, and do what it asks for, at most once."""
+    def help(self, loop: Thread) -> bool:
+        """Start the thread of the loop, and do what it asks for, at most once.
+
+        Return False if no thread can be started.
+        """
         with self._here:
-            loop.start()  # may be interrupted while the loop is at work
+            if not _starts(loop):  # may be interrupted while the loop is at work
+                return False
             if (order := self._orders.get()) is not None:
                 order()
+        return True
 
     def start(self, work: Callable[[], object], share: Share) -> None:
         self._before = processors_of(self._number)
@@ -179,9 +184,7 @@ def _uninterrupted(loop: Callable[[Callable[[], bool], Idle | None], None]) -> N
 
     idle = Idle()
     try:
-        try:
-            idle.help(_thread(run, idle))
-        except RuntimeError:
+        if not idle.help(_thread(run, idle)):
             run(None)
         with works:  # join() of an interrupted caller takes a thread that goes on for ended
             pass
@@ -205,6 +208,17 @@ def _thread(work: Callable[..., object], *arguments: object) -> Thread:
     return Thread(target=run)
 
 
+def _starts(thread: Thread) -> bool:
+    """Start a thread; return False if the system refuses it."""
+    try:
+        thread.start()
+    except RuntimeError as error:
+        if "new thread" not in str(error):  # Python's words; a signal handler has others
+            raise
+        return False
+    return True
+
+
 def share_out(
     work: Callable[[S], T],
     items: Sequence[S],
@@ -225,9 +239,9 @@ def share_out(
     begun are left out. With ``named``, it becomes a sentence that names the item, except for a
     MemoryError, which is no single item's fault.
 
-    ``progress(done, total)`` and ``cancelled()`` are called in the caller's thread, between items.
-    With ``idle``, all code called is this package's own, and that thread works too: each thread
-    then has its own processors.
+    ``progress(done, total)`` and ``cancelled()`` are called in the thread that calls this function,
+    between items. With ``idle``, all code called is this package's own, and the thread that waits
+    works too: each thread then has its own processors.
 
     Raises
     ------
@@ -288,9 +302,9 @@ def _by_threads(
     threads: int,
     idle: Idle | None,
 ) -> None:
-    """Let the caller's thread and its helpers take one item after the other, until none is left.
+    """Let this thread and its helpers take one item after the other, until none is left.
 
-    The caller works too, so that nothing waits for a thread that a busy machine has yet to start.
+    It works too, so that nothing waits for a thread that a busy machine has yet to start.
     """
     turns, lock = iter(enumerate(items)), Lock()
     errors: list[BaseException] = []
@@ -312,7 +326,7 @@ def _by_threads(
                 with lock:
                     take(number, result)
                     watch.done += 1
-        except BaseException as error:  # of a helper too: it is raised by the caller
+        except BaseException as error:  # of a helper too: raised below
             errors.append(error)
 
     def help_on(share: Share) -> None:
@@ -327,8 +341,7 @@ def _by_threads(
         helpers.append(idle)
     for share in others:
         thread = _thread(help_on, share)
-        with suppress(RuntimeError):  # no thread is to be had: those that there are do more
-            thread.start()
+        if _starts(thread):  # else those that there are do more
             helpers.append(thread)
     keep_to(mine)
     take_turns(watch.look)

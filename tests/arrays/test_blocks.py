@@ -421,6 +421,70 @@ def test_ctrl_c_before_the_loop_starts_leaves_nothing_to_wait_for(small, monkeyp
     assert len(threads) == 1 and not threads[0].is_alive() and not begun
 
 
+@pytest.fixture
+def alarm():
+    """A signal whose handler raises a RuntimeError, as timeouts do."""
+
+    def handler(*_):
+        raise RuntimeError("time is up")
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    yield signal.SIGUSR1
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="the system has no such signals")
+def test_the_error_of_a_signal_handler_ends_the_loop_and_is_raised(small, threads, alarm):
+    begun = []
+
+    def work(block):
+        begun.append(block)
+        if len(begun) == 3:
+            signal.pthread_kill(threading.main_thread().ident, alarm)
+        time.sleep(0.01)
+
+    with pytest.raises(RuntimeError, match="^time is up$"):
+        each(work, (1000, 1))
+    assert 3 <= len(begun) < 250
+
+
+LOOPS = {
+    "each": lambda: each(lambda block: time.sleep(0.01), (40, 1)),
+    "share_out": lambda: engine.share_out(lambda _: time.sleep(0.01), range(20), lambda *_: None),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_an_error_that_comes_while_a_thread_starts_is_raised(loop, small, monkeypatch):
+    class Interrupted(threading.Thread):
+        def start(self):
+            super().start()
+            started.append(self)
+            if threading.current_thread() is threading.main_thread():
+                raise RuntimeError("time is up")  # by the handler of a signal
+
+    started = []
+    monkeypatch.setattr(engine, "_blas", Libraries)
+    monkeypatch.setattr(engine, "Thread", Interrupted)
+    with pytest.raises(RuntimeError, match="^time is up$"):
+        LOOPS[loop]()
+    for thread in started:
+        thread.join(60)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others may refuse the size itself")
+@pytest.mark.parametrize("loop", LOOPS)
+def test_where_the_system_refuses_threads_the_caller_works_alone(loop, small, monkeypatch):
+    monkeypatch.setattr(engine, "_blas", Libraries)
+    before = threading.stack_size(2**62)  # more than there is, so that Python itself raises
+    try:
+        with pytest.raises(RuntimeError):
+            threading.Thread(target=print).start()
+        LOOPS[loop]()
+    finally:
+        threading.stack_size(before)
+
+
 FORKED = """
 import os, sys, threadpoolctl
 from attention.arrays.blocks import each, one_blas_thread
