@@ -528,7 +528,7 @@ def test_scripts_are_fetched_once_also_at_the_second_try(visit):
     page, fetched, received = dashboard.page, [], []
     page.route("**/board/board.js", lambda route: route.abort())
     # the sentence in the board's place goes as soon as the server has heard of it
-    dashboard.open(ready="text=The board’s scripts could not be loaded")
+    dashboard.open(ready=f"text={messages.WITHOUT_BOARD}")
     page.unroute("**/board/board.js")
     page.on("request", lambda request: fetched.append(request.url))
     hear = lambda frame: received.append(frame)  # noqa: E731
