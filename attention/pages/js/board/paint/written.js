@@ -10,17 +10,20 @@ const FEWEST = 2 // decimals of a share: with one, most of many shares would be 
 const NEARLY = 1e-9 // of a number: what floats leave of decimals that end
 
 // How many decimals a number has, how many of them without the zeros at its end, and its exponent;
-// 0 and '' where the text is no number. Read letter by letter, as there are thousands of texts.
+// 0 and '' where the text is no number, as a wrong answer, 0.7 ✗: only numbers end in a digit. Read
+// letter by letter, as there are thousands of texts.
 const partsOf = text => {
   const start = text.indexOf('.') + 1
   const power = text.indexOf('e')
   const exponent = power < 0 ? '' : (text.match(DECIMAL)?.[1] ?? '')
   const end = exponent ? power : text.length
-  if (!start) return { places: 0, left: 0, exponent }
+  if (!start || !isDigit(text.at(-1))) return { places: 0, left: 0, exponent }
   let last = end
   while (text[last - 1] === '0') last--
   return { places: end - start, left: last - start, exponent }
 }
+
+const isDigit = letter => letter >= '0' && letter <= '9'
 
 // The decimals that were asked for; a number in e-notation has one less.
 export const decimalsOf = texts => {

@@ -138,6 +138,15 @@ test('hidden numbers make no room for themselves, and need little', () => {
   assert.equal(none.ems.full, widthOf('−∞', 1))
 })
 
+test('an answer that is marked wrong stays as it was typed', () => {
+  for (const answer of ['0.7123 ✗', '2.5000 ✗', '1/0.25 ✗', '3.1e-7 ✗', '0.33… ✗', '?', '…']) {
+    assert.equal(decimalsOf([[answer, '0.250']]), 3)
+    const found = forms(pane([[NaN, 0.25]], [[answer, '0.250']], 'diverging'), 2)
+    assert.deepEqual([found.full, found.short], [[[answer, '0.25']], [[answer, '0.25']]])
+    assert.equal(forms(pane([[NaN, 3]], [[answer, '3.00']], 'diverging')).short[0][0], answer)
+  }
+})
+
 test('the width is that of the widest number, written each way', () => {
   const { ems } = forms(pane([[3.1e-7, 0.47]], [['3.1e−7', '0.47']]))
   assert.ok(ems.full > ems.short && ems.short > ems.tight)
