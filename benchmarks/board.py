@@ -354,11 +354,12 @@ def clicked_on(column: int) -> Callable[[Page, int], Prepared]:
     return prepare
 
 
+# A mouse points before it clicks: in the lit row that asks for the card before the clock runs.
 MOVES = {
     "slider of d_k": pressed_on("d_k"),
     "slider of digits": pressed_on("digits"),
     "click in another row": clicked_on(0),
-    "click in the lit row": clicked_on(2),  # of the click before
+    "lit row, pointed at, then clicked": clicked_on(2),  # the row of the click before
 }
 
 
