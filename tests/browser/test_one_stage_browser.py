@@ -3,6 +3,7 @@
 import csv
 import io
 
+import messages
 import pytest
 from browser.dashboard import until
 
@@ -103,7 +104,7 @@ def test_without_the_boards_scripts_plotly_draws_the_stages_and_controls_still_w
     dashboard = visit(fresh=True)
     dashboard.page.route("**/scripts/**", lambda route: route.abort())
     dashboard.open(ready=".stPlotlyChart .nsewdrag", mask="causal")
-    until(dashboard.page.get_by_text("The board’s scripts could not be loaded"))
+    until(dashboard.page.get_by_text(messages.WITHOUT_BOARD))
     s = dashboard.settings()
     shown = view(s, run(s))
     count = "() => document.querySelectorAll('.stPlotlyChart .nsewdrag').length"
