@@ -14,9 +14,9 @@ export class Ahead {
     this.picked = null // the cell that was picked, until Python has counted that
     this.picks = 0
     /** @type {Record<string, number>} */
-    this.moves = {} // of sliders, until an answer has them
+    this.moves = {} // of sliders, until an answer has them and the page rests
     this.movedAt = 0
-    this.isFollowed = false // whether the board has shown what they make
+    this.isFollowed = false // whether the board has shown what moves make
     this.isOther = false // whether its numbers are others than those of Python's last answer
   }
 
@@ -34,19 +34,28 @@ export class Ahead {
   // Python may have refused a move, or another may have followed: so not once the page rests.
   holds(head) {
     const { board } = this
-    clearTimeout(this.holding)
-    for (const [name, value] of Object.entries(head.sliders ?? {})) {
-      if (this.moves[name] === value) delete this.moves[name]
-    }
-    const isMoved = !!Object.keys(this.moves).length
-    const rests = board.rests && performance.now() - this.movedAt > UNHEARD
-    if (this.isFollowed && isMoved && !rests) {
-      this.holding = setTimeout(() => board.show(head, board.send), SOON)
+    clearTimeout(this.later)
+    const isEarlier = !isAt(head.sliders ?? {}, this.moves)
+    if (this.isFollowed && isEarlier && !this.rests) {
+      this.later = setTimeout(() => board.show(head, board.send), SOON)
       return true
     }
-    if (rests || !isMoved) this.forgetMoves()
-    this.isFollowed = this.isOther = false
+    this.isOther = false
+    this.forgetSoon()
     return false
+  }
+
+  // Whether no answer to a move is to come.
+  get rests() {
+    return this.board.rests && performance.now() - this.movedAt > UNHEARD
+  }
+
+  // Where a slider goes back and forth, an answer to an earlier move comes after one that looks like
+  // that to the last.
+  forgetSoon() {
+    if (!Object.keys(this.moves).length) return
+    if (this.rests) return this.forgetMoves()
+    this.later = setTimeout(() => this.forgetSoon(), SOON)
   }
 
   // What was moved is taken back, as by Back: the next answer does not wait for it.
@@ -141,15 +150,14 @@ export class Ahead {
     }
     board.asked.preview({ moves, picked: this.picked?.cell }, bytes => {
       // an answer may have come, or the move be undone
-      if (!bytes || this.moves !== moves || !(name in moves) || this.isBack) return
+      if (!bytes || this.moves !== moves || this.isBack) return
       this.follow(() => board.drawPreview(bytes))
     })
   }
 
   // Whether the sliders are where they were in the last answer.
   get isBack() {
-    const { sliders } = this.board.told
-    return Object.entries(this.moves).every(([name, to]) => sliders[name] === to)
+    return isAt(this.board.told.sliders, this.moves)
   }
 
   follow(draw) {
@@ -159,7 +167,9 @@ export class Ahead {
   }
 
   end() {
-    clearTimeout(this.holding)
+    clearTimeout(this.later)
     clearTimeout(this.patience)
   }
 }
+
+const isAt = (sliders, moves) => Object.entries(moves).every(([name, to]) => sliders[name] === to)

@@ -732,6 +732,7 @@ class Board {
     this.ended.abort()
     this.edits.close()
     this.ahead.end()
+    clearTimeout(this.around.moment)
     cancelAnimationFrame(this.pending)
     this.player.leave(false)
     this.root.replaceChildren()

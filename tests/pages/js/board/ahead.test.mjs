@@ -91,6 +91,22 @@ test('an answer to an earlier move waits for that to the newest, or until the pa
   assert.deepEqual([drawn.length, ahead.isAhead], [5, false])
 })
 
+test('where a slider goes back and forth, no value comes again that it has left', () => {
+  for (const value of [5, 6, 5]) ahead.moved('d_k', value)
+  for (const { show } of previews) show('seen')
+  board.show(told({ sliders: { d_k: 5, digits: 2 } })) // on the way up
+  board.show(told({ sliders: { d_k: 6, digits: 2 } }))
+  board.passes(300)
+  assert.deepEqual(drawn.slice(3), [{ d_k: 5, digits: 2 }])
+  board.show(told({ sliders: { d_k: 5, digits: 2 } }))
+  assert.deepEqual(drawn.slice(4), [{ d_k: 5, digits: 2 }])
+  board.rests = true
+  board.passes(500) // nothing more is to come
+  board.rests = false
+  board.show(told({ sliders: { d_k: 9, digits: 2 } })) // which the board did not foresee
+  assert.deepEqual(drawn.slice(5), [{ d_k: 9, digits: 2 }])
+})
+
 test('an answer does not wait for a move that nothing was shown of', () => {
   ahead.moved('d_k', 5)
   previews[0].show(null)

@@ -26,6 +26,7 @@ const SIGN = 15 // px: + and = between inputs
 const MINI = { side: 4, high: 18, most: 20, wide: 60, px: 13.5, gap: 6, apart: 14, around: 24 }
 // beside the name of a folded input: the first of these that fits
 const BESIDE_NAME = [['shape', 'picture'], ['picture'], []]
+const MOMENT = 400 // ms that the card of the cell pointed at stays while its next one is made
 export const ALL = 'all'
 const PRESENTS = 'Full screen, one stage at a time (P)'
 const HOW = 'Click a number and type, or paste a block. The board follows.'
@@ -43,6 +44,8 @@ export class Around {
     this.band = make('div', 'board-inputs', groups)
     this.card = make('section', 'board-card', groups)
     this.card.setAttribute('aria-label', 'Arithmetic of the chosen cell')
+    /** @type {{ card: import('./card.js').Card, cell: string, until: number } | null} */
+    this.last = null // what was shown of the cell that is pointed at
   }
 
   // Take the formula, which is written once the page has been read.
@@ -191,7 +194,25 @@ export class Around {
   point(cell) {
     if (String(cell) === String(this.pointed)) return
     this.pointed = cell
+    if (String(cell) !== this.last?.cell) this.last = null
     this.showCard()
+  }
+
+  // The card of the cell that is pointed at, where it is here. Of other numbers, the one of before
+  // stays for a moment, as the next is on its way; no other card comes between.
+  get pointedCard() {
+    const { ahead, asked, presenter } = this.board
+    const [stage, row] = this.pointed
+    if (!presenter.isCardOf({ stage, row })) return null
+    const card = ahead.isAhead ? null : asked.card(this.pointed, 'row')
+    const now = performance.now()
+    if (card) this.last = { card, cell: String(this.pointed), until: 0 }
+    if (card || !this.last) return card
+    if (!this.last.until) {
+      this.last.until = now + MOMENT
+      this.moment = setTimeout(() => this.showCard(), MOMENT)
+    }
+    return now < this.last.until ? this.last.card : null
   }
 
   showCard() {
@@ -203,11 +224,9 @@ export class Around {
   // foot.
   placeCard(rect, { phone }) {
     const isSheet = phone && !rect
-    const { head, presenter, player, asked, ahead } = this.board
+    const { head, presenter, player } = this.board
     const isAway = isSheet && !player.on && this.away === String(head.cell)
-    const [pointedStage, pointedRow] = this.pointed ?? []
-    const isShown = !ahead.isAhead && presenter.isCardOf({ stage: pointedStage, row: pointedRow })
-    const pointed = this.pointed && !isAway && isShown && asked.card(this.pointed, 'row')
+    const pointed = this.pointed && !isAway && this.pointedCard
     const given = player.card ?? (pointed || head.card)
     const { stage, row, column } = given ?? {}
     const cell = [stage, row, column].join()
