@@ -1,5 +1,5 @@
-// What is seen of a move before Python's answer to it: a cell that was picked, or what a slider or a
-// number makes that is dragged. Python's answer counts, and takes the place of it.
+// What is seen of a move before Python's answer to it: a cell that was picked, or what a slider
+// makes, or a number that is dragged. Python's answer counts, and takes the place of it.
 
 const UNHEARD = 400 // ms without a run after a move, which then has not come, or was refused
 const SOON = 100 // ms after which is looked whether an answer still waits
@@ -30,8 +30,8 @@ export class Ahead {
     this.board.root.toggleAttribute('data-ahead', this.isOther || !!this.picked)
   }
 
-  // Whether an answer has to wait: one to an earlier move would take back for a moment what is seen.
-  // Python may have refused a move, or another may have followed: so not once the page rests.
+  // Whether an answer has to wait: one to an earlier move would take back for a moment what is
+  // seen. Python may have refused a move, or another may have followed: so not once the page rests.
   holds(head) {
     const { board } = this
     clearTimeout(this.later)
@@ -50,8 +50,8 @@ export class Ahead {
     return this.board.rests && performance.now() - this.movedAt > UNHEARD
   }
 
-  // Where a slider goes back and forth, an answer to an earlier move comes after one that looks like
-  // that to the last.
+  // Where a slider goes back and forth, an answer to an earlier move comes after one that looks
+  // like that to the last.
   forgetSoon() {
     if (!Object.keys(this.moves).length) return
     if (this.rests) return this.forgetMoves()
