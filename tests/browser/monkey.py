@@ -176,6 +176,7 @@ CHANGES: dict[str, set[str]] = {
     **{f"set_{name}": {name} for name in (*SAMPLING, *MOVE)},
     **{f"set_{name}": set(PRINTED) for name in PAPER},
     "paper_all_heads": {"paper_heads"},
+    "swap_libraries": set(MOVE),
     **{f"roll_{name}": {name, "cell", "names"} for name in links.MATRICES},
 }
 OURS = {"model_maps": "maps", "long_map": "zoom"}  # components, by verb

@@ -88,8 +88,9 @@ class Visit:
     page: str = ""  # the last that ran, as Streamlit calls it
     finish: Finish = lambda before, after: after  # what that page makes of each change
     arrived: bool = False  # at a page or an address, which may open with something to see
-    # the settings that stand, where the page shows what it opens with until something is changed
-    beside: Settings | None = None
+    # the settings that stand, where the page shows what it opens with until something is changed,
+    # and what it opened with
+    beside: tuple[Settings, Settings] | None = None
     address: dict[str, str] = field(default_factory=dict)  # as it was opened
     standing: dict[str, str] | None = None  # the address taken over or written last
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
@@ -187,7 +188,7 @@ def begin(
     if visit.awaited_mark:
         _wait(visit)
     if visit.arrived and opening and (shown := opening(visit.settings)) != visit.settings:
-        visit.settings, visit.beside = shown, visit.settings
+        visit.settings, visit.beside = shown, (visit.settings, shown)
     visit.arrived = False
     return visit.settings
 
@@ -196,8 +197,10 @@ def _own(visit: Visit) -> Settings:
     """What is set; of what a page opened with, only what was looked at."""
     if visit.beside is None:
         return visit.settings
-    looks = {name: getattr(visit.settings, name) for name in LOOKS}
-    return replace(visit.beside, **looks)
+    settings, (own, opened) = visit.settings, visit.beside
+    looks = {name: getattr(settings, name) for name in LOOKS}
+    looked = {name: look for name, look in looks.items() if look != getattr(opened, name)}
+    return replace(own, **looked)
 
 
 def end() -> None:
@@ -564,13 +567,15 @@ def setting_control(
     name: str,
     value: Any,
     apply: Callable[[Settings, Any], Settings],
+    held: Callable[[Any], None] | None = None,
     **options: Any,
 ) -> None:
     """A control that shows ``value`` and hands every move to ``apply(settings, moved_to)``.
 
     It is keyed by the name of its setting and gets its value from the settings alone, so it obeys
     every move and comes back as it was after a visit to another page. A value beyond its bounds, as
-    a link may have, widens them: Streamlit raises an error there.
+    a link may have, widens them: Streamlit raises an error there. Where the browser alone remembers
+    what it shows, ``held`` gets that after a restart, in place of a move.
     """
     for bound, outer in (("min_value", min), ("max_value", max)):
         if options.get(bound) is not None and value is not None:
@@ -581,7 +586,10 @@ def setting_control(
         _visit().sliders[name] = Slider(value, *bounds, apply)
 
     def move(moved_to: Any) -> None:
-        change(lambda settings: apply(settings, moved_to))
+        if held is not None and not _visit().ended:
+            held(moved_to)
+        else:
+            change(lambda settings: apply(settings, moved_to))
 
     _keyed(widget, label, name, value, move, options)
 

@@ -70,11 +70,13 @@ def _the_stage(s: Settings, shown: View, cell: Cell) -> str:
         "stage",
         stage,
         _with_stage,
+        held=partial(state.set_page_value, STAGE) if s.cell is None else None,
         options=options,
         format_func=lambda name: STAGES[name].heading,
         width=260,
     )
-    return stage
+    held = state.page_value(STAGE, stage)
+    return held if held in options else stage
 
 
 def _file(s: Settings, stage: str) -> str:

@@ -234,6 +234,17 @@ def test_back_to_the_opening_opens_it_though_another_page_was_looked_at_before_a
     assert settings(at) == opening
 
 
+def test_the_chosen_cell_stays_in_the_link_where_the_tour_opens_with_another():
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    at.query_params |= {"example": "four-words", "cell": "W_Q,0,2", "heads": "2"}
+    before = settings(at.run())
+    at.switch_page("attention/pages/learn.py").run()
+    assert settings(at).cell is None and settings(at).heads == 1
+    at.query_params.clear()  # as the menu asks for a page
+    at.switch_page("attention/pages/explore.py").run()
+    assert settings(at) == before
+
+
 def test_the_old_value_chosen_again_is_a_move(at):
     at.selectbox(key="set_mask").set_value("causal").run()
     assert settings(at).mask == "causal"
@@ -445,6 +456,19 @@ def begun_anew(before: AppTest) -> AppTest:
 def test_the_first_move_of_a_new_session_is_carried_out(set_up, kind, key, value, changed):
     getattr(set_up, kind)(key=key).set_value(value)
     assert settings(begun_anew(set_up)) == replace(settings(set_up), **changed)
+
+
+def test_after_a_restart_the_heatmap_shows_the_stage_it_showed_and_no_cell_is_chosen(set_up):
+    set_up.button_group(key="set_below").set_value("Heatmap").run()
+    set_up.selectbox(key="set_stage").set_value("V").run()
+    set_up.text_input(key="set_sentence").set_value("my own five words here").run()
+    assert settings(set_up).cell is None and set_up.selectbox(key="set_stage").value == "V"
+    restarted = begun_anew(set_up)
+    assert settings(restarted) == settings(set_up)
+    for at in (restarted, restarted.run()):
+        assert at.selectbox(key="set_stage").value == "V"
+    restarted.selectbox(key="set_stage").set_value("K").run()
+    assert settings(restarted).cell[0] == "K"
 
 
 @pytest.mark.parametrize("page", ["variance", "conventions", "check"])
