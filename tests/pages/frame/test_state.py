@@ -236,8 +236,9 @@ def test_back_to_the_opening_opens_it_though_another_page_was_looked_at_before_a
 
 def test_the_chosen_cell_stays_in_the_link_where_the_tour_opens_with_another():
     at = AppTest.from_file(str(APP), default_timeout=30)
-    at.query_params |= {"example": "four-words", "cell": "W_Q,0,2", "heads": "2"}
+    at.query_params |= {"example": "cat-sat", "cell": "weights,1,2", "heads": "2"}
     before = settings(at.run())
+    assert before.cell == ("weights", 1, 2)
     at.switch_page("attention/pages/learn.py").run()
     assert settings(at).cell is None and settings(at).heads == 1
     at.query_params.clear()  # as the menu asks for a page
