@@ -167,20 +167,44 @@ def test_a_page_that_is_no_longer_open_gives_nothing(page, monkeypatch):
     assert statuses(ticket) == [200, 200]
 
 
-def test_of_more_than_one_board_asks_at_a_time_the_rest_get_nothing(page, monkeypatch):
-    ticket, going, go = page(four_words()), Barrier(MAX_ASKED + 1), Event()
+@pytest.fixture
+def slow(monkeypatch):
+    """Let answers wait: ``going`` of as many, until ``go``."""
 
-    def slowly(s):
-        going.wait(30)
-        go.wait(30)
+    def runs(s):
+        runs.going.wait(30)
+        runs.go.wait(30)
         return run(s)
 
-    monkeypatch.setattr(asked, "run", slowly)
+    runs.going, runs.go = Barrier(MAX_ASKED + 1), Event()
+    monkeypatch.setattr(asked, "run", runs)
+    return runs
+
+
+def test_of_more_than_one_board_asks_at_a_time_the_rest_get_nothing(page, slow):
+    ticket = page(four_words())
     with ThreadPoolExecutor() as beside:
         first = [beside.submit(status_of_card, ticket) for _ in range(MAX_ASKED)]
-        going.wait(30)
+        slow.going.wait(30)
         assert status_of_card(ticket) == 204
-        go.set()
+        slow.go.set()
+        assert [answer.result() for answer in first] == [200] * MAX_ASKED
+
+
+def test_a_run_waits_for_what_was_asked_before_it_but_not_for_long(page, slow, monkeypatch):
+    ticket = page(four_words())
+    monkeypatch.setattr(state.st, "session_state", {"visit": page.visit})
+    state.let_answer()  # nothing was
+    with ThreadPoolExecutor() as beside:
+        first = [beside.submit(status_of_card, ticket) for _ in range(MAX_ASKED)]
+        slow.going.wait(30)
+        state.let_answer()
+        monkeypatch.setattr(state, "SHORT", 30)
+        waits = beside.submit(state.let_answer)
+        with pytest.raises(TimeoutError):
+            waits.result(0.05)
+        slow.go.set()
+        waits.result(10)
         assert [answer.result() for answer in first] == [200] * MAX_ASKED
 
 

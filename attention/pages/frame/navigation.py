@@ -31,6 +31,7 @@ EMBEDDED = "board"  # for frames in other pages: no menu names it
 def show() -> None:
     """Offer the pages and run the chosen one."""
     state.asked_for()
+    state.let_answer()
     st.set_page_config(
         page_title="Attention, stage by stage", layout="wide", initial_sidebar_state=SIDEBAR
     )

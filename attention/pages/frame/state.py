@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from threading import local
+from threading import Event, local
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -16,6 +16,7 @@ import streamlit as st
 
 from attention.limits import MAX_ASKED, BadInput
 from attention.pages.frame import internals, start, store
+from attention.pages.frame.turns import SHORT
 from attention.session.edit.parts import fitted
 from attention.session.state import kept as in_browser
 from attention.session.state import links
@@ -139,6 +140,7 @@ class Visit:
     shown: tuple[int, Settings] | None = None
     session: str = ""  # as Streamlit calls it
     asking: int = 0  # requests that are being answered
+    answered: Event = field(default_factory=Event)  # set where there are none
     foreseen: tuple[Settings, Any] | None = None  # what was made of it before its run
     sliders: dict[str, Slider] = field(default_factory=dict)  # by the names of their settings
 
@@ -877,10 +879,24 @@ def asking(name: str) -> Iterator[bool]:
         yield False
         return
     visit.asking += 1
+    visit.answered.clear()
     try:
         yield True
     finally:
         visit.asking -= 1
+        if not visit.asking:
+            visit.answered.set()
+
+
+def let_answer() -> None:
+    """Wait at the beginning of a run until what was asked before it is answered, but not for long.
+
+    The answer is seen sooner, before the browser has to draw what the run sends, and the run need
+    not make again what it has.
+    """
+    visit = st.session_state.get("visit")
+    if visit is not None and visit.asking:
+        visit.answered.wait(SHORT)
 
 
 def named(name: str, revision: str = "") -> Settings | None:
