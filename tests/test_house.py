@@ -59,7 +59,7 @@ INSIDE = {
 SCRIPTS = "layout · paint · text · edit, card, play · "  # the same of pages/js/board
 # Packages that a folder may import beside NumPy; torch and transformers are the user's own,
 # imported where their model runs, PIL, which Matplotlib needs, writes the PNG of its figures, and
-# Starlette waits by anyio.
+# anyio, on which Starlette runs, bounds how many threads answer.
 OUTSIDE = {
     "arrays": {"threadpoolctl"},
     "explain": {"pandas"},

@@ -339,10 +339,13 @@ def _by_threads(
     if idle is not None and others:
         idle.start(take_turns, others.pop())
         helpers.append(idle)
-    for share in others:
-        thread = _thread(help_on, share)
-        if _starts(thread):  # else those that there are do more
-            helpers.append(thread)
+    try:
+        for share in others:
+            thread = _thread(help_on, share)
+            if _starts(thread):  # else those that there are do more
+                helpers.append(thread)
+    except BaseException as error:  # no helper goes on once it is raised
+        errors.append(error)
     keep_to(mine)
     take_turns(watch.look)
     for helper in helpers:

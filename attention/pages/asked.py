@@ -1,6 +1,6 @@
 """What a board asks for between two answers of its page: cards of cells, and what a number that is
 dragged, or a slider, makes of the stages. No setting is changed by it; the last preview is kept
-until the run of what it shows.
+until the next run has ended.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
@@ -25,7 +25,6 @@ from attention.session.state.settings import Settings
 
 _WHOLE = re.compile(r"[0-9]{1,6}")
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-_LIMITER = CapacityLimiter(MAX_ANSWERED)
 
 
 def address(ticket: str) -> str:
@@ -42,7 +41,8 @@ async def cards(request: Request) -> Response:
 
 async def preview(request: Request) -> Response:
     """Answer with the board as it would be after edits, or moves of sliders, as the component reads
-    it; with nothing where these are none, or are refused. They apply to what the page shows by now.
+    it, with the cell that was ``picked``; with nothing where these are refused. They apply to what
+    the page shows by now.
     """
     return await _answered(request, _preview)
 
@@ -52,7 +52,12 @@ async def _answered(request: Request, answer: Callable[[Request], Response]) -> 
     with state.asking(request.path_params["name"]) as may_ask:
         if not may_ask:
             return _nothing()
-        return await to_thread.run_sync(partial(_in_turn, request, answer), limiter=_LIMITER)
+        return await to_thread.run_sync(partial(_in_turn, request, answer), limiter=_limiter())
+
+
+@cache
+def _limiter() -> CapacityLimiter:
+    return CapacityLimiter(MAX_ANSWERED)  # an older anyio makes one in a running loop alone
 
 
 def _in_turn(request: Request, answer: Callable[[Request], Response]) -> Response:

@@ -448,6 +448,25 @@ def test_the_error_of_a_signal_handler_ends_the_loop_and_is_raised(small, thread
     assert 3 <= len(begun) < 250
 
 
+def test_after_an_error_while_threads_start_no_helper_goes_on(monkeypatch):
+    class Interrupted(threading.Thread):
+        def start(self):
+            super().start()
+            started.append(self)
+            if len(started) == 2:
+                raise RuntimeError("time is up")  # by the handler of a signal
+
+    started, taken = [], []
+    monkeypatch.setattr(engine, "_blas", Libraries)
+    monkeypatch.setattr(engine, "Thread", Interrupted)
+    with pytest.raises(RuntimeError, match="^time is up$"):
+        engine.share_out(lambda _: time.sleep(0.01), range(200), lambda *one: taken.append(one))
+    assert not started[0].is_alive()
+    count = len(taken)
+    started[1].join(60)  # which was starting
+    assert len(taken) <= count + 1 < 20
+
+
 LOOPS = {
     "each": lambda: each(lambda block: time.sleep(0.01), (40, 1)),
     "share_out": lambda: engine.share_out(lambda _: time.sleep(0.01), range(20), lambda *_: None),

@@ -121,6 +121,7 @@ PLACES = [
 def test_there_is_no_card_of_a_cell_that_is_not_there(page, place):
     answer = ask(page(four_words()), "cards", **place)
     assert (answer.status_code, answer.body) == (204, b"")
+    assert answer.headers["cache-control"] == "no-store"
 
 
 # ---- tickets -------------------------------------------------------------------------------------
@@ -194,7 +195,9 @@ def test_of_more_than_one_board_asks_at_a_time_the_rest_get_nothing(page, slow):
 def test_a_run_waits_for_what_was_asked_before_it_but_not_for_long(page, slow, monkeypatch):
     ticket = page(four_words())
     monkeypatch.setattr(state.st, "session_state", {"visit": page.visit})
-    state.let_answer()  # nothing was
+    with monkeypatch.context() as patch:
+        patch.setattr(page.visit.answered, "wait", lambda *_: pytest.fail("nothing was"))
+        state.let_answer()
     with ThreadPoolExecutor() as beside:
         first = [beside.submit(status_of_card, ticket) for _ in range(MAX_ASKED)]
         slow.going.wait(30)

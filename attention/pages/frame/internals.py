@@ -85,7 +85,7 @@ def is_open(session: str) -> bool:
     """Check whether the page of a session is open. Without it: always."""
     runtime = named("runtime")
     try:
-        exists = runtime is not None and runtime.exists()
+        exists = session and runtime is not None and runtime.exists()
         return not exists or bool(runtime.instance().is_active_session(session))
     except AttributeError as problem:
         missing(str(problem))

@@ -577,7 +577,8 @@ def setting_control(
     It is keyed by the name of its setting and gets its value from the settings alone, so it obeys
     every move and comes back as it was after a visit to another page. A value beyond its bounds, as
     a link may have, widens them: Streamlit raises an error there. Where the browser alone remembers
-    what it shows, ``held`` gets that after a restart, in place of a move.
+    what it shows, ``held`` gets that after a restart, and the first move there, in place of
+    ``apply``.
     """
     for bound, outer in (("min_value", min), ("max_value", max)):
         if options.get(bound) is not None and value is not None:
@@ -891,8 +892,8 @@ def asking(name: str) -> Iterator[bool]:
 def let_answer() -> None:
     """Wait at the beginning of a run until what was asked before it is answered, but not for long.
 
-    The answer is seen sooner, before the browser has to draw what the run sends, and the run need
-    not make again what it has.
+    The answer is seen sooner, before the browser has to draw what the run sends, and the run shows
+    a preview without making it again.
     """
     visit = st.session_state.get("visit")
     if visit is not None and visit.asking:

@@ -468,6 +468,9 @@ def test_after_a_restart_the_heatmap_shows_the_stage_it_showed_and_no_cell_is_ch
     assert settings(restarted) == settings(set_up)
     for at in (restarted, restarted.run()):
         assert at.selectbox(key="set_stage").value == "V"
+        (drawn,) = at.get("plotly_chart")
+        (before,) = set_up.get("plotly_chart")
+        assert drawn.proto.spec == before.proto.spec
     restarted.selectbox(key="set_stage").set_value("K").run()
     assert settings(restarted).cell[0] == "K"
 

@@ -2,6 +2,7 @@
 // makes, or a number that is dragged. Python's answer counts, and takes the place of it.
 
 const UNHEARD = 400 // ms without a run after a move, which then has not come, or was refused
+const LONGEST = 5000 // the same over a slow connection, at most
 const SOON = 100 // ms after which is looked whether an answer still waits
 const TRIES = 2 // how often a click is told again
 
@@ -34,10 +35,10 @@ export class Ahead {
   // seen. Python may have refused a move, or another may have followed: so not once the page rests.
   holds(head) {
     const { board } = this
-    clearTimeout(this.later)
+    clearTimeout(this.holding)
     const isEarlier = !isAt(head.sliders ?? {}, this.moves)
     if (this.isFollowed && isEarlier && !this.rests) {
-      this.later = setTimeout(() => board.show(head, board.send), SOON)
+      this.holding = setTimeout(() => board.show(head, board.send), SOON)
       return true
     }
     this.isOther = false
@@ -45,23 +46,43 @@ export class Ahead {
     return false
   }
 
+  // ms after which a run would have begun; over a slow connection a move may still be on its way.
+  get patience() {
+    return Math.min(Math.max(UNHEARD, 4 * this.board.asked.took), LONGEST)
+  }
+
   // Whether no answer to a move is to come.
   get rests() {
-    return this.board.rests && performance.now() - this.movedAt > UNHEARD
+    return this.board.rests && performance.now() - this.movedAt > this.patience
   }
 
-  // Where a slider goes back and forth, an answer to an earlier move comes after one that looks
-  // like that to the last.
+  // Forget the moves once the page rests, and not at the first answer that has their values: where
+  // a slider goes back and forth, answers to earlier moves follow. A preview that came after the
+  // last answer is taken back.
   forgetSoon() {
+    clearTimeout(this.forgetting)
     if (!Object.keys(this.moves).length) return
-    if (this.rests) return this.forgetMoves()
-    this.later = setTimeout(() => this.forgetSoon(), SOON)
+    if (!this.rests) {
+      this.forgetting = setTimeout(() => this.forgetSoon(), SOON)
+      return
+    }
+    this.forgetMoves()
+    if (this.isOther) this.showTold()
   }
 
-  // What was moved is taken back, as by Back: the next answer does not wait for it.
+  // What was moved is taken back, as by Back: no answer to it waits any more.
   forgetMoves() {
+    clearTimeout(this.holding)
     this.moves = {}
     this.isFollowed = false
+  }
+
+  // Draw Python's last answer once more.
+  showTold() {
+    this.isOther = false
+    this.mark()
+    this.board.takeTold()
+    this.board.drawHead()
   }
 
   // An answer, with the cell that was picked since, as long as the numbers are the same.
@@ -89,24 +110,20 @@ export class Ahead {
   }
 
   // Streamlit can lose a click beside another move, so it is told again, and in the end given up.
-  // Over a slow connection the first may still be on its way.
   tellAgain(told, tries) {
     const { board } = this
-    clearTimeout(this.patience)
+    clearTimeout(this.telling)
     const again = () => {
       if (this.picked?.number !== told.number) return
       if (!board.rests) return this.tellAgain(told, tries)
-      if (tries) {
-        board.send('picked', told)
-        return this.tellAgain(told, tries - 1)
-      }
+      if (tries) return this.tellAgain(told, board.emit('picked', told) ? tries - 1 : tries)
       this.picked = null
       this.mark()
       if (this.isAhead) return
       Object.assign(board.head, { cell: board.told.cell, card: board.told.card })
       board.draw(false, true)
     }
-    this.patience = setTimeout(again, Math.max(UNHEARD, 4 * board.asked.took))
+    this.telling = setTimeout(again, this.patience)
   }
 
   showPicked() {
@@ -143,15 +160,15 @@ export class Ahead {
     moves[name] = value
     this.movedAt = performance.now()
     if (this.isBack) {
-      return this.follow(() => {
-        board.takeTold()
-        board.drawHead()
-      })
+      this.isFollowed = true
+      return this.showTold()
     }
     board.asked.preview({ moves, picked: this.picked?.cell }, bytes => {
       // an answer may have come, or the move be undone
       if (!bytes || this.moves !== moves || this.isBack) return
-      this.follow(() => board.drawPreview(bytes))
+      Object.assign(this, { isFollowed: true, isOther: true })
+      this.mark()
+      board.drawPreview(bytes)
     })
   }
 
@@ -160,15 +177,8 @@ export class Ahead {
     return isAt(this.board.told.sliders, this.moves)
   }
 
-  follow(draw) {
-    Object.assign(this, { isFollowed: true, isOther: !this.isBack })
-    this.mark()
-    draw()
-  }
-
   end() {
-    clearTimeout(this.later)
-    clearTimeout(this.patience)
+    for (const timer of [this.holding, this.forgetting, this.telling]) clearTimeout(timer)
   }
 }
 

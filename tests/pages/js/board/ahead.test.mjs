@@ -50,8 +50,10 @@ beforeEach(t => {
     draw: () => drawn.push('all')
   }
   board.passes = ms => {
-    now += ms
-    mock.timers.tick(ms)
+    for (const end = now + ms; now < end; ) {
+      now += 10
+      mock.timers.tick(10)
+    }
   }
   ahead = new Ahead(board)
   board.takeTold()
@@ -130,8 +132,10 @@ test('after Back no answer waits, but until it comes other numbers are seen', ()
   ahead.moved('d_k', 5)
   previews[0].show('five')
   ahead.moved('d_k', 6)
+  board.show(told({ sliders: { d_k: 5, digits: 2 } })) // which waits for the six
   ahead.forgetMoves()
   previews[1].show('six')
+  board.passes(500)
   assert.deepEqual([drawn, ahead.isAhead], [['five'], true])
   board.show(told({ sliders: { d_k: 3, digits: 2 } }))
   assert.deepEqual([drawn.length, ahead.isAhead], [2, false])
@@ -145,6 +149,29 @@ test('while something typed is on its way, or a stage is played, no slider is fo
   Object.assign(board, { player: { on: false }, head: told({ asks: '' }) })
   ahead.moved('d_k', 5)
   assert.deepEqual(previews, [])
+})
+
+test('a preview that came after the last answer is taken back once the page rests', () => {
+  ahead.moved('d_k', 5)
+  board.show(told({ sliders: { d_k: 4, digits: 3 } })) // of another move
+  previews[0].show('five')
+  board.rests = true
+  board.passes(500)
+  assert.deepEqual(drawn.slice(2), [{ d_k: 4, digits: 3 }])
+  assert.deepEqual([ahead.isAhead, board.marked], [false, false])
+})
+
+test('over a slow connection an answer to an earlier move waits longer', () => {
+  board.asked.took = 300
+  for (const value of [5, 6]) ahead.moved('d_k', value)
+  for (const { show } of previews) show('seen')
+  board.rests = true // the server has not heard of the second
+  board.passes(450)
+  board.show(told({ sliders: { d_k: 5, digits: 2 } }))
+  board.passes(600)
+  assert.equal(drawn.length, 2)
+  board.passes(400)
+  assert.equal(drawn.length, 3) // it was refused
 })
 
 // ---- a number that is dragged -----------------------------------------------------------------
@@ -217,6 +244,26 @@ test('over a slow connection a click is not told again before an answer can have
   board.passes(2700)
   assert.equal(sent.length, 1)
   board.passes(100)
+  assert.equal(sent.length, 2)
+})
+
+test('a click that the connection lost is told again once it is back', () => {
+  board.rests = true
+  ahead.pick('weights', 1, 4)
+  let tried = 0
+  board.emit = () => (tried++, false)
+  board.passes(4000)
+  assert.deepEqual([tried >= 9, board.marked], [true, true])
+  board.emit = (name, value) => (sent.push([name, value.number]), true)
+  board.passes(400)
+  assert.deepEqual(sent, [['picked', 1], ['picked', 1]])
+})
+
+test('a request that took long keeps no click waiting for more than some seconds', () => {
+  Object.assign(board, { rests: true })
+  board.asked.took = 30_000
+  ahead.pick('weights', 1, 4)
+  board.passes(5000)
   assert.equal(sent.length, 2)
 })
 

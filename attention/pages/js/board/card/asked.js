@@ -1,5 +1,5 @@
 // What the board asks the server for between two answers of Python's: cards, and what a number that
-// is dragged makes, or a slider. attention/pages/asked.py answers; nothing is changed by it.
+// is dragged makes, or a slider. attention/pages/asked.py answers; no setting is changed by it.
 
 export const AGAIN = 5000 // ms until what failed is asked once more
 const TYPES = {
@@ -22,7 +22,7 @@ export class Asked {
     this.address = address
     this.came = came
     this.about = '' // the address that the cards are from
-    this.took = 0 // ms of the last request
+    this.took = 0 // ms of the last request that was answered
     /** @type {Record<string, [address: string, at: number]>} */
     this.failed = {} // what did not answer, and is not asked for a while
     /** @type {Map<string, Card>} */
@@ -55,8 +55,8 @@ export class Asked {
     this.fetching = true
     const found = await this.ask('cards', { of, stage, i, j })
     this.fetching = false
-    if (!found) return
     if (about === this.about) {
+      if (!found) return
       for (const card of found) this.cards.set([card.stage, card.row, card.column].join(), card)
     }
     this.came()
@@ -102,10 +102,12 @@ export class Asked {
     request.open('GET', url)
     request.send()
     await end
-    this.took = performance.now() - began
-    // what stands between may answer in the server's place, with a page of its own
-    const isOurs = request.status === 200 && request.getResponseHeader('Content-Type') === type
-    if (isOurs && request.response) return request.response
+    // a proxy may answer instead, with a page of its own
+    const given = request.getResponseHeader('Content-Type')?.split(';')[0]
+    if (request.status === 200 && given === type && request.response) {
+      this.took = performance.now() - began
+      return request.response
+    }
     this.failed[what] = [address, performance.now()]
     return null
   }

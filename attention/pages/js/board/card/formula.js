@@ -192,9 +192,9 @@ export class Around {
   // Show how a cell of the lit row is made while it is pointed at, if not by a finger; null: the
   // chosen one.
   point(cell) {
+    if (String(cell) !== this.last?.cell) this.last = null
     if (String(cell) === String(this.pointed)) return
     this.pointed = cell
-    if (String(cell) !== this.last?.cell) this.last = null
     this.showCard()
   }
 

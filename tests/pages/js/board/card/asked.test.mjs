@@ -15,7 +15,7 @@ globalThis.XMLHttpRequest = /** @type {any} */ (class {
     requests.push(this)
   }
   answer(status, type, response = null) {
-    Object.assign(this, { status, response, getResponseHeader: () => type })
+    Object.assign(this, { status, response, getResponseHeader: () => type ?? null })
     this.onloadend()
   }
 })
@@ -69,6 +69,32 @@ test('another address drops the cards, also those that come late for the one bef
   assert.equal(asked.card(['weights', 1, 2], 'row').value, 'asked/name/2 2')
   address = 'asked/name/1' // though a page never goes back to one
   assert.equal(asked.card(['weights', 1, 2], 'row'), null)
+})
+
+test('a request that the numbers have overtaken is made again of the new ones', async () => {
+  asked.card(['weights', 1, 2], 'row')
+  address = 'asked/name/2'
+  assert.equal(asked.card(['weights', 1, 2], 'row'), null)
+  await refuse(requests[0])
+  assert.equal(came, 1)
+  assert.equal(asked.card(['weights', 1, 2], 'row'), null)
+  await cards(requests[1], cardOf(2))
+  assert.deepEqual(asked.card(['weights', 1, 2], 'row'), cardOf(2))
+})
+
+test('it is known how long the last answer took, and a type may say its encoding', async t => {
+  let now = 1000
+  mock.method(performance, 'now', () => now)
+  t.after(() => mock.restoreAll())
+  asked.card(['weights', 1, 2], 'row')
+  now += 70
+  requests[0].answer(200, 'application/json; charset=utf-8', [cardOf(2)])
+  await settled()
+  assert.deepEqual([asked.card(['weights', 1, 2], 'row'), asked.took], [cardOf(2), 70])
+  asked.card(['weights', 2, 2], 'row')
+  now += 30_000
+  await refuse(requests[1], 0)
+  assert.equal(asked.took, 70)
 })
 
 const FAILURES = {
