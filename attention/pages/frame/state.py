@@ -140,7 +140,7 @@ class Visit:
     shown: tuple[int, Settings] | None = None
     session: str = ""  # as Streamlit calls it
     asking: int = 0  # requests that are being answered
-    answered: Event = field(default_factory=Event)  # set where there are none
+    answered: Event = field(default_factory=Event)  # set once the last of them is
     foreseen: tuple[Settings, Any] | None = None  # what was made of it before its run
     sliders: dict[str, Slider] = field(default_factory=dict)  # by the names of their settings
 
